@@ -1,0 +1,64 @@
+# Everything a developer or CI runs. Needs make and Python 3.11 or newer; uses uv when it is there.
+.POSIX:
+PYTHON = python3
+VENV = .venv
+BIN = $(VENV)/bin
+CONSTRAINTS = constraints/dev.txt
+
+.PHONY: help run test test-lowest lint format docs bench clean
+
+help:  ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+run: $(VENV)/.run  ## Set up and show what AIX has so far
+	@$(BIN)/aix version
+	@echo
+	@$(BIN)/aix schema
+
+test: $(VENV)/.dev  ## Set up and run all tests
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+test-lowest:  ## Run all tests with the lowest supported versions of the dependencies
+	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
+
+lint: $(VENV)/.dev  ## Check style, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev  ## Put the formatting right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev  ## Write the generated pages in docs/
+	$(BIN)/python docs/generate.py
+
+bench: $(VENV)/.dev  ## Measure speed
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## Remove what the other targets made
+	rm -rf .venv .venv-lowest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/.run: pyproject.toml $(CONSTRAINTS)
+	@$(MAKE) --no-print-directory install WHAT=. VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(CONSTRAINTS)
+	@$(MAKE) --no-print-directory install WHAT=.[dev] VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
+	@touch $@ $(VENV)/.run
+
+.PHONY: install
+install:
+	@set -e; if command -v uv >/dev/null 2>&1; then \
+	  [ -x $(BIN)/python ] || uv venv --quiet --python '>=3.11' $(VENV); \
+	  uv pip install --quiet --python $(BIN)/python -c $(CONSTRAINTS) -e '$(WHAT)'; \
+	else \
+	  command -v $(PYTHON) >/dev/null 2>&1 || \
+	    { echo "AIX needs Python 3.11 or newer, and there is no $(PYTHON); install one, or name one: make PYTHON=/path/to/python" >&2; exit 1; }; \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "AIX needs Python 3.11 or newer, and $(PYTHON) is older; name another: make PYTHON=python3.12" >&2; exit 1; }; \
+	  $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	    { echo "$(PYTHON) lacks the venv module; install it (Debian, Ubuntu: apt install python3-venv), or install uv" >&2; exit 1; }; \
+	  [ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '$(WHAT)'; \
+	fi

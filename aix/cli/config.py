@@ -1,0 +1,39 @@
+"""`aix config`."""
+
+from pathlib import Path
+
+import click
+
+from aix.cli.options import listing_output
+from aix.config import load_config
+from aix.formats import Listing, ListingColumn
+
+
+@click.command()
+@click.pass_obj
+@listing_output
+def command(config_file: Path | None) -> Listing:
+    """Show the settings in force and where each comes from.
+
+    A setting is taken from the environment variable AIX_<SETTING>, else from config.toml, else from its default.
+    The first row names the config.toml that is read; it need not exist. It looks like this:
+
+    \b
+      ledger = "~/histories/ledger"
+      timezone = "Europe/Berlin"
+    """
+    config = load_config(config_file)
+    columns = (
+        ListingColumn("setting"),
+        ListingColumn("value"),
+        ListingColumn("origin"),
+        ListingColumn("description"),
+    )
+    file_row = (
+        "config",
+        str(config.file),
+        "exists" if config.file.exists() else "absent",
+        "The file settings are read from.",
+    )
+    rows = [(setting.name, setting.value, setting.origin, setting.description) for setting in config.settings.values()]
+    return Listing(columns, [file_row, *rows])

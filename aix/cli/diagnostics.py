@@ -1,0 +1,83 @@
+"""The owner of stderr and of exit codes: what goes wrong is said here, and only here becomes a number."""
+
+import os
+import sys
+from enum import IntEnum
+
+import click
+
+from aix.cli.stdout import ReaderGoneError
+from aix.errors import AixError, LedgerError, UsageError
+from aix.formats.text import escape_unsafe
+
+
+class ExitCode(IntEnum):
+    """What the process says when it ends."""
+
+    OK = 0
+    FINDINGS = 1
+    """A check or audit found something, or some sources could not be imported."""
+    USAGE = 2
+    """The command line, the configuration or the output file is wrong."""
+    LEDGER = 3
+    """The ledger is missing, damaged or too new."""
+    DEFECT = 70
+    """A defect in AIX or a plugin."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+    CLOSED_PIPE = 141
+    """The reader of stdout went away; what a shell reports for any program that this happens to."""
+
+
+def run(command: click.Command) -> ExitCode:
+    """Run a command line and return how it ended; every error becomes one message on stderr."""
+    try:
+        code = command.main(prog_name="aix", standalone_mode=False)
+    except click.exceptions.Exit as error:
+        return ExitCode(error.exit_code)
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "aix"
+        _complain(error.format_message(), f"see {path} --help")
+        return ExitCode.USAGE
+    except click.ClickException as error:
+        _complain(error.format_message(), "")
+        return ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted", "")
+        return ExitCode.INTERRUPTED
+    except ReaderGoneError:
+        return ExitCode.CLOSED_PIPE
+    except AixError as error:
+        _trace()
+        _complain(str(error), error.remedy)
+        return _code_of(error)
+    except Exception as error:
+        _trace()
+        remedy = "" if _debugging() else "set AIX_DEBUG=1 to see where, and report it"
+        _complain(f"this is a defect: {type(error).__name__}: {error}", remedy)
+        return ExitCode.DEFECT
+    return code if isinstance(code, ExitCode) else ExitCode.OK
+
+
+def _code_of(error: AixError) -> ExitCode:
+    if isinstance(error, UsageError):
+        return ExitCode.USAGE
+    return ExitCode.LEDGER if isinstance(error, LedgerError) else ExitCode.FINDINGS
+
+
+def _complain(problem: str, remedy: str) -> None:
+    lines = [f"aix: {problem}"] + ([f"  {remedy}"] if remedy else [])
+    for line in lines:
+        click.echo(escape_unsafe(line), file=sys.stderr)
+
+
+def _trace() -> None:
+    if _debugging():
+        import traceback
+
+        for line in traceback.format_exc().splitlines():
+            click.echo(escape_unsafe(line), file=sys.stderr)
+
+
+def _debugging() -> bool:
+    return bool(os.environ.get("AIX_DEBUG"))

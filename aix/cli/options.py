@@ -1,0 +1,46 @@
+"""Options that several commands share, each defined once."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec
+
+import click
+
+from aix.cli.stdout import emit
+from aix.formats import FORMATS, Listing
+
+_Parameters = ParamSpec("_Parameters")
+
+
+def listing_output(make_listing: Callable[_Parameters, Listing]) -> Callable[..., None]:
+    """Turn a function that returns a listing into a command that writes it as the user asks."""
+
+    @click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(FORMATS),
+        help="How to write the rows. Default: by the suffix of FILE, else table.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+    @click.option(
+        "-o",
+        "--output",
+        "path",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
+    )
+    @wraps(make_listing)
+    def write_listing(
+        *args: _Parameters.args,
+        output_format: str | None,
+        as_json: bool,
+        path: Path | None,
+        **kwargs: _Parameters.kwargs,
+    ) -> None:
+        if as_json and output_format not in (None, "json"):
+            raise click.UsageError(f"--json and --format {output_format} contradict each other.")
+        emit(make_listing(*args, **kwargs), output_format="json" if as_json else output_format, path=path)
+
+    return write_listing

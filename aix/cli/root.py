@@ -1,0 +1,74 @@
+"""The `aix` command itself.
+
+Each subcommand is a module of its own that is imported when it runs; `aix --help` needs none of them, so it stays as
+fast with fifty commands as with five.
+"""
+
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+import aix as package
+from aix.cli.stdout import emit_text
+
+# The subcommand NAME is `command` in the module `aix.cli.NAME`; what a newcomer needs first comes first.
+COMMANDS = {
+    "schema": "List the tables of the ledger, or the columns of one.",
+    "config": "Show the settings in force and where each comes from.",
+    "completion": "Print a shell completion script.",
+    "version": "Print the versions of AIX and what it stands on.",
+}
+
+
+class _Commands(click.Group):
+    """A group whose members are listed by `COMMANDS` and imported by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"aix.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not ctx.resilient_parsing:
+            nearest = get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package.__version__, message="aix %(version)s")
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Read settings from FILE instead of the user's config.toml.",
+)
+@click.pass_context
+def aix(ctx: click.Context, config_file: Path | None) -> None:
+    """Import the session histories of AI coding assistants into one ledger and ask it questions.
+
+    stdout is data and nothing else; messages go to stderr. Exit codes: 0 fine, 1 findings or failed sources, 2 wrong
+    usage, 3 trouble with the ledger.
+    """
+    ctx.obj = config_file
+    if ctx.invoked_subcommand is None:
+        emit_text(ctx.get_help())

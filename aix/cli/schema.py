@@ -1,0 +1,74 @@
+"""`aix schema`."""
+
+import click
+from click.shell_completion import CompletionItem
+
+from aix.cli.options import listing_output
+from aix.formats import Listing, ListingColumn
+from aix.schema import TABLES, Table, find_table
+
+
+def _complete_table(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    return [
+        CompletionItem(table.name, help=table.description)
+        for table in TABLES.values()
+        if table.name.startswith(incomplete)
+    ]
+
+
+@click.command()
+@click.argument("table", required=False, shell_complete=_complete_table)
+@listing_output
+def command(table: str | None) -> Listing:
+    """List the tables of the ledger, or the columns of TABLE.
+
+    Says of every column what it holds, in which unit, which words it allows, and how two rows about the same thing
+    become one. docs/ledger.md is the same as one page.
+
+    \b
+      aix schema
+      aix schema turns
+      aix schema requests --format markdown -o requests.md
+    """
+    return _columns_of(find_table(table)) if table else _all_tables()
+
+
+def _all_tables() -> Listing:
+    columns = (
+        ListingColumn("table"),
+        ListingColumn("kind"),
+        ListingColumn("columns", "BIGINT"),
+        ListingColumn("description"),
+    )
+    rows = [
+        (table.name, "canonical" if table.canonical else "extension", len(table.columns), table.description)
+        for table in TABLES.values()
+    ]
+    return Listing(columns, rows)
+
+
+def _columns_of(table: Table) -> Listing:
+    columns = (
+        ListingColumn("column"),
+        ListingColumn("type"),
+        ListingColumn("nullable", "BOOLEAN"),
+        ListingColumn("unit"),
+        ListingColumn("join"),
+        ListingColumn("words", "VARCHAR[]"),
+        ListingColumn("references"),
+        ListingColumn("description"),
+    )
+    rows = [
+        (
+            column.name,
+            str(column.type),
+            column.nullable,
+            str(column.unit),
+            str(column.join),
+            list(column.words) or None,
+            column.references,
+            column.description,
+        )
+        for column in table
+    ]
+    return Listing(columns, rows)

@@ -1,0 +1,33 @@
+"""`aix version`."""
+
+import platform
+from importlib.metadata import version
+
+import click
+
+import aix
+from aix.cli.options import listing_output
+from aix.formats import Listing, ListingColumn
+from aix.schema import SCHEMA_VERSION
+
+_LIBRARIES = ("duckdb", "polars", "pyarrow")
+
+
+@click.command()
+@listing_output
+def command() -> Listing:
+    """Print the versions of AIX, its ledger schema, and the libraries it stands on.
+
+    Name them all when you report a defect.
+
+    \b
+      aix version
+      aix version --json
+    """
+    versions = [
+        ("aix", aix.__version__),
+        ("ledger schema", str(SCHEMA_VERSION)),
+        ("python", platform.python_version()),
+        *((library, version(library)) for library in _LIBRARIES),
+    ]
+    return Listing((ListingColumn("component"), ListingColumn("version")), versions)

@@ -1,0 +1,122 @@
+"""Settings: the environment, `config.toml` and defaults, in one place.
+
+A setting is taken from the environment variable `AIX_<NAME>`, else from the file, else from its default. The file is
+the one named on the command line or in `AIX_CONFIG`, else `config.toml` in the user's configuration folder.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from zoneinfo import ZoneInfo, available_timezones
+
+import platformdirs
+
+from aix.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value in force, where it came from, and what it is for."""
+
+    name: str
+    value: str
+    origin: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings in force."""
+
+    file: Path
+    settings: Mapping[str, Setting]
+
+    @property
+    def ledger(self) -> Path:
+        """The folder of the ledger that commands use unless they are told another."""
+        return Path(self.settings["ledger"].value)
+
+    @property
+    def timezone(self) -> ZoneInfo:
+        """The time zone in which days, weeks and months begin."""
+        return ZoneInfo(self.settings["timezone"].value)
+
+
+def load_config(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
+    """Read the settings in force; a file that is named must exist, the user's own need not."""
+    named = file or (Path(environ["AIX_CONFIG"]) if environ.get("AIX_CONFIG") else None)
+    path = named or platformdirs.user_config_path("aix") / "config.toml"
+    written = _read(path) if named or path.exists() else {}
+    settings = {name: _setting(name, path, written, environ) for name in _DEFINITIONS}
+    return Config(path, settings)
+
+
+@dataclass(frozen=True)
+class _Definition:
+    description: str
+    default: Callable[[], str]
+    normalise: Callable[[str, Path], str]
+    """Takes the value and the folder that relative paths start from; raises ValueError with the remedy."""
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        written = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(str(path), error.strerror or str(error), "check --config and AIX_CONFIG") from error
+    except ValueError as error:
+        raise ConfigError(str(path), f"this is not TOML: {error}", "see docs/cli.md for an example") from error
+    for name in written:
+        if name not in _DEFINITIONS:
+            nearest = get_close_matches(name, _DEFINITIONS, n=1) or list(_DEFINITIONS)
+            raise ConfigError(str(path), f"there is no setting {name!r}", f"use {' or '.join(nearest)}")
+    return written
+
+
+def _setting(name: str, path: Path, written: Mapping[str, object], environ: Mapping[str, str]) -> Setting:
+    definition = _DEFINITIONS[name]
+    variable = f"AIX_{name.upper()}"
+    value: object
+    if environ.get(variable):
+        value, origin, folder = environ[variable], variable, Path.cwd()
+    elif name in written:
+        value, origin, folder = written[name], str(path), path.absolute().parent
+    else:
+        value, origin, folder = definition.default(), "default", Path.cwd()
+    if not isinstance(value, str):
+        raise ConfigError(origin, f"{name} must be text, not {value!r}", f'write {name} = "…"')
+    try:
+        return Setting(name, definition.normalise(value, folder), origin, definition.description)
+    except ValueError as error:
+        raise ConfigError(origin, f"{name} cannot be {value!r}", str(error)) from error
+
+
+def _absolute_path(value: str, folder: Path) -> str:
+    if not value:
+        raise ValueError("name a folder")
+    return str(folder / Path(value).expanduser())
+
+
+def _time_zone(value: str, folder: Path) -> str:  # noqa: ARG001 - a zone lies in no folder
+    try:
+        return ZoneInfo(value).key
+    except (ValueError, OSError, KeyError):
+        nearest = get_close_matches(value, sorted(available_timezones()), n=3)
+        raise ValueError(f"use the name of a zone, such as {' or '.join(nearest or ['Europe/Berlin'])}") from None
+
+
+_DEFINITIONS = {
+    "ledger": _Definition(
+        "Folder of the ledger; a relative path in the file starts from the file's folder.",
+        lambda: str(platformdirs.user_data_path("aix") / "ledger"),
+        _absolute_path,
+    ),
+    "timezone": _Definition(
+        "Zone in which days, weeks and months begin; UTC gives the same figures on every machine.",
+        lambda: "UTC",
+        _time_zone,
+    ),
+}

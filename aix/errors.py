@@ -1,0 +1,162 @@
+"""Everything AIX raises on purpose.
+
+    AixError
+    ├── UsageError             what was asked for cannot be done as asked
+    │   ├── UnknownNameError       no table, query, … of that name
+    │   ├── ConfigError            config.toml or an AIX_… variable is wrong
+    │   └── OutputError            the output cannot be written where or how it was asked for
+    ├── LedgerError            the ledger cannot be used
+    │   ├── LedgerNotFoundError    there is none at that path
+    │   ├── LedgerDamagedError     a file of it is missing or unreadable
+    │   └── LedgerTooNewError      a newer AIX wrote it
+    └── RowError               rows that break the schema reached the ledger
+
+Each exception keeps its values as attributes, says what is wrong with `str()` and what to do with `.remedy`. The
+values are its only arguments, so every exception survives pickling between processes.
+"""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class AixError(Exception):
+    """The root of the tree: catch it to catch everything AIX raises on purpose."""
+
+    @property
+    def remedy(self) -> str:
+        """What the user can do about it; empty when the message says it all."""
+        return ""
+
+
+class UsageError(AixError):
+    """What was asked for cannot be done as asked."""
+
+
+class UnknownNameError(UsageError):
+    """No thing of that kind has that name."""
+
+    def __init__(self, kind: str, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(kind, name, known)
+        self.kind = kind
+        self.name = name
+        self.known = known
+
+    def __str__(self) -> str:
+        return f"there is no {self.kind} named {self.name!r}"
+
+    @property
+    def remedy(self) -> str:
+        """Name the nearest, or all there are."""
+        nearest = get_close_matches(self.name, self.known, n=3)
+        if nearest:
+            return f"did you mean {' or '.join(nearest)}?"
+        return f"the {self.kind}s are: {', '.join(self.known)}"
+
+
+class ConfigError(UsageError):
+    """A setting is wrong, or the file that holds it cannot be read."""
+
+    def __init__(self, place: str, problem: str, advice: str) -> None:
+        super().__init__(place, problem, advice)
+        self.place = place
+        self.problem = problem
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}"
+
+    @property
+    def remedy(self) -> str:
+        """Say how to put the setting right."""
+        return self.advice
+
+
+class OutputError(UsageError):
+    """The output cannot be written where or how it was asked for."""
+
+    def __init__(self, target: str, problem: str, advice: str) -> None:
+        super().__init__(target, problem, advice)
+        self.target = target
+        self.problem = problem
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"cannot write to {self.target}: {self.problem}"
+
+    @property
+    def remedy(self) -> str:
+        """Say where the output can go instead."""
+        return self.advice
+
+
+class LedgerError(AixError):
+    """The ledger cannot be used."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+class LedgerNotFoundError(LedgerError):
+    """There is no ledger at that path."""
+
+    def __str__(self) -> str:
+        return f"{self.path} is not a ledger: it holds no versions folder with a version in it"
+
+    @property
+    def remedy(self) -> str:
+        """Name the ways to point AIX elsewhere."""
+        return "check the path, AIX_LEDGER, or `ledger` in config.toml (`aix config` shows what is in force)"
+
+
+class LedgerDamagedError(LedgerError):
+    """A file of the ledger is missing or unreadable."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(path)
+        self.args = (path, problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}"
+
+    @property
+    def remedy(self) -> str:
+        """Say that nothing was changed."""
+        return "nothing was changed; restore the file from a backup, or import the histories into a new ledger"
+
+
+class LedgerTooNewError(LedgerError):
+    """A newer AIX wrote the ledger."""
+
+    def __init__(self, path: Path, found: int, supported: int) -> None:
+        super().__init__(path)
+        self.args = (path, found, supported)
+        self.found = found
+        self.supported = supported
+
+    def __str__(self) -> str:
+        return f"{self.path} has ledger schema {self.found}; this AIX reads up to {self.supported}"
+
+    @property
+    def remedy(self) -> str:
+        """Say how to get a version that can read it."""
+        return "upgrade AIX: pip install --upgrade aix-ledger"
+
+
+class RowError(AixError):
+    """Rows that break the schema reached the ledger: a defect in the importer that made them."""
+
+    def __init__(self, table: str, problems: tuple[str, ...]) -> None:
+        super().__init__(table, problems)
+        self.table = table
+        self.problems = problems
+
+    def __str__(self) -> str:
+        more = f" (and {len(self.problems) - 3} more)" if len(self.problems) > 3 else ""
+        return f"rows for table {self.table} break the schema: {'; '.join(self.problems[:3])}{more}"
+
+    @property
+    def remedy(self) -> str:
+        """Say whose defect it is."""
+        return "report it to the author of the importer, with the file it was reading"

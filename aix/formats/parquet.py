@@ -1,0 +1,29 @@
+"""The `parquet` format."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aix.formats.listing import Listing
+from aix.schema.arrow import arrow_type
+
+_ROWS_PER_BATCH = 50_000
+
+
+def write_parquet(listing: Listing, stream: IO[bytes]) -> None:
+    """Write the listing as one Parquet file."""
+    schema = pa.schema([(column.name, arrow_type(column.type)) for column in listing.columns])
+    with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        for batch in _batches(listing, schema):
+            writer.write_batch(batch)
+
+
+def _batches(listing: Listing, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    rows = iter(listing.rows)
+    while chunk := list(islice(rows, _ROWS_PER_BATCH)):
+        columns = zip(*chunk, strict=True)
+        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)

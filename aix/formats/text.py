@@ -1,0 +1,66 @@
+"""Text that cannot act: what logs contain, made harmless and still readable."""
+
+import json
+import re
+from decimal import Decimal
+from math import isfinite
+
+NULL = "NULL"
+
+# Control characters drive terminals, bidirectional marks and invisible tags make text look like other text, lone
+# surrogates cannot be encoded, and the line separators start a new line in some readers.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+)
+
+
+def is_safe(text: str) -> bool:
+    """Whether the text can be shown as it is."""
+    return _UNSAFE.search(text) is None
+
+
+def escape_unsafe(text: str) -> str:
+    r"""Replace every unsafe character by its JSON escape.
+
+    >>> print(escape_unsafe("\x1b[31mred"))
+    \u001b[31mred
+    """
+    return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+def to_json(value: object) -> str:
+    """Write a value as JSON: integers and decimals with all their digits, no character that could act.
+
+    >>> from decimal import Decimal
+    >>> to_json({"cost": Decimal("0.000000000001"), "ratio": float("inf"), "seen": [True, None]})
+    '{"cost":0.000000000001,"ratio":"Infinity","seen":[true,null]}'
+    """
+    match value:
+        case str():
+            return escape_unsafe(json.dumps(value, ensure_ascii=False))
+        case None | bool() | int():
+            return json.dumps(value)
+        case float():
+            return json.dumps(value) if isfinite(value) else f'"{json.dumps(value)}"'
+        case Decimal():
+            return format(value, "f") if value.is_finite() else f'"{value}"'
+        case dict():
+            return "{" + ",".join(f"{to_json(str(name))}:{to_json(inner)}" for name, inner in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ",".join(map(to_json, value)) + "]"
+        case _:
+            return to_json(str(value))
+
+
+def to_cell(value: object) -> str:
+    r"""Write a value on one line for people: bare where that is unmistakable, else as a JSON string.
+
+    >>> [to_cell(value) for value in (None, "NULL", "", "C:\\new", "two\nlines", 12)]
+    ['NULL', '"NULL"', '""', 'C:\\new', '"two\\nlines"', '12']
+    """
+    if value is None:
+        return NULL
+    if isinstance(value, str):
+        ambiguous = value in ("", NULL) or value[0] == '"' or value != value.strip() or not is_safe(value)
+        return to_json(value) if ambiguous else value
+    return to_json(value)

@@ -1,0 +1,1 @@
+"""The ledger on disk: versions, each a list of Parquet files per table, and the views that read them."""

@@ -1,0 +1,55 @@
+"""A version of the ledger: which Parquet files hold the rows of each table.
+
+    LEDGER/versions/0000000007.json    the manifest of version 7
+    LEDGER/data/…                      Parquet files; a manifest names them relative to LEDGER
+
+Readers ignore keys they do not know, so that later releases can say more in a manifest.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
+from aix.schema import SCHEMA_VERSION
+
+VERSIONS_FOLDER = "versions"
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """One Parquet file of a table."""
+
+    path: str
+    rows: int
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """One version of all tables."""
+
+    version: int
+    schema_version: int
+    tables: dict[str, tuple[Segment, ...]]
+
+
+def manifest_path(ledger: Path, version: int) -> Path:
+    """Return where the manifest of a version lies."""
+    return ledger / VERSIONS_FOLDER / f"{version:010}.json"
+
+
+def read_latest(ledger: Path) -> Manifest:
+    """Return the newest version of the ledger at that path."""
+    newest = max((ledger / VERSIONS_FOLDER).glob("[0-9]*.json"), default=None)
+    if newest is None:
+        raise LedgerNotFoundError(ledger)
+    return read_manifest(newest)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Return the version that a manifest file describes."""
+    try:
+        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise LedgerDamagedError(path, str(error)) from error
+    if manifest.schema_version > SCHEMA_VERSION:
+        raise LedgerTooNewError(path.parent.parent, manifest.schema_version, SCHEMA_VERSION)
+    return manifest

@@ -1,0 +1,36 @@
+"""DuckDB views over one version of the ledger: one view per table, in the schema of today."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aix.ledger.manifest import Manifest
+from aix.schema import TABLES, Table
+from aix.schema.migrations import upgrade_select
+from aix.schema.sql import empty_select, quote_name, quote_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+_GLOB_CHARACTER = re.compile(r"[*?\[]")
+
+
+def create_views(connection: "duckdb.DuckDBPyConnection", ledger: Path, manifest: Manifest) -> None:
+    """Create or replace a view for every table of the schema, whatever version wrote the files."""
+    for table in TABLES.values():
+        select = view_select(table, ledger, manifest)
+        connection.execute(f"create or replace view {quote_name(table.name)} as {select}")
+
+
+def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
+    """Return the SELECT of the table's view."""
+    segments = manifest.tables.get(table.name, ())
+    if not segments:
+        return empty_select(table)
+    files = ", ".join(_file_literal(ledger / segment.path) for segment in segments)
+    return upgrade_select(table, f"read_parquet([{files}])", manifest.schema_version)
+
+
+def _file_literal(path: Path) -> str:
+    # DuckDB expands wildcards in file names; a ledger may lie in a folder whose name holds some.
+    return quote_text(_GLOB_CHARACTER.sub(r"[\g<0>]", str(path.absolute())))

@@ -1,0 +1,102 @@
+"""Row checks: Parquet has no constraints, so rows are held against the schema before they are written.
+
+Checked are types, NULLs and words. Whether ids resolve and trees hold together is a question about the whole ledger.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aix.errors import RowError
+from aix.schema.arrow import arrow_schema, arrow_type
+from aix.schema.model import Column, Table
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class RowProblem:
+    """One way in which rows break the schema, with the first places where they do."""
+
+    column: str
+    reason: str
+    count: int
+    rows: tuple[int, ...]
+
+    def __str__(self) -> str:
+        places = f" in row {', '.join(map(str, self.rows))}" if self.rows else ""
+        return f"{self.column}: {self.reason}{places}{' …' if self.count > len(self.rows) > 0 else ''}"
+
+
+def find_problems(table: Table, batch: pa.RecordBatch) -> list[RowProblem]:
+    """Return every way in which the batch breaks the table's schema; an empty list when it keeps it."""
+    given = tuple(batch.schema.names)
+    if given != table.column_names:
+        missing = [name for name in table.column_names if name not in given]
+        unknown = [name for name in given if name not in table.column_names]
+        detail = f"missing {missing}, unknown {unknown}" if missing or unknown else "columns are out of order"
+        return [RowProblem("*", detail, batch.num_rows, ())]
+    return [problem for column in table for problem in _column_problems(column, batch.column(column.name))]
+
+
+def batch_from_rows(table: Table, rows: Iterable[Mapping[str, object]]) -> pa.RecordBatch:
+    """Make a batch of plain rows, with defaults filled in, or raise `RowError` naming what breaks the schema.
+
+    For tests, fixtures and small tables; importers build columns.
+    """
+    listed = list(rows)
+    unknown = sorted({name for row in listed for name in row} - set(table.column_names))
+    if unknown:
+        raise RowError(table.name, tuple(f"{name}: the table has no such column" for name in unknown))
+    arrays = [_array(table, column, [row.get(column.name, column.default) for row in listed]) for column in table]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(table))
+    check_batch(table, batch)
+    return batch
+
+
+def check_batch(table: Table, batch: pa.RecordBatch) -> None:
+    """Raise `RowError` when the batch breaks the table's schema."""
+    problems = find_problems(table, batch)
+    if problems:
+        raise RowError(table.name, tuple(map(str, problems)))
+
+
+def _column_problems(column: Column, values: pa.Array) -> list[RowProblem]:
+    expected = arrow_type(column.type)
+    if values.type != expected:
+        return [RowProblem(column.name, f"is {values.type}, not {expected}", len(values), ())]
+    problems = []
+    if not column.nullable and values.null_count:
+        problems.append(_problem(column, "is NULL", values.is_null()))
+    if column.words:
+        allowed = pc.is_in(values, value_set=pa.array([*column.words, None], expected))
+        if not pc.all(allowed, min_count=0).as_py():
+            foreign = pc.invert(allowed)
+            example = values.filter(foreign)[0].as_py()
+            problems.append(_problem(column, f"{example!r} is not one of {', '.join(column.words)}", foreign))
+    return problems
+
+
+def _problem(column: Column, reason: str, mask: pa.Array) -> RowProblem:
+    rows = pc.indices_nonzero(mask)
+    return RowProblem(column.name, reason, len(rows), tuple(rows[:_EXAMPLES].to_pylist()))
+
+
+def _array(table: Table, column: Column, values: list[object]) -> pa.Array:
+    wanted = arrow_type(column.type)
+    try:
+        return pa.array(values, wanted)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        row = next(index for index, value in enumerate(values) if not _fits(value, wanted))
+        reason = f"{column.name}: {values[row]!r} in row {row} is not {column.type}"
+        raise RowError(table.name, (reason,)) from error
+
+
+def _fits(value: object, wanted: pa.DataType) -> bool:
+    try:
+        pa.scalar(value, wanted)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return False
+    return True

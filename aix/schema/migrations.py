@@ -1,0 +1,67 @@
+"""How tables of earlier schema versions are read as if they were written today.
+
+A migration is data: what one version changed in the tables that existed before it. `upgrade_select` turns the
+migrations between two versions into one SELECT, which serves both ways to open an old ledger for ever: as a view over
+the old files, and as the query that rewrites them in a commit. A table that a version added needs no entry: in an
+older ledger it has no files and reads as empty.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from aix.schema.model import Table
+from aix.schema.sql import name_list, quote_name
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableChange:
+    """What a version changed in one table, as SQL expressions over the columns of the version before.
+
+    A rename is an added column that reads the old one, and the old one dropped.
+    """
+
+    added: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, str] = field(default_factory=dict)
+    dropped: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migration:
+    """The step from the schema version before to `version`."""
+
+    version: int
+    reason: str
+    tables: Mapping[str, TableChange] = field(default_factory=dict)
+
+
+MIGRATIONS: tuple[Migration, ...] = ()
+
+
+def upgrade_select(
+    table: Table, source: str, written_version: int, migrations: Sequence[Migration] = MIGRATIONS
+) -> str:
+    """Return a SELECT that reads `source`, written at an earlier version, with the table's columns of today.
+
+    >>> from aix.schema import find_table
+    >>> upgrade_select(find_table("session_aliases"), "old", 1).startswith('select "alias"')
+    True
+    """
+    relation = source
+    for migration in migrations:
+        change = migration.tables.get(table.name)
+        if migration.version > written_version and change:
+            relation = f"({_change_select(change, relation)})"
+    return f"select {name_list(table)} from {relation}"
+
+
+def _change_select(change: TableChange, relation: str) -> str:
+    kept = "*"
+    if change.dropped:
+        kept += f" exclude ({', '.join(map(quote_name, change.dropped))})"
+    if change.changed:
+        kept += f" replace ({', '.join(_aliased(change.changed))})"
+    return f"select {', '.join([kept, *_aliased(change.added)])} from {relation}"
+
+
+def _aliased(expressions: Mapping[str, str]) -> list[str]:
+    return [f"{expression} as {quote_name(name)}" for name, expression in expressions.items()]

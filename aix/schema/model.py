@@ -1,0 +1,119 @@
+"""What a table definition is made of.
+
+Everything AIX knows about a stored column stands in one `Column`; Arrow schemas, views, row checks and the reference
+in `docs/ledger.md` are made from it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Type(StrEnum):
+    """How a column is stored, as SQL writes it. Ids and JSON are VARCHAR: every Parquet reader has it."""
+
+    VARCHAR = "VARCHAR"
+    BIGINT = "BIGINT"
+    BOOLEAN = "BOOLEAN"
+    PRICE = "DECIMAL(18,12)"
+    COST = "DECIMAL(38,12)"
+    VECTOR = "FLOAT[]"
+
+
+class Unit(StrEnum):
+    """What a value of a column is or counts."""
+
+    ID = "id"
+    NAME = "name"
+    WORD = "word"
+    TEXT = "text"
+    PATH = "path"
+    HASH = "hash"
+    JSON_ARRAY = "JSON array"
+    JSON_OBJECT = "JSON object"
+    JSON = "JSON"
+    FLAG = "flag"
+    TIME = "Unix ms"
+    FILE_TIME = "Unix ns"
+    DURATION = "ms"
+    TOKENS = "tokens"
+    BYTES = "bytes"
+    CHARACTERS = "characters"
+    COUNT = "count"
+    POSITION = "position"
+    LINE = "line, from 1"
+    LINE_COLUMN = "column, from 1"
+    USD = "USD"
+    VECTOR = "vector"
+
+
+class Join(StrEnum):
+    """How the values of one column become one when two rows of the same key meet.
+
+    Each rule is commutative, associative and idempotent, so the order of imports never shows.
+    """
+
+    KEY = "key"
+    """Names the row: equal by definition."""
+    MIN = "min"
+    """The smallest value; any value beats NULL."""
+    MAX = "max"
+    """The largest value; any value beats NULL."""
+    FURTHEST = "furthest"
+    """The word that stands last in the column's list of words; any word beats NULL."""
+    KNOWN = "known"
+    """A known value beats an inferred one, and that beats NULL; of two equally known ones the longer, then the
+    greater in byte order."""
+    UNION = "union"
+    """JSON arrays: the union of their elements. JSON objects: the union of their keys, equal keys joined again."""
+    SET = "set"
+    """Not joined by value: all rows of one owner are replaced together."""
+    LATEST = "latest"
+    """The value of the latest import run."""
+    DERIVED = "derived"
+    """Computed by AIX from other rows whenever they change; what a source says is ignored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One stored column and everything that is promised about it."""
+
+    name: str
+    type: Type
+    unit: Unit
+    join: Join
+    description: str
+    nullable: bool = True
+    words: tuple[str, ...] = ()
+    """The only values allowed, least advanced first; empty when any value is allowed."""
+    default: str | int | None = None
+    """What a row that does not name the column gets."""
+    references: str | None = None
+    """The `table.column` this value is found in, when it is not NULL."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One table of the ledger."""
+
+    name: str
+    description: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    unique: tuple[tuple[str, ...], ...] = ()
+    """Further groups of columns in which no two rows are equal."""
+    canonical: bool = False
+    """Whether seed 003 defines the table; the canonical export holds only these."""
+
+    def __iter__(self) -> Iterator[Column]:
+        """Go through the columns in their stored order."""
+        return iter(self.columns)
+
+    def column(self, name: str) -> Column:
+        """Return the column of that name."""
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns in their stored order."""
+        return tuple(column.name for column in self.columns)

@@ -1,0 +1,29 @@
+"""SQL text made from the schema: quoted names, column lists, empty relations."""
+
+from aix.schema.model import Table
+
+
+def quote_name(name: str) -> str:
+    """Quote an identifier."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def quote_text(text: str) -> str:
+    """Quote a string literal."""
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"
+
+
+def name_list(table: Table) -> str:
+    """Return the table's columns in their order, for a SELECT."""
+    return ", ".join(map(quote_name, table.column_names))
+
+
+def empty_select(table: Table) -> str:
+    """Return a SELECT with the table's columns and types and no rows.
+
+    DuckDB cannot read an empty list of files, so a table without files needs a relation of its own.
+    """
+    columns = ", ".join(f"cast(null as {column.type}) as {quote_name(column.name)}" for column in table)
+    return f"select {columns} where false"

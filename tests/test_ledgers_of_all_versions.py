@@ -1,0 +1,89 @@
+"""A ledger written by any earlier release opens, with every row in place."""
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
+from aix.ledger.manifest import manifest_path, read_latest
+from aix.ledger.views import create_views
+from aix.query_files import query_root
+from aix.schema import SCHEMA_VERSION, TABLES
+from tests.sample_ledger import SAMPLE_ROWS, write_ledger
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "ledgers"
+VERSIONS = range(1, SCHEMA_VERSION + 1)
+
+
+def open_views(ledger: Path) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    create_views(connection, ledger, read_latest(ledger))
+    return connection
+
+
+def read_table(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, object]]:
+    relation = connection.table(name)
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_ledger_of_that_version_opens_with_all_its_rows(version: int) -> None:
+    ledger = FIXTURES / f"schema_{version}"
+    assert read_latest(ledger).schema_version == version
+    connection = open_views(ledger)
+    expected = json.loads((ledger / "expected.json").read_text("utf-8"))
+    for name, table in TABLES.items():
+        assert tuple(connection.table(name).columns) == table.column_names
+        assert [str(kind) for kind in connection.table(name).types] == [str(column.type) for column in table]
+        found = read_table(connection, name)
+        wanted = [{column: row.get(column) for column in table.column_names} for row in expected.get(name, [])]
+        assert found == wanted, name
+
+
+def test_a_ledger_in_a_folder_with_wildcards_and_quotes_in_its_name_opens(tmp_path: Path) -> None:
+    ledger = tmp_path / "we[i]rd *? 'näme'"
+    ledger.mkdir()
+    (tmp_path / "weird xx 'näme'").mkdir()
+    write_ledger(ledger, SAMPLE_ROWS)
+    assert len(read_table(open_views(ledger), "turns")) == len(SAMPLE_ROWS["turns"])
+
+
+def test_the_newest_version_is_read(tmp_path: Path) -> None:
+    write_ledger(tmp_path, SAMPLE_ROWS)
+    newer = {"version": 10, "schema_version": SCHEMA_VERSION, "tables": {}, "a key of a later release": 1}
+    manifest_path(tmp_path, 10).write_text(json.dumps(newer))
+    assert read_latest(tmp_path).version == 10
+    assert read_table(open_views(tmp_path), "turns") == []
+
+
+def test_a_ledger_of_a_newer_release_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    write_ledger(tmp_path, {})
+    manifest_path(tmp_path, 2).write_text(json.dumps({"version": 2, "schema_version": 999, "tables": {}}))
+    with pytest.raises(LedgerTooNewError) as caught:
+        read_latest(tmp_path)
+    assert (caught.value.path, caught.value.found, caught.value.supported) == (tmp_path, 999, SCHEMA_VERSION)
+    assert "upgrade" in caught.value.remedy
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"version": 1}', b"\xff\xfe", b'{"version":"1"}'])
+def test_a_damaged_manifest_is_named(tmp_path: Path, damage: bytes) -> None:
+    write_ledger(tmp_path, {})
+    manifest_path(tmp_path, 1).write_bytes(damage)
+    with pytest.raises(LedgerDamagedError) as caught:
+        read_latest(tmp_path)
+    assert str(manifest_path(tmp_path, 1)) in str(caught.value)
+
+
+def test_a_folder_without_versions_is_no_ledger(tmp_path: Path) -> None:
+    with pytest.raises(LedgerNotFoundError) as caught:
+        read_latest(tmp_path / "nowhere")
+    assert str(tmp_path / "nowhere") in str(caught.value)
+
+
+def test_the_overview_counts_every_table(tmp_path: Path) -> None:
+    write_ledger(tmp_path, SAMPLE_ROWS)
+    sql = (query_root() / "overview" / "table_rows.sql").read_text("utf-8")
+    counted = dict(open_views(tmp_path).execute(sql).fetchall())
+    assert counted == {name: len(SAMPLE_ROWS.get(name, [])) for name in TABLES}

@@ -1,0 +1,58 @@
+"""A table written by an earlier schema version reads as if it were written today."""
+
+import duckdb
+import pytest
+
+from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema.columns import key, number, text
+from aix.schema.migrations import MIGRATIONS, Migration, TableChange, upgrade_select
+from aix.schema.model import Unit
+
+PETS = Table(
+    name="pets",
+    description="Pets, as of version 4.",
+    key=("pet_id",),
+    columns=(
+        key("pet_id", "The pet."),
+        number("age_months", "Its age.", unit=Unit.COUNT),
+        text("species", "What it is."),
+        text("full name", "How it is called."),
+    ),
+)
+HISTORY = (
+    Migration(version=2, reason="ages", tables={"pets": TableChange(changed={"age": "age * 12"})}),
+    Migration(version=3, reason="other", tables={"owners": TableChange(dropped=("fax",))}),
+    Migration(
+        version=4,
+        reason="names",
+        tables={
+            "pets": TableChange(
+                added={"age_months": "age", "species": "'cat'", "full name": "name || ' ' || coalesce(title, '')"},
+                dropped=("age", "name", "title"),
+            )
+        },
+    ),
+)
+
+
+@pytest.mark.parametrize(("written", "months"), [(1, 36), (2, 3), (3, 3)])
+def test_each_version_is_brought_up_to_date(written: int, months: int) -> None:
+    old = "(select 'p1' as pet_id, 3 as age, 'Tom' as name, null as title)"
+    rows = duckdb.connect().execute(upgrade_select(PETS, old, written, HISTORY)).fetchall()
+    assert rows == [("p1", months, "cat", "Tom ")]
+
+
+def test_a_current_table_is_read_as_it_is() -> None:
+    current = "(select 'x' as species, 'p1' as pet_id, 'Tom' as \"full name\", 1 as age_months)"
+    select = upgrade_select(PETS, current, 4, HISTORY)
+    assert duckdb.connect().execute(select).fetchall() == [("p1", 1, "x", "Tom")]
+
+
+def test_migrations_lead_to_the_current_version_step_by_step() -> None:
+    assert [migration.version for migration in MIGRATIONS] == list(range(2, SCHEMA_VERSION + 1))
+
+
+def test_migrations_say_why_and_touch_tables_that_exist() -> None:
+    for migration in MIGRATIONS:
+        assert migration.reason
+        assert set(migration.tables) <= set(TABLES)

@@ -1,0 +1,107 @@
+"""What every table and column promises, canonical or not."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from aix.errors import UnknownNameError
+from aix.schema import TABLES, Column, Join, Table, Type, Unit, find_table
+
+TEXT_UNITS = {
+    Unit.NAME,
+    Unit.WORD,
+    Unit.TEXT,
+    Unit.PATH,
+    Unit.HASH,
+    Unit.JSON,
+    Unit.JSON_ARRAY,
+    Unit.JSON_OBJECT,
+}
+UNIT_OF_SUFFIX = {
+    "_at": {Unit.TIME},
+    "_ms": {Unit.DURATION},
+    "_tokens": {Unit.TOKENS},
+    "_bytes": {Unit.BYTES},
+    "_chars": {Unit.CHARACTERS},
+    "_count": {Unit.COUNT},
+    "_usd": {Unit.USD},
+    "_hash": {Unit.HASH},
+    "_path": {Unit.PATH},
+    "_json": {Unit.JSON, Unit.JSON_ARRAY, Unit.JSON_OBJECT},
+    "_id": {Unit.ID},
+}
+
+
+def columns_where(breaks: Callable[[Table, Column], bool]) -> list[str]:
+    return [f"{table.name}.{column.name}" for table in TABLES.values() for column in table if breaks(table, column)]
+
+
+def test_every_column_is_described_in_one_sentence_or_more_on_one_line() -> None:
+    assert not columns_where(lambda _, column: not re.fullmatch(r"[A-Z0-9`].*[.]", column.description))
+
+
+@pytest.mark.parametrize(("suffix", "units"), UNIT_OF_SUFFIX.items())
+def test_a_name_that_carries_a_unit_has_that_unit(suffix: str, units: set[Unit]) -> None:
+    assert not columns_where(lambda _, column: column.name.endswith(suffix) and column.unit not in units)
+
+
+def test_flags_and_only_flags_are_named_as_questions() -> None:
+    questions = ("is_", "has_")
+    assert not columns_where(lambda _, column: column.name.startswith(questions) != (column.unit is Unit.FLAG))
+
+
+def test_the_type_of_a_column_follows_from_its_unit() -> None:
+    def allowed(table: Table, unit: Unit) -> set[Type]:
+        match unit:
+            case Unit.ID:
+                return {Type.VARCHAR, Type.BIGINT}
+            case Unit.FLAG:
+                return {Type.BIGINT if table.canonical else Type.BOOLEAN}
+            case Unit.USD:
+                return {Type.PRICE, Type.COST}
+            case Unit.VECTOR:
+                return {Type.VECTOR}
+            case _:
+                return {Type.VARCHAR if unit in TEXT_UNITS else Type.BIGINT}
+
+    assert not columns_where(lambda table, column: column.type not in allowed(table, column.unit))
+
+
+def test_closed_lists_of_words_and_only_they_have_words() -> None:
+    assert not columns_where(lambda _, column: bool(column.words) != (column.unit is Unit.WORD))
+    assert not columns_where(lambda _, column: bool(column.words) and column.default not in (None, *column.words))
+
+
+def test_join_rules_fit_their_columns() -> None:
+    json_sets = {Unit.JSON_ARRAY, Unit.JSON_OBJECT}
+    assert not columns_where(lambda table, column: (column.join is Join.KEY) != (column.name in table.key))
+    assert not columns_where(lambda _, column: column.join is Join.KEY and column.nullable)
+    assert not columns_where(lambda _, column: column.join is Join.FURTHEST and not column.words)
+    assert not columns_where(lambda _, column: column.join is Join.UNION and column.unit not in json_sets)
+
+
+def test_a_reference_names_a_column_of_the_same_type() -> None:
+    def dangles(_: Table, column: Column) -> bool:
+        if column.references is None:
+            return False
+        table, name = column.references.split(".")
+        return TABLES[table].column(name).type != column.type
+
+    assert not columns_where(dangles)
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_table_is_described_and_its_keys_exist(table: Table) -> None:
+    assert table.description.endswith(".")
+    assert len(set(table.column_names)) == len(table.columns)
+    assert table.key
+    for group in (table.key, *table.unique):
+        assert set(group) <= set(table.column_names)
+
+
+def test_an_unknown_table_names_the_nearest() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        find_table("turn")
+    assert caught.value.name == "turn"
+    assert "turns" in caught.value.remedy
