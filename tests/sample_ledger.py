@@ -8,6 +8,7 @@ Run as a program to write it to a folder, as a fixture of the current schema ver
 import json
 import sys
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,168 @@ CANONICAL_ROWS: Mapping[str, list[Row]] = {
 }
 
 
+EXTENSION_ROWS: Mapping[str, list[Row]] = {
+    "requests": [
+        {
+            "id": ulid("req", ORIGIN, "a-1"),
+            "turn_id": FIRST,
+            "session_label": MAIN,
+            "message_id": _message("a-1"),
+            "seq": 0,
+            "requested_at": 1_100,
+            "model": "model-x",
+            "provider": "vendor",
+            "input_tokens": 10,
+            "output_tokens": 20,
+            "cache_read_tokens": 300,
+            "cache_write_tokens": 40,
+            "cache_write_5m_tokens": 40,
+            "cache_write_1h_tokens": 0,
+            "context_tokens": 350,
+            "is_usage_final": True,
+            "reported_cost_usd": Decimal("0.000123456789"),
+        },
+        {
+            "id": ulid("req", ORIGIN, "a-2"),
+            "turn_id": SECOND,
+            "session_label": MAIN,
+            "message_id": _message("a-2"),
+            "seq": 0,
+            "requested_at": 2_050,
+            "model": "model-x",
+            "input_tokens": 5,
+            "output_tokens": 6,
+            "is_usage_final": False,
+        },
+        {
+            "id": ulid("req", ORIGIN, "a-4"),
+            "turn_id": AFTER,
+            "session_label": MAIN,
+            "message_id": _message("a-4"),
+            "seq": 0,
+            "requested_at": 3_600,
+            "output_tokens": 7,
+        },
+        {
+            "id": ulid("req", ORIGIN, "a-5"),
+            "turn_id": CHILD,
+            "session_label": SUBAGENT,
+            "message_id": _message("a-5"),
+            "seq": 0,
+            "requested_at": 2_200,
+            "output_tokens": 50,
+        },
+    ],
+    "prices": [
+        {
+            "id": h63("prices", "vendor", "model-x", "exact", 0, 0, "standard", "input"),
+            "provider": "vendor",
+            "model": "model-x",
+            "match_rule": "exact",
+            "valid_from": 0,
+            "unit": "input",
+            "price_usd": Decimal("0.000003000000"),
+            "source": "a price list",
+        }
+    ],
+    "turn_context": [
+        {"turn_id": turn, "root_turn_id": root, "origin": ORIGIN, "turn_key": key, "continues_turn_id": cut}
+        for turn, root, key, cut in (
+            (FIRST, FIRST, "u-1", None),
+            (SECOND, FIRST, "u-2", None),
+            (OTHER, FIRST, "u-3", None),
+            (COMPACTION, FIRST, "b-1", None),
+            (AFTER, FIRST, "c:a-4", SECOND),
+            (CHILD, CHILD, "u-5", None),
+        )
+    ],
+    "session_context": [{"label": MAIN, "title": "Rename a function", "project": "näve"}],
+    "tool_call_facts": [{"call_id": "call_1", "params_hash": "5f" * 32, "params_bytes": 43, "is_error": False}],
+    "message_facts": [{"message_id": _message("a-1"), "text_chars": 29, "thinking_chars": 7}],
+    "file_paths": [
+        {
+            "file_path": "/home/ada/näve/src/a.py",
+            "workspace_path": "/home/ada/näve",
+            "relative_path": "src/a.py",
+        }
+    ],
+    "permission_decisions": [
+        {
+            "call_id": "call_1",
+            "turn_id": FIRST,
+            "mode": "default",
+            "class": "write",
+            "raw_target": "src/a.py",
+            "outcome": "ran",
+            "is_inferred": False,
+        }
+    ],
+    "permission_rules": [
+        {
+            "origin": ORIGIN,
+            "scope": "project",
+            "file": "/home/ada/näve/settings.json",
+            "position": 0,
+            "kind": "allow",
+            "rule": "Edit(src/**)",
+            "first_seen_at": 1_000,
+            "last_seen_at": 9_000,
+        }
+    ],
+    "import_runs": [
+        {"id": ulid("run", "r-1"), "started_at": 9_000, "tool_version": "0.1.0", "argv": '["import","s-1.jsonl"]'}
+    ],
+    "import_sources": [
+        {
+            "source_key": "/home/ada/s-1.jsonl",
+            "importer": "session_log",
+            "path": "/home/ada/s-1.jsonl",
+            "size_bytes": 2_048,
+            "mtime_ns": 1_700_000_000_123_456_789,
+            "last_run_id": ulid("run", "r-1"),
+        }
+    ],
+    "import_log": [
+        {
+            "run_id": ulid("run", "r-1"),
+            "source_key": "/home/ada/s-1.jsonl",
+            "seq": 0,
+            "session_label": MAIN,
+            "status": "imported",
+        }
+    ],
+    "import_problems": [
+        {
+            "run_id": ulid("run", "r-1"),
+            "source_key": "/home/ada/s-1.jsonl",
+            "seq": 0,
+            "line": 12,
+            "byte_offset": 1_900,
+            "kind": "truncated",
+            "reason": "The last line ends in the middle of an object.",
+            "sample": '{"uuid": "u-6", "mess',
+        }
+    ],
+    "chat_users": [{"id": "user-1", "name": "Ada"}],
+    "chat_agents": [{"id": "agent-1", "name": "Helper", "created_by": "user-1", "is_private": True}],
+    "chat_participants": [{"id": "part-1", "conversation_id": "conv-1", "kind": "agent", "agent_id": "agent-1"}],
+    "chat_mentions": [
+        {"message_id": _message("u-2"), "idx": 0, "name": "Helper", "kind": "agent", "target_id": "agent-1"}
+    ],
+    "dag_events": [{"event_id": "e" * 64, "kind": "run_started", "payload_json": '{"kind":"run_started"}'}],
+    "dag_nodes": [{"node_id": "n-1", "kind": "Message", "attrs_json": '{"role":"user"}'}],
+    "dag_edges": [
+        {"id": h63("dag_edges", "EVENT_PRODUCES", "e", "n-1"), "type": "EVENT_PRODUCES", "src": "e", "dst": "n-1"}
+    ],
+    "programs": [{"id": "model-x", "program_type": "model", "config_json": '{"modelId":"model-x"}'}],
+    "tags": [{"entity_type": "sessions", "entity_id": MAIN, "tag": "refactoring", "added_at": 5_000}],
+    "embeddings": [
+        {"entity_type": "messages", "entity_id": _message("u-1"), "model": "m", "dim": 2, "vec": [0.5, -1.25]}
+    ],
+}
+SAMPLE_ROWS: Mapping[str, list[Row]] = {**CANONICAL_ROWS, **EXTENSION_ROWS}
+
+
 def write_ledger(folder: Path, rows: Mapping[str, list[Row]]) -> None:
     """Write version 1 of a ledger with these rows."""
     tables = {}
@@ -294,11 +457,9 @@ def write_fixture(folder: Path) -> None:
     folder.mkdir(parents=True)
     write_ledger(folder, SAMPLE_ROWS)
     expected = {name: batch_from_rows(TABLES[name], rows).to_pylist() for name, rows in SAMPLE_ROWS.items()}
-    text = json.dumps(expected, ensure_ascii=False, indent=1)
+    text = json.dumps(expected, ensure_ascii=False, indent=1, default=str)
     (folder / "expected.json").write_text(text + "\n", "utf-8")
 
-
-SAMPLE_ROWS: Mapping[str, list[Row]] = CANONICAL_ROWS
 
 if __name__ == "__main__":
     write_fixture(Path(sys.argv[1]))

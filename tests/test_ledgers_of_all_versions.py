@@ -1,9 +1,11 @@
 """A ledger written by any earlier release opens, with every row in place."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
@@ -11,6 +13,7 @@ from aix.ledger.manifest import manifest_path, read_latest
 from aix.ledger.views import create_views
 from aix.query_files import query_root
 from aix.schema import SCHEMA_VERSION, TABLES
+from aix.schema.arrow import arrow_schema
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ledgers"
@@ -28,6 +31,10 @@ def read_table(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[st
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
+def as_json(value: object) -> object:
+    return str(value) if isinstance(value, Decimal) else value
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_ledger_of_that_version_opens_with_all_its_rows(version: int) -> None:
     ledger = FIXTURES / f"schema_{version}"
@@ -37,9 +44,17 @@ def test_a_ledger_of_that_version_opens_with_all_its_rows(version: int) -> None:
     for name, table in TABLES.items():
         assert tuple(connection.table(name).columns) == table.column_names
         assert [str(kind) for kind in connection.table(name).types] == [str(column.type) for column in table]
-        found = read_table(connection, name)
+        found = [{column: as_json(value) for column, value in row.items()} for row in read_table(connection, name)]
         wanted = [{column: row.get(column) for column in table.column_names} for row in expected.get(name, [])]
         assert found == wanted, name
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_changes_only_with_the_schema_version(name: str) -> None:
+    """When this fails: raise SCHEMA_VERSION, add a migration, and add a fixture ledger of the new version."""
+    [segment] = read_latest(FIXTURES / f"schema_{SCHEMA_VERSION}").tables[name]
+    written = pq.read_schema(FIXTURES / f"schema_{SCHEMA_VERSION}" / segment.path)
+    assert written.equals(arrow_schema(TABLES[name]))
 
 
 def test_a_ledger_in_a_folder_with_wildcards_and_quotes_in_its_name_opens(tmp_path: Path) -> None:

@@ -123,3 +123,32 @@ def time(name: str, description: str, *, join: Join, nullable: bool = True) -> C
 def flag(name: str, description: str, *, join: Join = Join.MAX) -> Column:
     """Make a nullable yes-or-no column; yes wins over no where two rows meet."""
     return Column(name=name, type=Type.BOOLEAN, unit=Unit.FLAG, join=join, description=description)
+
+
+def money(
+    name: str,
+    description: str,
+    exactness: Type,
+    *,
+    join: Join = Join.MAX,
+    nullable: bool = True,
+) -> Column:
+    """Make an amount of US dollars, exact to twelve places."""
+    return Column(name=name, type=exactness, unit=Unit.USD, join=join, description=description, nullable=nullable)
+
+
+def word_key(name: str, description: str, words: tuple[str, ...]) -> Column:
+    """Make a column that names the row with one of a closed list of words."""
+    return word(name, description, words, join=Join.KEY, nullable=False)
+
+
+def number_key(name: str, description: str, *, unit: Unit) -> Column:
+    """Make a column that names the row with a number."""
+    return number(name, description, unit=unit, join=Join.KEY, nullable=False)
+
+
+def vector(name: str, description: str) -> Column:
+    """Make a column that holds a list of numbers."""
+    return Column(
+        name=name, type=Type.VECTOR, unit=Unit.VECTOR, join=Join.KNOWN, description=description, nullable=False
+    )

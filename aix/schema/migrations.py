@@ -34,7 +34,7 @@ class Migration:
     tables: Mapping[str, TableChange] = field(default_factory=dict)
 
 
-MIGRATIONS: tuple[Migration, ...] = ()
+MIGRATIONS: tuple[Migration, ...] = (Migration(version=2, reason="the extension tables were added"),)
 
 
 def upgrade_select(

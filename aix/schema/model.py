@@ -69,7 +69,7 @@ class Join(StrEnum):
     SET = "set"
     """Not joined by value: all rows of one owner are replaced together."""
     LATEST = "latest"
-    """The value of the latest import run."""
+    """The value of the latest import run: for bookkeeping, which is not part of what was imported."""
     DERIVED = "derived"
     """Computed by AIX from other rows whenever they change; what a source says is ignored."""
 

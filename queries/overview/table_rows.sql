@@ -15,4 +15,27 @@ union all select 'session_aliases', count(*) from session_aliases
 union all select 'message_files', count(*) from message_files
 union all select 'message_lints', count(*) from message_lints
 union all select 'message_codeblocks', count(*) from message_codeblocks
+union all select 'requests', count(*) from requests
+union all select 'prices', count(*) from prices
+union all select 'turn_context', count(*) from turn_context
+union all select 'session_context', count(*) from session_context
+union all select 'tool_call_facts', count(*) from tool_call_facts
+union all select 'message_facts', count(*) from message_facts
+union all select 'file_paths', count(*) from file_paths
+union all select 'permission_decisions', count(*) from permission_decisions
+union all select 'permission_rules', count(*) from permission_rules
+union all select 'import_runs', count(*) from import_runs
+union all select 'import_sources', count(*) from import_sources
+union all select 'import_log', count(*) from import_log
+union all select 'import_problems', count(*) from import_problems
+union all select 'chat_users', count(*) from chat_users
+union all select 'chat_agents', count(*) from chat_agents
+union all select 'chat_participants', count(*) from chat_participants
+union all select 'chat_mentions', count(*) from chat_mentions
+union all select 'dag_events', count(*) from dag_events
+union all select 'dag_nodes', count(*) from dag_nodes
+union all select 'dag_edges', count(*) from dag_edges
+union all select 'programs', count(*) from programs
+union all select 'tags', count(*) from tags
+union all select 'embeddings', count(*) from embeddings
 order by table_name

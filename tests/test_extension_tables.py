@@ -1,0 +1,63 @@
+"""The extension tables of the ledger's specification (1.12), written down by hand."""
+
+import pytest
+
+from aix.schema import EXTENSION_TABLES, TABLES
+
+SPECIFIED = {
+    "requests": "id turn_id session_label message_id seq requested_at model provider origin_message_id"
+    " origin_request_id parent_request_id input_tokens output_tokens cache_read_tokens cache_write_tokens"
+    " cache_write_5m_tokens cache_write_1h_tokens reasoning_tokens context_tokens web_search_count is_usage_final"
+    " estimated_output_tokens stop_reason service_tier speed latency_ms reported_cost_usd git_branch cwd kind",
+    "turn_context": "turn_id root_turn_id origin origin_session_id turn_key continues_turn_id continued_by_turn_id"
+    " is_interrupted git_branch client_version effort thinking principal on_behalf_of situation context_gauge_tokens",
+    "permission_decisions": "call_id turn_id mode class raw_target outcome evidence is_inferred",
+    "permission_rules": "origin scope file position kind rule first_seen_at last_seen_at",
+    "tool_call_facts": "call_id params_hash params_bytes result_bytes result_chars is_error",
+    "message_facts": "message_id text_chars thinking_chars",
+    "session_context": "label title project context_token_limit context_tokens_used raw_path fingerprint",
+    "import_sources": "source_key importer importer_version kind path fingerprint size_bytes mtime_ns watermark machine"
+    " last_run_id",
+    "import_runs": "id started_at finished_at tool_version argv",
+    "import_log": "run_id source_key seq session_label status reason counts_json",
+    "import_problems": "run_id source_key seq line byte_offset kind reason sample",
+    "chat_users": "id name email image extra_json",
+    "chat_agents": "id name description personality tools created_by kind system_agent_kind avatar_url last_active_at"
+    " is_public is_private extra_json",
+    "chat_participants": "id conversation_id kind user_id agent_id added_at status is_removed extra_json",
+    "chat_mentions": "message_id idx name kind target_id start_char end_char is_resolved",
+    "dag_events": "event_id kind occurred_at agent_id run_id seq correlation_id is_id_claimed payload_json",
+    "dag_nodes": "node_id kind attrs_json valid_from valid_to",
+    "dag_edges": "id type src dst attrs_json valid_from valid_to",
+    "programs": "id program_type lifecycle config_json",
+    "tags": "entity_type entity_id tag added_at",
+    "embeddings": "entity_type entity_id model dim vec",
+    "file_paths": "file_path workspace_path relative_path",
+    "prices": "id provider model match_rule valid_from valid_to tier_start_tokens variant unit price_usd source"
+    " source_version checked_at",
+}
+WORDS = {
+    "requests.kind": "main compaction side advisor",
+    "permission_decisions.class": "read write exec net mcp spawn ask meta",
+    "permission_decisions.outcome": "ran denied_user denied_rule denied_mode denied_hook denied_directory not_granted"
+    " interrupted failed pending unknown",
+    "permission_rules.scope": "managed user project local command_line persona",
+    "permission_rules.kind": "allow ask deny directory mode",
+    "import_log.status": "imported upserted skipped failed",
+}
+
+
+def test_the_extension_tables_are_those_of_the_specification() -> None:
+    assert {table.name for table in EXTENSION_TABLES} == set(SPECIFIED)
+    assert not any(table.canonical for table in EXTENSION_TABLES)
+
+
+@pytest.mark.parametrize("name", SPECIFIED)
+def test_columns_equal_the_specification(name: str) -> None:
+    assert list(TABLES[name].column_names) == SPECIFIED[name].split()
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_equal_the_specification(name: str) -> None:
+    table, column = name.split(".")
+    assert set(TABLES[table].column(column).words) == set(WORDS[name].split())
