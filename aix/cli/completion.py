@@ -9,7 +9,7 @@ _SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(_SHELLS))
+@click.argument("shell", type=click.Choice(_SHELLS), metavar="SHELL")
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
     """Print a script that makes SHELL complete aix commands, options and names.

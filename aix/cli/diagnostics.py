@@ -37,10 +37,10 @@ def run(command: click.Command) -> ExitCode:
         return ExitCode(error.exit_code)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "aix"
-        _complain(error.format_message(), f"see {path} --help")
+        _complain(_on_one_line(error.format_message()), f"see {path} --help")
         return ExitCode.USAGE
     except click.ClickException as error:
-        _complain(error.format_message(), "")
+        _complain(_on_one_line(error.format_message()), "")
         return ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted", "")
@@ -63,6 +63,10 @@ def _code_of(error: AixError) -> ExitCode:
     if isinstance(error, UsageError):
         return ExitCode.USAGE
     return ExitCode.LEDGER if isinstance(error, LedgerError) else ExitCode.FINDINGS
+
+
+def _on_one_line(message: str) -> str:
+    return " ".join(message.split())
 
 
 def _complain(problem: str, remedy: str) -> None:

@@ -89,6 +89,7 @@ def _write_lines(lines: Iterable[str], stream: IO[bytes]) -> None:
 @contextmanager
 def _replaced_file(path: Path) -> Iterator[IO[bytes]]:
     """Give a stream whose content replaces the file once it is whole; devices and pipes are written straight."""
+    path = path.resolve()  # a link stays a link; what it names is replaced
     try:
         if path.exists() and not path.is_file():
             with path.open("wb") as stream:

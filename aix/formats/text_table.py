@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import IO
 
+from rich.box import SIMPLE
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
@@ -12,7 +13,7 @@ from aix.formats.listing import Listing
 from aix.formats.text import escape_unsafe, to_cell
 
 _GAP = "  "
-_NARROWEST_TEXT = 12
+_NEVER_FOLDED = 24
 
 
 def plain_lines(listing: Listing) -> Iterator[str]:
@@ -27,19 +28,40 @@ def plain_lines(listing: Listing) -> Iterator[str]:
 
 
 def write_to_terminal(listing: Listing, stream: IO[str]) -> None:
-    """Draw the table as wide as the terminal, long text folded inside its column."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in listing.columns:
+    """Draw the table as wide as the terminal, long text folded; where that cannot be, a block for each row."""
+    console = Console(file=stream, highlight=False)
+    rows = [[Text(to_cell(value), style="dim" if value is None else "") for value in row] for row in listing.rows]
+    widths = [
+        max([cell_len(column.name), *(row[index].cell_len for row in rows)])
+        for index, column in enumerate(listing.columns)
+    ]
+    narrowest = sum(min(width, _NEVER_FOLDED) + len(_GAP) for width in widths)
+    console.print(_aligned(listing, rows, widths) if narrowest <= console.width else _blocks(listing, rows))
+
+
+def _aligned(listing: Listing, rows: list[list[Text]], widths: list[int]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, len(_GAP), 0, 0), header_style="bold")
+    for column, width in zip(listing.columns, widths, strict=True):
         table.add_column(
             Text(escape_unsafe(column.name)),
             justify="right" if column.is_number else "left",
             overflow="fold",
-            no_wrap=column.is_number,
-            min_width=min(_NARROWEST_TEXT, cell_len(column.name)),
+            no_wrap=width <= _NEVER_FOLDED,
         )
-    for row in listing.rows:
-        table.add_row(*(Text(to_cell(value), style="dim" if value is None else "") for value in row))
-    Console(file=stream, highlight=False, soft_wrap=False).print(table)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _blocks(listing: Listing, rows: list[list[Text]]) -> Table:
+    table = Table(box=SIMPLE, pad_edge=False, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        for column, cell in zip(listing.columns, row, strict=True):
+            table.add_row(Text(escape_unsafe(column.name)), cell)
+        table.add_section()
+    return table
 
 
 def _line(listing: Listing, cells: list[str], widths: list[int]) -> str:

@@ -1,0 +1,33 @@
+"""Running `aix` as users do: as a process of its own, in a pipe or on a terminal."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+AIX = str(Path(sys.executable).with_name("aix"))
+
+
+def run_aix(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `aix` with pipes for stdout and stderr."""
+    return subprocess.run(
+        [AIX, *arguments], capture_output=True, encoding="utf-8", env=os.environ | environment, timeout=60
+    )
+
+
+def run_on_terminal(*command: str, columns: int = 80) -> tuple[str, int]:
+    """Run a command on a terminal of its own; return what the terminal was sent, and the exit code."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ.update(COLUMNS=str(columns), TERM="xterm-256color")
+        os.execv(command[0], command)
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other side has closed the terminal
+        pass
+    _, status = os.waitpid(process, 0)
+    os.close(terminal)
+    return shown.decode(), os.waitstatus_to_exitcode(status)

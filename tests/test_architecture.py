@@ -1,0 +1,82 @@
+"""Every room keeps to itself: who may import whom, and who may touch stdout and stderr."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CORE = sorted((ROOT / "aix").rglob("*.py"))
+IMPORTERS = sorted((ROOT / "importers").rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name_of(path)} imports relatively"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def used_attributes(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text("utf-8"))
+    attributes = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return attributes | {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def importing(paths: list[Path], *forbidden: str) -> list[str]:
+    return [
+        f"{name_of(path)} imports {name}"
+        for path in paths
+        for name in imported_names(path)
+        if any(name == module or name.startswith(f"{module}.") for module in forbidden)
+    ]
+
+
+def test_the_core_knows_no_importer() -> None:
+    assert not importing(CORE, "aix_importers")
+
+
+def test_the_core_names_no_tool_whose_logs_are_imported() -> None:
+    tools = re.compile(r"claude|\bCursor\b|codex|copilot", re.IGNORECASE)
+    assert not [name_of(path) for path in CORE if tools.search(path.read_text("utf-8"))]
+
+
+def test_importers_know_neither_store_nor_command_line() -> None:
+    assert not importing(IMPORTERS, "aix.cli", "aix.ledger", "click", "duckdb")
+
+
+def test_only_the_command_line_knows_the_command_line() -> None:
+    library = [path for path in CORE if "cli" not in path.parts and path.name != "__main__.py"]
+    assert not importing(library, "aix.cli", "click")
+
+
+def test_the_schema_stands_on_nothing_but_errors() -> None:
+    schema = [path for path in CORE if "schema" in path.parts]
+    assert not importing(schema, "aix.cli", "aix.config", "aix.formats", "aix.ledger", "duckdb", "polars")
+
+
+@pytest.mark.parametrize(
+    ("stream", "owner"), [("sys.stdout", "aix/cli/stdout.py"), ("sys.stderr", "aix/cli/diagnostics.py")]
+)
+def test_each_stream_has_one_owner(stream: str, owner: str) -> None:
+    users = [name_of(path) for path in CORE + IMPORTERS if stream in used_attributes(path)]
+    assert users == [owner]
+
+
+def test_nothing_else_prints() -> None:
+    printers = {"print", "click.echo", "click.secho", "sys.exit"}
+    allowed = {"aix/cli/diagnostics.py", "aix/cli/__init__.py"}
+    users = {name_of(path) for path in CORE + IMPORTERS if printers & used_attributes(path)}
+    assert users <= allowed
+
+
+def test_queries_hold_no_python() -> None:
+    assert {path.suffix for path in (ROOT / "queries").rglob("*") if path.is_file()} <= {".sql", ".toml"}

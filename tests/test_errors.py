@@ -1,0 +1,56 @@
+"""One tree of exceptions, drawn in its docstring; each keeps its values and survives a trip between processes."""
+
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+from aix import errors
+
+EXAMPLES = [
+    errors.AixError(),
+    errors.UsageError("x"),
+    errors.UnknownNameError("table", "turn", ("turns", "threads")),
+    errors.ConfigError("config.toml", "wrong", "right it"),
+    errors.OutputError("out.csv", "disk full", "elsewhere"),
+    errors.LedgerError(Path("l")),
+    errors.LedgerNotFoundError(Path("l")),
+    errors.LedgerDamagedError(Path("l"), "broken"),
+    errors.LedgerTooNewError(Path("l"), 9, 2),
+    errors.RowError("turns", ("id: is NULL", "b", "c", "d")),
+]
+
+
+def all_classes(root: type[Exception]) -> list[type[Exception]]:
+    return [root, *(inner for child in root.__subclasses__() for inner in all_classes(child))]
+
+
+def test_the_docstring_draws_the_whole_tree() -> None:
+    drawn = re.findall(r"^([ │├└─]*)(\w+Error)\b", errors.__doc__ or "", re.MULTILINE)
+    parents: list[str] = []
+    for indent, name in drawn:
+        depth = (len(indent) - 4) // 4
+        cls = getattr(errors, name)
+        assert cls.__base__.__name__ == (parents[depth - 1] if depth else "Exception"), name
+        parents[depth:] = [name]
+    assert [name for _, name in drawn] == [cls.__name__ for cls in all_classes(errors.AixError)]
+
+
+def test_every_exception_is_tried_here() -> None:
+    assert {type(example) for example in EXAMPLES} == set(all_classes(errors.AixError))
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_an_exception_survives_pickling_with_its_values(error: errors.AixError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert (str(copy), copy.remedy, vars(copy)) == (str(error), error.remedy, vars(error))
+
+
+def test_values_are_kept_and_the_message_is_a_sentence_about_them() -> None:
+    error = errors.LedgerTooNewError(Path("/l"), 9, 2)
+    assert (error.path, error.found, error.supported) == (Path("/l"), 9, 2)
+    assert str(error) == "/l has ledger schema 9; this AIX reads up to 2"
+    many = errors.RowError("turns", ("a", "b", "c", "d", "e"))
+    assert str(many) == "rows for table turns break the schema: a; b; c (and 2 more)"
