@@ -80,7 +80,7 @@ def _message_row(key: str, turn_id: str, role: str, sequence: int, created_at: i
 
 def _movement_row(label: str, thread_id: str, changed_at: int) -> Row:
     return {
-        "id": h63("session_history", label, thread_id),
+        "id": h63("session_history", label, thread_id, changed_at),
         "session_label": label,
         "thread_id": thread_id,
         "changed_at": changed_at,

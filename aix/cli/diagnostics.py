@@ -3,6 +3,7 @@
 import os
 import sys
 from enum import IntEnum
+from typing import Self
 
 import click
 
@@ -14,27 +15,28 @@ from aix.formats.text import escape_unsafe
 class ExitCode(IntEnum):
     """What the process says when it ends."""
 
-    OK = 0
-    FINDINGS = 1
-    """A check or audit found something, or some sources could not be imported."""
-    USAGE = 2
-    """The command line, the configuration or the output file is wrong."""
-    LEDGER = 3
-    """The ledger is missing, damaged or too new."""
-    DEFECT = 70
-    """A defect in AIX or a plugin."""
-    INTERRUPTED = 130
-    """Ctrl-C."""
-    CLOSED_PIPE = 141
-    """The reader of stdout went away; what a shell reports for any program that this happens to."""
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """Make a code of its number and what it means."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    OK = 0, "fine"
+    FINDINGS = 1, "a check or audit found something, or some sources could not be imported"
+    USAGE = 2, "the command line, the configuration or the output file is wrong"
+    LEDGER = 3, "the ledger is missing, damaged or too new"
+    DEFECT = 70, "a defect in AIX or a plugin; `AIX_DEBUG=1` shows where"
+    INTERRUPTED = 130, "Ctrl-C"
+    CLOSED_PIPE = 141, "the reader of stdout went away, as `head` does"
 
 
 def run(command: click.Command) -> ExitCode:
     """Run a command line and return how it ended; every error becomes one message on stderr."""
     try:
         code = command.main(prog_name="aix", standalone_mode=False)
-    except click.exceptions.Exit as error:
-        return ExitCode(error.exit_code)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "aix"
         _complain(_on_one_line(error.format_message()), f"see {path} --help")

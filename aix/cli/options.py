@@ -3,17 +3,14 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
 
 import click
 
 from aix.cli.stdout import emit
 from aix.formats import FORMATS, Listing
 
-_Parameters = ParamSpec("_Parameters")
 
-
-def listing_output(make_listing: Callable[_Parameters, Listing]) -> Callable[..., None]:
+def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., None]:
     """Turn a function that returns a listing into a command that writes it as the user asks."""
 
     @click.option(
@@ -33,11 +30,11 @@ def listing_output(make_listing: Callable[_Parameters, Listing]) -> Callable[...
     )
     @wraps(make_listing)
     def write_listing(
-        *args: _Parameters.args,
+        *args: object,
         output_format: str | None,
         as_json: bool,
         path: Path | None,
-        **kwargs: _Parameters.kwargs,
+        **kwargs: object,
     ) -> None:
         if as_json and output_format not in (None, "json"):
             raise click.UsageError(f"--json and --format {output_format} contradict each other.")

@@ -7,6 +7,7 @@ in `docs/ledger.md` are made from it.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 
 class Type(StrEnum):
@@ -53,25 +54,31 @@ class Join(StrEnum):
     Each rule is commutative, associative and idempotent, so the order of imports never shows.
     """
 
-    KEY = "key"
-    """Names the row: equal by definition."""
-    MIN = "min"
-    """The smallest value; any value beats NULL."""
-    MAX = "max"
-    """The largest value; any value beats NULL."""
-    FURTHEST = "furthest"
-    """The word that stands last in the column's list of words; any word beats NULL."""
-    KNOWN = "known"
-    """A known value beats an inferred one, and that beats NULL; of two equally known ones the longer, then the
-    greater in byte order."""
-    UNION = "union"
-    """JSON arrays: the union of their elements. JSON objects: the union of their keys, equal keys joined again."""
-    SET = "set"
-    """Not joined by value: all rows of one owner are replaced together."""
-    LATEST = "latest"
-    """The value of the latest import run: for bookkeeping, which is not part of what was imported."""
-    DERIVED = "derived"
-    """Computed by AIX from other rows whenever they change; what a source says is ignored."""
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Self:
+        """Make a rule of its word and what it means."""
+        rule = str.__new__(cls, word)
+        rule._value_ = word
+        rule.meaning = meaning
+        return rule
+
+    KEY = "key", "Names the row: equal by definition."
+    MIN = "min", "The smallest value; any value beats NULL."
+    MAX = "max", "The largest value; any value beats NULL."
+    FURTHEST = "furthest", "The word that stands last in the column's list of words; any word beats NULL."
+    KNOWN = (
+        "known",
+        "A known value beats an inferred one, and that beats NULL; of two equally known ones the longer, then the"
+        " greater in byte order.",
+    )
+    UNION = (
+        "union",
+        "JSON arrays: the union of their elements. JSON objects: the union of their keys, equal keys joined again.",
+    )
+    SET = "set", "Not joined by value: all rows of one owner are replaced together."
+    LATEST = "latest", "The value of the latest import run: for bookkeeping, which is not part of what was imported."
+    DERIVED = "derived", "Computed by AIX from other rows whenever they change; what a source says is ignored."
 
 
 @dataclass(frozen=True, kw_only=True)

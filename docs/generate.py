@@ -1,0 +1,217 @@
+"""Write the pages that are made from the code: docs/ledger.md and docs/cli.md.
+
+python docs/generate.py            write them
+python docs/generate.py --check    say which are out of date, and exit with 1 when any is
+"""
+
+import inspect
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from aix.cli.diagnostics import ExitCode
+from aix.cli.root import COMMANDS
+from aix.cli.root import aix as root_command
+from aix.ids import h63, ulid
+from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
+from aix.schema.migrations import MIGRATIONS
+
+_FOLDER = Path(__file__).parent
+_ULID_VECTORS = (
+    ("turn", "session-log", "5b1f"),
+    ("msg", "session-log", "naïve 日本語 🚀"),
+    ("req", "claude-code", "msg_01AbCdEfGhIjKlMnOpQrStUv"),
+    ("turn", "cursor", ""),
+)
+_H63_VECTORS: tuple[tuple[str | int | None, ...], ...] = (
+    ("session_history", "session-log:s-1", "6TEMHVVNDY07HMQR8S0TER69NJ", 1_700_000_000_123),
+    ("message_files", "6TEMHVVNDY07HMQR8S0TER69NJ", "read", "src/a.py", 12),
+    ("message_files", "6TEMHVVNDY07HMQR8S0TER69NJ", "read", "src/a.py", None),
+    ("message_codeblocks", "6TEMHVVNDY07HMQR8S0TER69NJ", 0),
+)
+
+
+def main() -> int:
+    """Write or check every generated page."""
+    pages = {"ledger.md": _ledger_page(), "cli.md": _command_line_page()}
+    stale = []
+    for name, lines in pages.items():
+        path = _FOLDER / name
+        text = "\n".join(lines) + "\n"
+        if not path.exists() or path.read_text("utf-8") != text:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                path.write_text(text, "utf-8")
+    verb = "out of date, run `make docs`" if "--check" in sys.argv else "written"
+    for name in stale:
+        print(f"docs/{name}: {verb}")
+    return 1 if stale and "--check" in sys.argv else 0
+
+
+def _ledger_page() -> Iterator[str]:
+    canonical = [table for table in TABLES.values() if table.canonical]
+    extensions = [table for table in TABLES.values() if not table.canonical]
+    yield "# The ledger"
+    yield ""
+    yield "<!-- Made from aix/schema by docs/generate.py. Do not edit: change the schema and run `make docs`. -->"
+    yield ""
+    yield f"Schema version {SCHEMA_VERSION}: {len(canonical)} canonical tables and {len(extensions)} extension tables."
+    yield "Unknown is NULL, never 0. Times are Unix milliseconds in UTC. Ids and JSON are VARCHAR."
+    yield "The canonical tables are those of the ledger's definition, column for column; the extension tables hold"
+    yield "what it has no column for. `aix schema TABLE` prints the same on the command line."
+    yield ""
+    yield from _contents("Canonical tables", canonical)
+    yield from _contents("Extension tables", extensions)
+    yield from _join_rules()
+    yield from _row_ids()
+    yield from _schema_versions()
+    for title, tables in (("Canonical tables", canonical), ("Extension tables", extensions)):
+        yield f"## {title}"
+        yield ""
+        for table in tables:
+            yield from _table_section(table)
+
+
+def _contents(title: str, tables: Iterable[Table]) -> Iterator[str]:
+    yield f"**{title}**: " + ", ".join(f"[{table.name}](#{table.name})" for table in tables)
+    yield ""
+
+
+def _join_rules() -> Iterator[str]:
+    yield "## How two rows become one"
+    yield ""
+    yield "The ledger is a function of the set of what was imported. When two rows have the same key, each column is"
+    yield "joined by its rule; every rule is commutative, associative and idempotent."
+    yield ""
+    yield from _markdown_table(("rule", "meaning"), ((f"`{rule}`", rule.meaning) for rule in Join))
+
+
+def _row_ids() -> Iterator[str]:
+    yield "## Row ids"
+    yield ""
+    yield "An id is a pure function of what the row stands for: the same record has the same id in every import and on"
+    yield "every machine. Ids hold no time; order by `started_at` and `sequence`."
+    yield ""
+    yield "`ulid(part, …)`: SHA-256 over `aix` and the parts, joined by the unit separator (U+001F), as UTF-8; its"
+    yield "first 128 bits as 26 characters of `0123456789ABCDEFGHJKMNPQRSTVWXYZ`."
+    yield ""
+    yield from _markdown_table(
+        ("parts", "ulid"), ((f"`{_json(parts)}`", f"`{ulid(*parts)}`") for parts in _ULID_VECTORS)
+    )
+    yield "`h63(part, …)`: SHA-256 over the parts, joined in the same way; its first 8 bytes as a number, shifted"
+    yield "right by one bit. A number counts as its decimal digits, NULL as the empty text."
+    yield ""
+    yield from _markdown_table(("parts", "h63"), ((f"`{_json(parts)}`", f"`{h63(*parts)}`") for parts in _H63_VECTORS))
+    yield from _markdown_table(
+        ("row", "id"),
+        (
+            ("`turns.id`", '`ulid("turn", origin, turn key)`'),
+            ("`messages.id`", '`ulid("msg", origin, message key)`'),
+            ("`requests.id`", '`ulid("req", origin, message key)`'),
+            ("`session_history.id`", '`h63("session_history", session_label, thread_id, changed_at)`'),
+            ("`message_files.id`", '`h63("message_files", message_id, kind, file_path, line_start)`'),
+            ("`message_lints.id`", '`h63("message_lints", message_id, place in the message)`'),
+            ("`message_codeblocks.id`", '`h63("message_codeblocks", message_id, idx)`'),
+        ),
+    )
+
+
+def _schema_versions() -> Iterator[str]:
+    yield "## Schema versions"
+    yield ""
+    yield "A ledger written by an earlier release opens for ever: its tables are read as if they were written today."
+    yield ""
+    versions = [(1, "the canonical tables"), *((step.version, step.reason) for step in MIGRATIONS)]
+    yield from _markdown_table(("version", "what changed"), ((str(version), reason) for version, reason in versions))
+
+
+def _table_section(table: Table) -> Iterator[str]:
+    yield f"### {table.name}"
+    yield ""
+    yield table.description
+    yield f"Key: {_names(table.key)}." + "".join(f" Unique: {_names(group)}." for group in table.unique)
+    yield ""
+    yield from _markdown_table(
+        ("column", "type", "NULL", "unit", "join", "meaning"), (_column_cells(column) for column in table)
+    )
+
+
+def _column_cells(column: Column) -> tuple[str, ...]:
+    meaning = column.description
+    if column.words:
+        meaning += f" One of {_names(column.words)}."
+    if column.default is not None:
+        meaning += f" Default `{column.default}`."
+    if column.references:
+        meaning += f" → `{column.references}`"
+    return (f"`{column.name}`", column.type, "yes" if column.nullable else "no", column.unit, column.join, meaning)
+
+
+def _command_line_page() -> Iterator[str]:
+    yield "# The command line"
+    yield ""
+    yield "<!-- Made from aix/cli by docs/generate.py. Do not edit: change the command and run `make docs`. -->"
+    yield ""
+    yield from _command_section("aix", root_command)
+    yield "## Exit codes"
+    yield ""
+    yield from _markdown_table(("code", "meaning"), ((str(int(code)), code.meaning) for code in ExitCode))
+    with click.Context(root_command, info_name="aix") as context:
+        for name in COMMANDS:
+            command = root_command.get_command(context, name)
+            assert command is not None
+            yield from _command_section(f"aix {name}", command)
+
+
+def _command_section(path: str, command: click.Command) -> Iterator[str]:
+    arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    names = [str(argument.metavar or argument.name).upper() for argument in arguments]
+    usage = [name if argument.required else f"[{name}]" for name, argument in zip(names, arguments, strict=True)]
+    yield f"## {path}"
+    yield ""
+    yield f"    {' '.join([path, '[OPTIONS]', *usage])}"
+    yield ""
+    yield from _help_lines(command.help or "")
+    if options:
+        yield from _markdown_table(("option", "meaning"), (_option_cells(option) for option in options))
+
+
+def _help_lines(text: str) -> Iterator[str]:
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        if paragraph.startswith("\b\n"):
+            yield from ("```", *inspect.cleandoc(paragraph.removeprefix("\b\n")).splitlines(), "```", "")
+        else:
+            yield from (*paragraph.splitlines(), "")
+
+
+def _option_cells(option: click.Option) -> tuple[str, str]:
+    value = ""
+    if isinstance(option.type, click.Choice):
+        value = f" {'|'.join(map(str, option.type.choices))}"
+    elif option.metavar:
+        value = f" {option.metavar}"
+    return f"`{', '.join(option.opts)}{value}`".replace("|", r"\|"), option.help or ""
+
+
+def _markdown_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"|{'|'.join(' --- ' for _ in header)}|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
