@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,9 @@ def test_help_lists_every_target(machine: Path) -> None:
     listed = {line.split()[1] for line in make(machine, "help").stdout.splitlines()}
     phony = next(line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY: help"))
     assert listed == set(phony.split()[1:])
+
+
+def test_the_lowest_versions_are_the_bounds_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    pins = [line for line in (ROOT / "constraints" / "lowest.txt").read_text().splitlines() if line[0] != "#"]
+    assert [bound.replace(">=", "==") for bound in project["dependencies"]] == pins
