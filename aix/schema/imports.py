@@ -42,7 +42,7 @@ IMPORT_LOG = Table(
     columns=(
         key("run_id", "The run.", references="import_runs.id"),
         key("source_key", "The source.", references="import_sources.source_key"),
-        number_key("seq", "Place among the entries of the source, from 0.", unit=Unit.POSITION),
+        number_key("seq", "Place among the entries of the source, from 0."),
         ident("session_label", "The session; NULL where the source gave none."),
         word("status", "What was done.", ("imported", "upserted", "skipped", "failed"), nullable=False),
         text("reason", "Why it was skipped or failed.", unit=Unit.NAME),
@@ -57,7 +57,7 @@ IMPORT_PROBLEMS = Table(
     columns=(
         key("run_id", "The run.", references="import_runs.id"),
         key("source_key", "The source.", references="import_sources.source_key"),
-        number_key("seq", "Place among the problems of the source, from 0.", unit=Unit.POSITION),
+        number_key("seq", "Place among the problems of the source, from 0."),
         number("line", "The line, in files that have lines.", unit=Unit.LINE, join=Join.KNOWN),
         number("byte_offset", "Where the piece starts in the file.", unit=Unit.BYTES, join=Join.KNOWN),
         text("kind", "What kind of problem it is.", unit=Unit.NAME, nullable=False),

@@ -5,7 +5,7 @@ in `docs/ledger.md` are made from it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Self
 
@@ -81,18 +81,19 @@ class Join(StrEnum):
     DERIVED = "derived", "Computed by AIX from other rows whenever they change; what a source says is ignored."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Column:
     """One stored column and everything that is promised about it."""
 
     name: str
+    description: str
+    words: tuple[str, ...] = ()
+    """The only values allowed, least advanced first; empty when any value is allowed."""
+    _: KW_ONLY
     type: Type
     unit: Unit
     join: Join
-    description: str
     nullable: bool = True
-    words: tuple[str, ...] = ()
-    """The only values allowed, least advanced first; empty when any value is allowed."""
     default: str | int | None = None
     """What a row that does not name the column gets."""
     references: str | None = None

@@ -38,7 +38,7 @@ REQUESTS = Table(
         text("service_tier", "The tier it was served in, in the API's word.", unit=Unit.NAME),
         text("speed", "The speed it was served at, in the API's word.", unit=Unit.NAME),
         number("latency_ms", "How long the answer took.", unit=Unit.DURATION, join=Join.KNOWN),
-        money("reported_cost_usd", "What the source itself says it cost.", Type.COST),
+        money("reported_cost_usd", "What the source itself says it cost.", type=Type.COST),
         text("git_branch", "The branch checked out at the time.", unit=Unit.NAME),
         text("cwd", "The working folder at the time.", unit=Unit.PATH),
         word(
@@ -86,7 +86,9 @@ PRICES = Table(
             join=Join.SET,
             nullable=False,
         ),
-        money("price_usd", "Price of one unit: one token, or one search.", Type.PRICE, join=Join.SET, nullable=False),
+        money(
+            "price_usd", "Price of one unit: one token, or one search.", type=Type.PRICE, join=Join.SET, nullable=False
+        ),
         text("source", "Where the price was found.", unit=Unit.NAME, join=Join.SET, nullable=False),
         text("source_version", "Which edition of the source.", unit=Unit.NAME, join=Join.SET),
         time("checked_at", "When the source was read.", join=Join.SET),

@@ -60,7 +60,7 @@ CHAT_MENTIONS = Table(
     key=("message_id", "idx"),
     columns=(
         key("message_id", "The message.", references="messages.id"),
-        number_key("idx", "Place in the message, from 0.", unit=Unit.POSITION),
+        number_key("idx", "Place in the message, from 0."),
         text("name", "The name as written.", unit=Unit.NAME, join=Join.SET, nullable=False),
         text("kind", "What is mentioned, as written.", unit=Unit.NAME, join=Join.SET, nullable=False),
         ident("target_id", "Who is mentioned.", join=Join.SET, nullable=False),
