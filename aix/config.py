@@ -95,9 +95,12 @@ def _setting(name: str, path: Path, written: Mapping[str, object], environ: Mapp
 
 
 def _absolute_path(value: str, folder: Path) -> str:
-    if not value:
+    if not value or "\0" in value:
         raise ValueError("name a folder")
-    return str(folder / Path(value).expanduser())
+    try:
+        return str(folder / Path(value).expanduser())
+    except RuntimeError as error:
+        raise ValueError("write the path in full") from error
 
 
 def _time_zone(value: str, folder: Path) -> str:  # noqa: ARG001 - a zone lies in no folder

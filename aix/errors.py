@@ -3,8 +3,9 @@
     AixError
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
-    │   ├── ConfigError            config.toml or an AIX_… variable is wrong
-    │   └── OutputError            the output cannot be written where or how it was asked for
+    │   └── PlaceError             something is wrong at a place that the user chose
+    │       ├── ConfigError            config.toml or an AIX_… variable is wrong
+    │       └── OutputError            the output cannot be written where or how it was asked for
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    there is none at that path
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
@@ -12,7 +13,8 @@
     └── RowError               rows that break the schema reached the ledger
 
 Each exception keeps its values as attributes, says what is wrong with `str()` and what to do with `.remedy`. The
-values are its only arguments, so every exception survives pickling between processes.
+values are its only arguments, and `args` is left as Python sets it, so every exception survives pickling between
+processes.
 """
 
 from difflib import get_close_matches
@@ -36,7 +38,6 @@ class UnknownNameError(UsageError):
     """No thing of that kind has that name."""
 
     def __init__(self, kind: str, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(kind, name, known)
         self.kind = kind
         self.name = name
         self.known = known
@@ -53,11 +54,10 @@ class UnknownNameError(UsageError):
         return f"the {self.kind}s are: {', '.join(self.known)}"
 
 
-class ConfigError(UsageError):
-    """A setting is wrong, or the file that holds it cannot be read."""
+class PlaceError(UsageError):
+    """Something is wrong at a place that the user chose."""
 
     def __init__(self, place: str, problem: str, advice: str) -> None:
-        super().__init__(place, problem, advice)
         self.place = place
         self.problem = problem
         self.advice = advice
@@ -67,33 +67,22 @@ class ConfigError(UsageError):
 
     @property
     def remedy(self) -> str:
-        """Say how to put the setting right."""
+        """Say how to put it right."""
         return self.advice
 
 
-class OutputError(UsageError):
+class ConfigError(PlaceError):
+    """A setting is wrong, or the file that holds it cannot be read."""
+
+
+class OutputError(PlaceError):
     """The output cannot be written where or how it was asked for."""
-
-    def __init__(self, target: str, problem: str, advice: str) -> None:
-        super().__init__(target, problem, advice)
-        self.target = target
-        self.problem = problem
-        self.advice = advice
-
-    def __str__(self) -> str:
-        return f"cannot write to {self.target}: {self.problem}"
-
-    @property
-    def remedy(self) -> str:
-        """Say where the output can go instead."""
-        return self.advice
 
 
 class LedgerError(AixError):
     """The ledger cannot be used."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)
         self.path = path
 
 
@@ -113,8 +102,7 @@ class LedgerDamagedError(LedgerError):
     """A file of the ledger is missing or unreadable."""
 
     def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(path)
-        self.args = (path, problem)
+        self.path = path
         self.problem = problem
 
     def __str__(self) -> str:
@@ -130,8 +118,7 @@ class LedgerTooNewError(LedgerError):
     """A newer AIX wrote the ledger."""
 
     def __init__(self, path: Path, found: int, supported: int) -> None:
-        super().__init__(path)
-        self.args = (path, found, supported)
+        self.path = path
         self.found = found
         self.supported = supported
 
@@ -148,7 +135,6 @@ class RowError(AixError):
     """Rows that break the schema reached the ledger: a defect in the importer that made them."""
 
     def __init__(self, table: str, problems: tuple[str, ...]) -> None:
-        super().__init__(table, problems)
         self.table = table
         self.problems = problems
 

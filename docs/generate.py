@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from aix.cli.diagnostics import ExitCode
+from aix.cli.diagnostics import MEANINGS
 from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
 from aix.ids import h63, ulid
@@ -115,6 +115,11 @@ def _row_ids() -> Iterator[str]:
             ("`message_files.id`", '`h63("message_files", message_id, kind, file_path, line_start)`'),
             ("`message_lints.id`", '`h63("message_lints", message_id, place in the message)`'),
             ("`message_codeblocks.id`", '`h63("message_codeblocks", message_id, idx)`'),
+            ("`dag_edges.id`", '`h63("dag_edges", type, src, dst, attrs_json, valid_from)`'),
+            (
+                "`prices.id`",
+                '`h63("prices", provider, model, match_rule, valid_from, tier_start_tokens, variant, unit)`',
+            ),
         ),
     )
 
@@ -145,6 +150,8 @@ def _column_cells(column: Column) -> tuple[str, ...]:
         meaning += f" One of {_names(column.words)}."
     if column.default is not None:
         meaning += f" Default `{column.default}`."
+    if column.placeholder is not None:
+        meaning += f" `{_json(column.placeholder)}` stands for not known."
     if column.references:
         meaning += f" → `{column.references}`"
     return (f"`{column.name}`", column.type, "yes" if column.nullable else "no", column.unit, column.join, meaning)
@@ -158,7 +165,7 @@ def _command_line_page() -> Iterator[str]:
     yield from _command_section("aix", root_command)
     yield "## Exit codes"
     yield ""
-    yield from _markdown_table(("code", "meaning"), ((str(int(code)), code.meaning) for code in ExitCode))
+    yield from _markdown_table(("code", "meaning"), ((str(int(code)), meaning) for code, meaning in MEANINGS.items()))
     with click.Context(root_command, info_name="aix") as context:
         for name in COMMANDS:
             command = root_command.get_command(context, name)
@@ -170,6 +177,8 @@ def _command_section(path: str, command: click.Command) -> Iterator[str]:
     arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     names = [str(argument.metavar or argument.name).upper() for argument in arguments]
+    if isinstance(command, click.Group):
+        names, arguments = ["COMMAND [ARGS]..."], [click.Argument(["command"], required=False)]
     usage = [name if argument.required else f"[{name}]" for name, argument in zip(names, arguments, strict=True)]
     yield f"## {path}"
     yield ""

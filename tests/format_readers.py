@@ -54,7 +54,7 @@ def read_jsonl(data: bytes, listing: Listing) -> Rows:
 
 def read_markdown(data: bytes, listing: Listing) -> Rows:
     """Read what a Markdown renderer shows, and make sure that it is nothing but text."""
-    tokens = MarkdownIt("commonmark").enable("table").parse(data.decode())
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(data.decode())
     cells = []
     for token in tokens:
         if token.type == "inline":

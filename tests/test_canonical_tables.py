@@ -1,4 +1,4 @@
-"""Seed 003, written down by hand: the canonical tables are these columns, in this order, and no others."""
+"""The Agents Ledger Schema, written down by hand: the canonical tables are these columns, in this order."""
 
 import re
 
@@ -9,8 +9,8 @@ from aix.schema import TABLES
 from aix.schema.arrow import arrow_schema
 from aix.schema.canonical import CANONICAL_TABLES
 
-# name TYPE [NOT NULL] [PRIMARY KEY] [DEFAULT x] [: word | word …]; lists that seed 003 leaves open have no words.
-SEED_003 = {
+# name TYPE [NOT NULL] [PRIMARY KEY] [DEFAULT x] [: word | word …]; lists that the definition leaves open have no words.
+DEFINITION = {
     "turns": """
         id TEXT PRIMARY KEY
         parent_turn_id TEXT
@@ -184,17 +184,17 @@ def parse(text: str) -> list[re.Match[str]]:
     return [match for match in matches if match]
 
 
-def test_the_canonical_tables_are_the_eleven_of_the_seed() -> None:
-    assert [table.name for table in CANONICAL_TABLES] == list(SEED_003)
+def test_the_canonical_tables_are_the_eleven_of_the_definition() -> None:
+    assert [table.name for table in CANONICAL_TABLES] == list(DEFINITION)
     assert all(table.canonical for table in CANONICAL_TABLES)
 
 
-@pytest.mark.parametrize("name", SEED_003)
-def test_columns_equal_the_seed(name: str) -> None:
+@pytest.mark.parametrize("name", DEFINITION)
+def test_columns_equal_the_definition(name: str) -> None:
     table = TABLES[name]
-    seed = parse(SEED_003[name])
-    assert list(table.column_names) == [line[1] for line in seed]
-    for column, line in zip(table, seed, strict=True):
+    defined = parse(DEFINITION[name])
+    assert list(table.column_names) == [line[1] for line in defined]
+    for column, line in zip(table, defined, strict=True):
         where = f"{name}.{column.name}"
         assert column.type == {"TEXT": "VARCHAR", "INTEGER": "BIGINT"}[line[2]], where
         assert column.nullable == (not line[3] and not line[4]), where
@@ -202,21 +202,26 @@ def test_columns_equal_the_seed(name: str) -> None:
         assert set(column.words) == set((line[6] or "").split(" | ")) - {""}, where
 
 
-@pytest.mark.parametrize("name", SEED_003)
-def test_keys_equal_the_seed(name: str) -> None:
-    assert TABLES[name].key == tuple(line[1] for line in parse(SEED_003[name]) if line[3])
+@pytest.mark.parametrize("name", DEFINITION)
+def test_keys_equal_the_definition(name: str) -> None:
+    assert TABLES[name].key == tuple(line[1] for line in parse(DEFINITION[name]) if line[3])
     assert TABLES[name].unique == UNIQUE.get(name, ())
 
 
-def test_every_foreign_key_of_the_seed_is_declared() -> None:
+def test_every_foreign_key_of_the_definition_is_declared() -> None:
     for line in REFERENCES.split("\n    ")[1:]:
         source, target = line.split()
         table, column = source.split(".")
         assert TABLES[table].column(column).references == target, source
 
 
-@pytest.mark.parametrize("name", SEED_003)
-def test_arrow_schemas_equal_the_seed(name: str) -> None:
+@pytest.mark.parametrize("name", DEFINITION)
+def test_arrow_schemas_equal_the_definition(name: str) -> None:
     types = {"TEXT": pa.string(), "INTEGER": pa.int64()}
-    fields = [(line[1], types[line[2]], not line[3] and not line[4]) for line in parse(SEED_003[name])]
+    fields = [(line[1], types[line[2]], not line[3] and not line[4]) for line in parse(DEFINITION[name])]
     assert [(field.name, field.type, field.nullable) for field in arrow_schema(TABLES[name])] == fields
+
+
+def test_arrow_fields_carry_their_meaning() -> None:
+    field = arrow_schema(TABLES["turns"]).field("started_at")
+    assert field.metadata == {b"description": b"When the first query was sent.", b"unit": b"Unix ms"}

@@ -53,6 +53,8 @@ def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.
         ('ledgr = "x"', "there is no setting 'ledgr'", "use ledger"),
         ("ledger = 7", "ledger must be text, not 7", 'ledger = "'),
         ('ledger = ""', "ledger cannot be ''", "name a folder"),
+        ('ledger = "~nobody-of-this-name/x"', "ledger cannot be '~nobody", "write the path in full"),
+        ('ledger = "a\\u0000b"', "ledger cannot be", "name a folder"),
         ('timezone = "Europe/Berlyn"', "timezone cannot be 'Europe/Berlyn'", "Europe/Berlin"),
         ('timezone = "../etc/passwd"', "timezone cannot be '../etc/passwd'", "Europe/Berlin"),
         ("\xff", "this is not TOML", ""),
@@ -86,3 +88,7 @@ def test_aix_config_shows_what_is_in_force(tmp_path: Path) -> None:
         "ledger": (str(tmp_path / "ledger"), "AIX_LEDGER"),
         "timezone": ("Europe/Berlin", str(file)),
     }
+
+
+def test_the_default_zone_needs_no_time_zones_of_the_system() -> None:
+    assert run_aix("config", PYTHONTZPATH="").returncode == 0

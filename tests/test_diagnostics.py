@@ -1,5 +1,6 @@
 """stderr says what was wrong and what to do; the exit code says it to scripts."""
 
+import subprocess
 from pathlib import Path
 
 import click
@@ -7,7 +8,7 @@ import pytest
 
 from aix import errors
 from aix.cli.diagnostics import ExitCode, run
-from tests.command_line import run_aix
+from tests.command_line import AIX, run_aix
 
 
 def failing(error: BaseException) -> click.Command:
@@ -55,6 +56,7 @@ def test_each_error_has_its_exit_code_and_says_what_to_do(
 def test_a_command_that_ends_well_exits_with_zero_and_findings_with_one() -> None:
     assert run(click.Command("good", callback=lambda: None)) == 0
     assert run(click.Command("found", callback=lambda: ExitCode.FINDINGS)) == 1
+    assert run(click.Command("left", callback=lambda: click.get_current_context().exit(1))) == 1
 
 
 def test_text_of_a_log_cannot_drive_the_terminal_through_a_message(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,10 +64,17 @@ def test_text_of_a_log_cannot_drive_the_terminal_through_a_message(capsys: pytes
     assert "\x1b" not in capsys.readouterr().err
 
 
+def test_messages_stay_off_stdout_when_stderr_is_closed() -> None:
+    process = subprocess.run(["sh", "-c", f"exec {AIX} xyzzy 2>&-"], capture_output=True, text=True)
+    assert (process.returncode, process.stdout) == (2, "")
+
+
 def test_a_defect_shows_where_when_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("AIX_DEBUG", "1")
-    assert run(failing(ZeroDivisionError("division by zero"))) == ExitCode.DEFECT
-    assert "Traceback" in capsys.readouterr().err
+    assert run(failing(ZeroDivisionError("by \x1b[2J zero"))) == ExitCode.DEFECT
+    shown = capsys.readouterr().err
+    assert "Traceback" in shown
+    assert "\x1b" not in shown
 
 
 @pytest.mark.parametrize(

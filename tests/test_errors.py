@@ -12,6 +12,7 @@ EXAMPLES = [
     errors.AixError(),
     errors.UsageError("x"),
     errors.UnknownNameError("table", "turn", ("turns", "threads")),
+    errors.PlaceError("here", "wrong", "there"),
     errors.ConfigError("config.toml", "wrong", "right it"),
     errors.OutputError("out.csv", "disk full", "elsewhere"),
     errors.LedgerError(Path("l")),

@@ -1,6 +1,7 @@
 """Every format gives back exactly the rows that went in."""
 
 import json
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from aix.cli.stdout import emit
 from aix.formats import FORMATS, Listing, ListingColumn
+from aix.formats.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
+from aix.formats.text import is_safe
 from tests.format_readers import READERS
 
 COLUMNS = (
@@ -21,6 +24,10 @@ COLUMNS = (
     ListingColumn("words", "VARCHAR[]"),
     ListingColumn("params_json"),
 )
+CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
+BIDIRECTIONAL = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+INVISIBLE = [0x200B, 0x2028, 0x2029, *range(0x2060, 0x2065), 0xFEFF, *range(0xE0000, 0xE0080)]
+ACTING = set(map(chr, [*CONTROLS, *BIDIRECTIONAL, *INVISIBLE]))
 HARD_TEXTS = [
     None,
     "",
@@ -45,6 +52,7 @@ HARD_TEXTS = [
     "=cmd()",
     "│ ─ ┼",
     "x" * 3_000,
+    "".join(sorted(ACTING)),
 ]
 HARD_JSON = '{"a": [1, null, {"b": "\\u001b"}], "c": "täxt", "d": 1e400}'
 HARD_ROWS = [
@@ -127,8 +135,12 @@ def test_jsonl_is_one_object_per_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("output_format", ["table", "json", "jsonl", "markdown"])
 def test_nothing_that_could_act_is_left_in_text(output_format: str, tmp_path: Path) -> None:
     text = written(Listing(COLUMNS, HARD_ROWS), output_format, tmp_path).decode()
-    acting = set(map(chr, [*range(0x20), 0x7F, *range(0x80, 0xA0)])) - {"\n"} | set("\u202e\u2066\u2028\ufeff\u200b")
-    assert not acting & set(text)
+    assert not ACTING & set(text) - {"\n"}
+
+
+def test_every_character_that_could_act_is_found() -> None:
+    assert all(not is_safe(character) for character in ACTING)
+    assert all(is_safe(character) for character in "aé日🚀—\u0301\u200d\u00a0")
 
 
 def test_names_of_columns_are_made_harmless_too(tmp_path: Path) -> None:
@@ -145,13 +157,33 @@ def test_numbers_that_json_lacks_are_words(tmp_path: Path) -> None:
 def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
     listing = Listing((ListingColumn("text"),), [("\ud800",)])
     assert json.loads(written(listing, "json", tmp_path)) == [{"text": "\ud800"}]
-    for output_format in ("table", "markdown", "csv"):
+    for output_format in ("table", "markdown", "csv", "parquet"):
         assert b"ud800" in written(listing, output_format, tmp_path)
 
 
-def test_rows_are_streamed_to_formats_that_need_no_look_ahead() -> None:
-    from aix.formats.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
+@pytest.mark.parametrize("output_format", FORMATS)
+def test_a_row_of_another_length_is_an_error(output_format: str, tmp_path: Path) -> None:
+    for row in (("a",), ("a", 1, "b")):
+        listing = Listing((ListingColumn("text"), ListingColumn("count", "BIGINT")), [row])
+        with pytest.raises((ValueError, IndexError)):
+            written(listing, output_format, tmp_path)
 
+
+def test_values_of_other_types_are_written_as_text(tmp_path: Path) -> None:
+    listing = Listing((ListingColumn("day"), ListingColumn("raw")), [(date(2026, 2, 5), b"\x1b\x00")])
+    assert written(listing, "csv", tmp_path) == b"day,raw\n2026-02-05,1b00\n"
+    assert written(listing, "jsonl", tmp_path) == b'{"day":"2026-02-05","raw":"1b00"}\n'
+    assert b"2026-02-05  1b00" in written(listing, "table", tmp_path)
+
+
+def test_parquet_is_written_batch_by_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aix.formats.parquet._ROWS_PER_BATCH", 2)
+    rows = [(str(number),) for number in range(5)]
+    listing = Listing((ListingColumn("text"),), rows)
+    assert READERS["parquet"](written(listing, "parquet", tmp_path), listing) == rows
+
+
+def test_rows_are_streamed_to_formats_that_need_no_look_ahead() -> None:
     for lines in (csv_lines, json_lines, jsonl_lines, markdown_lines):
         endless = ((str(number),) for number in iter(int, 1))
         stream = lines(Listing((ListingColumn("n"),), endless))

@@ -17,6 +17,7 @@ from aix.schema.arrow import arrow_schema
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ledgers"
+OTHER_VERSION = b'{"version": 2, "schema_version": 1, "tables": {}}'
 VERSIONS = range(1, SCHEMA_VERSION + 1)
 
 
@@ -57,32 +58,58 @@ def test_a_column_changes_only_with_the_schema_version(name: str) -> None:
     assert written.equals(arrow_schema(TABLES[name]))
 
 
-def test_a_ledger_in_a_folder_with_wildcards_and_quotes_in_its_name_opens(tmp_path: Path) -> None:
-    ledger = tmp_path / "we[i]rd *? 'näme'"
-    ledger.mkdir()
-    (tmp_path / "weird xx 'näme'").mkdir()
-    write_ledger(ledger, SAMPLE_ROWS)
-    assert len(read_table(open_views(ledger), "turns")) == len(SAMPLE_ROWS["turns"])
+@pytest.mark.parametrize(
+    ("name", "lookalike"),
+    [("we[i]rd", "weird"), ("any*", "anything"), ("one?", "ones"), ("it's", "its"), ("status=old", "id=1")],
+)
+def test_a_folder_of_any_name_is_read_and_no_other(tmp_path: Path, name: str, lookalike: str) -> None:
+    for folder, tables in ((name, SAMPLE_ROWS), (lookalike, {"turns": SAMPLE_ROWS["turns"][:1]})):
+        (tmp_path / folder).mkdir()
+        write_ledger(tmp_path / folder, tables)
+    turns = read_table(open_views(tmp_path / name), "turns")
+    assert [(turn["id"], turn["status"]) for turn in turns] == [
+        (row["id"], row["status"]) for row in SAMPLE_ROWS["turns"]
+    ]
+
+
+def test_views_over_a_relative_path_hold_wherever_the_process_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_ledger(Path("ledger"), SAMPLE_ROWS)
+    connection = open_views(Path("ledger"))
+    monkeypatch.chdir("/")
+    assert len(read_table(connection, "turns")) == len(SAMPLE_ROWS["turns"])
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    write_ledger(tmp_path, SAMPLE_ROWS)
+    (tmp_path / "data" / "messages" / "part-1.parquet").unlink()
+    with pytest.raises(LedgerDamagedError, match=r"table messages.*part-1\.parquet"):
+        open_views(tmp_path)
 
 
 def test_the_newest_version_is_read(tmp_path: Path) -> None:
     write_ledger(tmp_path, SAMPLE_ROWS)
     newer = {"version": 10, "schema_version": SCHEMA_VERSION, "tables": {}, "a key of a later release": 1}
     manifest_path(tmp_path, 10).write_text(json.dumps(newer))
+    (tmp_path / "versions" / "99-stray.json").write_text("{}")
     assert read_latest(tmp_path).version == 10
     assert read_table(open_views(tmp_path), "turns") == []
 
 
 def test_a_ledger_of_a_newer_release_is_refused_with_the_remedy(tmp_path: Path) -> None:
     write_ledger(tmp_path, {})
-    manifest_path(tmp_path, 2).write_text(json.dumps({"version": 2, "schema_version": 999, "tables": {}}))
+    manifest_path(tmp_path, 2).write_text(json.dumps({"schema_version": 999, "tables": "in a new form"}))
     with pytest.raises(LedgerTooNewError) as caught:
         read_latest(tmp_path)
     assert (caught.value.path, caught.value.found, caught.value.supported) == (tmp_path, 999, SCHEMA_VERSION)
     assert "upgrade" in caught.value.remedy
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"version": 1}', b"\xff\xfe", b'{"version":"1"}'])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[]", b'{"version": 1}', b"\xff\xfe", b'{"version":"1"}', OTHER_VERSION]
+)
 def test_a_damaged_manifest_is_named(tmp_path: Path, damage: bytes) -> None:
     write_ledger(tmp_path, {})
     manifest_path(tmp_path, 1).write_bytes(damage)

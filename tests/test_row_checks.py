@@ -36,6 +36,9 @@ def test_defaults_are_filled_in() -> None:
         ({"created_at": None}, "created_at: is NULL in row 1"),
         ({"created_at": "yesterday"}, "created_at: 'yesterday' in row 1 is not BIGINT"),
         ({"created_at": 2**63}, "in row 1 is not BIGINT"),
+        ({"created_at": 1.5}, "created_at: 1.5 in row 1 is not BIGINT"),
+        ({"created_at": True}, "created_at: True in row 1 is not BIGINT"),
+        ({"alias": b"abc"}, "alias: b'abc' in row 1 is not VARCHAR"),
         ({"session_label": 7}, "session_label: 7 in row 1 is not VARCHAR"),
         ({"reason": "whim"}, "reason: 'whim' is not one of identity_promotion, identity_merge, manual in row 1"),
         ({"raison": "manual"}, "raison: the table has no such column"),
@@ -57,6 +60,7 @@ def test_every_problem_of_a_batch_is_found_and_counted() -> None:
         ("alias", 10, (0, 1, 2)),
         ("reason", 10, (0, 1, 2)),
     ]
+    assert str(problems[0]) == "alias: is NULL in row 0, 1, 2 …"
 
 
 def test_columns_out_of_order_missing_or_of_another_type_are_problems() -> None:
@@ -64,6 +68,8 @@ def test_columns_out_of_order_missing_or_of_another_type_are_problems() -> None:
     shuffled = batch.select(["session_label", "alias", "created_at", "reason"])
     assert "out of order" in str(find_problems(ALIASES, shuffled))
     assert "missing ['reason']" in str(find_problems(ALIASES, batch.select(["alias", "session_label", "created_at"])))
+    renamed = batch.rename_columns(["alias", "session_label", "created_at", "raison"])
+    assert "missing ['reason'], unknown ['raison']" in str(find_problems(ALIASES, renamed))
     narrow = batch.set_column(2, "created_at", pa.array([1], pa.int32()))
     assert "is int32, not int64" in str(find_problems(ALIASES, narrow))
 

@@ -81,6 +81,41 @@ def test_join_rules_fit_their_columns() -> None:
     assert not columns_where(lambda _, column: column.join is Join.UNION and column.unit not in json_sets)
 
 
+def test_these_columns_and_no_others_are_computed_from_other_rows() -> None:
+    derived = """
+        turns.status turns.model turns.provider turns.permissions_used turns.input_tokens turns.output_tokens
+        turns.cached_input_tokens turns.cache_write_tokens turns.reasoning_tokens turns.total_tokens
+        turns.query_message_ids turns.response_message_id turns.has_children turns.tool_call_count
+        threads.ancestry threads.total_tokens threads.depth sessions.thread_id compactions.turns_summarized
+        session_history.session_label session_history.thread_id session_history.changed_at
+        turn_context.root_turn_id turn_context.continued_by_turn_id chat_mentions.is_resolved
+    """
+    assert columns_where(lambda _, column: column.join is Join.DERIVED) == derived.split()
+
+
+def test_times_and_counts_of_facts_join_towards_the_whole() -> None:
+    def joins(*suffixes: str) -> set[Join]:
+        tables = [
+            table for table in TABLES.values() if table.name not in ("prices", "session_history", "turns", "threads")
+        ]
+        return {column.join for table in tables for column in table if column.name.endswith(suffixes)}
+
+    assert joins("started_at", "created_at", "requested_at", "first_seen_at", "added_at") == {Join.MIN}
+    assert joins("completed_at", "updated_at", "last_seen_at", "finished_at") == {Join.MAX}
+    assert {column.join for column in TABLES["requests"] if column.unit is Unit.TOKENS} == {Join.MAX}
+
+
+def test_rows_that_are_taken_together_are_those_of_a_message() -> None:
+    by_set = {table.name for table in TABLES.values() if any(column.join is Join.SET for column in table)}
+    assert by_set == {"message_files", "message_lints", "message_codeblocks", "chat_mentions"}
+
+
+def test_a_row_with_columns_that_go_along_has_one_word_to_go_with() -> None:
+    for table in TABLES.values():
+        if any(column.join is Join.ALONG for column in table):
+            assert [column.join for column in table].count(Join.FURTHEST) == 1
+
+
 def test_a_reference_names_a_column_of_the_same_type() -> None:
     def dangles(_: Table, column: Column) -> bool:
         if column.references is None:

@@ -3,12 +3,13 @@
 import click
 from click.shell_completion import get_completion_class
 
+from aix.cli.command import Command
 from aix.cli.stdout import emit_text
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("shell", type=click.Choice(_SHELLS), metavar="SHELL")
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

@@ -4,19 +4,21 @@ from pathlib import Path
 
 import click
 
+from aix.cli.command import Command
 from aix.cli.options import listing_output
 from aix.config import load_config
 from aix.formats import Listing, ListingColumn
 
 
-@click.command()
+@click.command(cls=Command)
 @click.pass_obj
 @listing_output
 def command(config_file: Path | None) -> Listing:
     """Show the settings in force and where each comes from.
 
     A setting is taken from the environment variable AIX_<SETTING>, else from config.toml, else from its default.
-    The first row names the config.toml that is read; it need not exist. It looks like this:
+    The file is the one that --config or AIX_CONFIG names, else config.toml in the user's configuration folder; the
+    first row says which, and whether it exists. It looks like this:
 
     \b
       ledger = "~/histories/ledger"

@@ -3,11 +3,10 @@
 import os
 import sys
 from enum import IntEnum
-from typing import Self
 
 import click
 
-from aix.cli.stdout import ReaderGoneError
+from aix.cli.sink import ReaderGoneError
 from aix.errors import AixError, LedgerError, UsageError
 from aix.formats.text import escape_unsafe
 
@@ -15,22 +14,24 @@ from aix.formats.text import escape_unsafe
 class ExitCode(IntEnum):
     """What the process says when it ends."""
 
-    meaning: str
+    OK = 0
+    FINDINGS = 1
+    USAGE = 2
+    LEDGER = 3
+    DEFECT = 70
+    INTERRUPTED = 130
+    CLOSED_PIPE = 141
 
-    def __new__(cls, code: int, meaning: str) -> Self:
-        """Make a code of its number and what it means."""
-        member = int.__new__(cls, code)
-        member._value_ = code
-        member.meaning = meaning
-        return member
 
-    OK = 0, "fine"
-    FINDINGS = 1, "a check or audit found something, or some sources could not be imported"
-    USAGE = 2, "the command line, the configuration or the output file is wrong"
-    LEDGER = 3, "the ledger is missing, damaged or too new"
-    DEFECT = 70, "a defect in AIX or a plugin; `AIX_DEBUG=1` shows where"
-    INTERRUPTED = 130, "Ctrl-C"
-    CLOSED_PIPE = 141, "the reader of stdout went away, as `head` does"
+MEANINGS = {
+    ExitCode.OK: "fine",
+    ExitCode.FINDINGS: "a check or audit found something, or some sources could not be imported",
+    ExitCode.USAGE: "the command line, the configuration or the output file is wrong",
+    ExitCode.LEDGER: "the ledger is missing, damaged or too new",
+    ExitCode.DEFECT: "a defect in AIX or a plugin; `AIX_DEBUG=1` shows where",
+    ExitCode.INTERRUPTED: "Ctrl-C",
+    ExitCode.CLOSED_PIPE: "the reader of stdout went away, as `head` does",
+}
 
 
 def run(command: click.Command) -> ExitCode:
@@ -58,7 +59,7 @@ def run(command: click.Command) -> ExitCode:
         remedy = "" if _debugging() else "set AIX_DEBUG=1 to see where, and report it"
         _complain(f"this is a defect: {type(error).__name__}: {error}", remedy)
         return ExitCode.DEFECT
-    return code if isinstance(code, ExitCode) else ExitCode.OK
+    return ExitCode(code or ExitCode.OK)
 
 
 def _code_of(error: AixError) -> ExitCode:
@@ -72,9 +73,9 @@ def _on_one_line(message: str) -> str:
 
 
 def _complain(problem: str, remedy: str) -> None:
-    lines = [f"aix: {problem}"] + ([f"  {remedy}"] if remedy else [])
-    for line in lines:
-        click.echo(escape_unsafe(line), file=sys.stderr)
+    _say(f"aix: {problem}")
+    if remedy:
+        _say(f"  {remedy}")
 
 
 def _trace() -> None:
@@ -82,7 +83,12 @@ def _trace() -> None:
         import traceback
 
         for line in traceback.format_exc().splitlines():
-            click.echo(escape_unsafe(line), file=sys.stderr)
+            _say(line)
+
+
+def _say(line: str) -> None:
+    if sys.stderr is not None:  # it is None when the process was started with stderr closed
+        click.echo(escape_unsafe(line), file=sys.stderr)
 
 
 def _debugging() -> bool:

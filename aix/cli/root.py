@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 import aix as package
+from aix.cli.command import Command, print_and_exit
 from aix.cli.stdout import emit_text
 
 # The subcommand NAME is `command` in the module `aix.cli.NAME`; what a newcomer needs first comes first.
@@ -22,7 +23,7 @@ COMMANDS = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(Command, click.Group):
     """A group whose members are listed by `COMMANDS` and imported by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -49,12 +50,24 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001, FBT001 - click's
+    if value:
+        print_and_exit(ctx, f"aix {package.__version__}")
+
+
 @click.group(
     cls=_Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(package.__version__, message="aix %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 @click.option(
     "--config",
     "config_file",

@@ -3,6 +3,7 @@
 import click
 from click.shell_completion import CompletionItem
 
+from aix.cli.command import Command
 from aix.cli.options import listing_output
 from aix.formats import Listing, ListingColumn
 from aix.schema import TABLES, Table, find_table
@@ -16,7 +17,7 @@ def _complete_table(ctx: click.Context, param: click.Parameter, incomplete: str)
     ]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("table", required=False, shell_complete=_complete_table)
 @listing_output
 def command(table: str | None) -> Listing:

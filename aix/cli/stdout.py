@@ -1,22 +1,14 @@
 """The owner of stdout. stdout is data and nothing else: what is written there, is written here."""
 
-import os
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, TextIO
 
+from aix.cli.sink import Sink, replaced_file
 from aix.errors import OutputError
 from aix.formats import SUFFIXES, Listing
 from aix.formats.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
 from aix.formats.text import escape_unsafe
-
-
-class ReaderGoneError(Exception):
-    """Whoever read stdout has stopped reading, as `head` does."""
-
 
 _LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "markdown": markdown_lines}
 
@@ -28,88 +20,56 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> N
     """
     chosen = output_format or (SUFFIXES.get(path.suffix.lower(), "table") if path else "table")
     if path is not None:
-        with _replaced_file(path) as stream:
-            _write(listing, chosen, stream)
+        with replaced_file(path) as sink:
+            _write(listing, chosen, sink)
         return
-    with _stdout() as stdout:
-        if stdout.isatty():
-            _write_to_terminal(listing, chosen, stdout)
-        else:
-            _write(listing, chosen, stdout.buffer)
+    sink = _stdout()
+    if sys.stdout.isatty():
+        _write_to_terminal(listing, chosen, sink)
+    else:
+        _write(listing, chosen, sink)
+    sink.flush()
 
 
 def emit_text(text: str) -> None:
     """Write text that AIX itself made, such as help or a completion script."""
-    with _stdout() as stdout:
-        _write_lines(text.splitlines(), stdout.buffer)
+    sink = _stdout()
+    _write_lines(text.splitlines(), sink)
+    sink.flush()
 
 
-@contextmanager
-def _stdout() -> Iterator[TextIO]:
-    try:
-        yield sys.stdout
-        sys.stdout.flush()
-    except BrokenPipeError as error:
-        # The interpreter flushes stdout once more on its way out; let that go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise ReaderGoneError from error
+def _stdout() -> Sink:
+    if sys.stdout is None:
+        raise OutputError("stdout", "is closed", "name a file with -o FILE")
+    return Sink(sys.stdout.buffer, "stdout")
 
 
-def _write_to_terminal(listing: Listing, chosen: str, terminal: TextIO) -> None:
+def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
     if chosen == "parquet":
         raise OutputError("the terminal", "Parquet is not text", "name a file with -o FILE, or pipe it on")
     if chosen == "table":
         from aix.formats.text_table import write_to_terminal
 
-        write_to_terminal(listing, terminal)
+        write_to_terminal(listing, sys.stdout)
     else:
         # Only csv holds text as it is; in the other formats there is nothing left to escape.
-        _write_lines(map(escape_unsafe, _LINE_FORMATS[chosen](listing)), terminal.buffer)
+        _write_lines(map(escape_unsafe, _LINE_FORMATS[chosen](listing)), terminal)
 
 
-def _write(listing: Listing, chosen: str, stream: IO[bytes]) -> None:
+def _write(listing: Listing, chosen: str, sink: Sink) -> None:
     if chosen == "parquet":
         from aix.formats.parquet import write_parquet
 
-        write_parquet(listing, stream)
+        write_parquet(listing, sink)
     elif chosen == "table":
         from aix.formats.text_table import plain_lines
 
-        _write_lines(plain_lines(listing), stream)
+        _write_lines(plain_lines(listing), sink)
     else:
-        _write_lines(_LINE_FORMATS[chosen](listing), stream)
+        _write_lines(_LINE_FORMATS[chosen](listing), sink)
 
 
-def _write_lines(lines: Iterable[str], stream: IO[bytes]) -> None:
+def _write_lines(lines: Iterable[str], sink: Sink) -> None:
     # Bytes, so that the locale neither changes line ends nor refuses characters.
     for line in lines:
-        stream.write(line.encode("utf-8", "backslashreplace") + b"\n")
-
-
-@contextmanager
-def _replaced_file(path: Path) -> Iterator[IO[bytes]]:
-    """Give a stream whose content replaces the file once it is whole; devices and pipes are written straight."""
-    path = path.resolve()  # a link stays a link; what it names is replaced
-    try:
-        if path.exists() and not path.is_file():
-            with path.open("wb") as stream:
-                yield stream
-            return
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
-            part = Path(stream.name)
-            try:
-                yield stream.file
-                stream.flush()
-                part.chmod(0o666 & ~_umask())
-                part.replace(path)
-            except BaseException:
-                part.unlink()
-                raise
-    except OSError as error:
-        raise OutputError(str(path), error.strerror or str(error), "name another file with -o FILE") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        sink.write(line.encode("utf-8", "backslashreplace") + b"\n")

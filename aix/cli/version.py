@@ -6,6 +6,7 @@ from importlib.metadata import version
 import click
 
 import aix
+from aix.cli.command import Command
 from aix.cli.options import listing_output
 from aix.formats import Listing, ListingColumn
 from aix.schema import SCHEMA_VERSION
@@ -13,7 +14,7 @@ from aix.schema import SCHEMA_VERSION
 _LIBRARIES = ("duckdb", "polars", "pyarrow")
 
 
-@click.command()
+@click.command(cls=Command)
 @listing_output
 def command() -> Listing:
     """Print the versions of AIX, its ledger schema, and the libraries it stands on.

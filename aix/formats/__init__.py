@@ -1,7 +1,7 @@
 """Listings as bytes: the formats in which AIX gives out rows.
 
-Every format keeps every value apart from every other: NULL is not the empty string, text is not a number, and text
-that could act on a terminal or a page is written so that it cannot.
+Every format can be read back: NULL is not the empty string, numbers keep all their digits, and text that could act on
+a terminal or a page is written so that it cannot, and can still be told from any other text.
 """
 
 from aix.formats.listing import Listing, ListingColumn

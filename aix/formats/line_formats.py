@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from aix.formats.listing import Listing
-from aix.formats.text import escape_unsafe, to_cell, to_json
+from aix.formats.text import escape_unsafe, to_cell, to_json, to_text
 
 _CSV_SPECIAL = re.compile(r'[",\r\n]|^\s|\s$')
 # An underscore between two letters is no markup; everything else that Markdown or HTML might read gets a backslash.
@@ -15,7 +15,7 @@ def csv_lines(listing: Listing) -> Iterator[str]:
     """RFC 4180 with a header; NULL is nothing between the commas, the empty string is `""`."""
     yield ",".join(_csv_text(column.name) for column in listing.columns)
     for row in listing.rows:
-        yield ",".join(map(_csv_cell, row))
+        yield ",".join(_csv_cell(value) for value, _ in zip(row, listing.columns, strict=True))
 
 
 def json_lines(listing: Listing) -> Iterator[str]:
@@ -39,17 +39,15 @@ def jsonl_lines(listing: Listing) -> Iterator[str]:
 
 
 def markdown_lines(listing: Listing) -> Iterator[str]:
-    """A pipe table in which no cell can open a tag, a link or another cell."""
+    """A pipe table in which no cell can open a tag, a link of its own wording, or another cell."""
     yield _markdown_row(escape_unsafe(column.name) for column in listing.columns)
     yield "|" + "|".join(" ---: " if column.is_number else " --- " for column in listing.columns) + "|"
     for row in listing.rows:
-        yield _markdown_row(map(to_cell, row))
+        yield _markdown_row(to_cell(value) for value, _ in zip(row, listing.columns, strict=True))
 
 
 def _csv_cell(value: object) -> str:
-    if value is None:
-        return ""
-    return _csv_text(value if isinstance(value, str) else to_json(value))
+    return "" if value is None else _csv_text(to_text(value))
 
 
 def _csv_text(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_NUMBERS = ("BIGINT", "INTEGER", "DOUBLE", "FLOAT", "DECIMAL", "HUGEINT")
+_NUMBERS = ("BIGINT", "DOUBLE", "DECIMAL")
 
 
 @dataclass(frozen=True)

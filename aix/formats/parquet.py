@@ -1,19 +1,21 @@
 """The `parquet` format."""
 
 from collections.abc import Iterator
+from io import RawIOBase
 from itertools import islice
-from typing import IO
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.formats.listing import Listing
+from aix.formats.text import escape_unsafe
 from aix.schema.arrow import arrow_type
 
 _ROWS_PER_BATCH = 50_000
 
 
-def write_parquet(listing: Listing, stream: IO[bytes]) -> None:
+def write_parquet(listing: Listing, stream: BinaryIO | RawIOBase) -> None:
     """Write the listing as one Parquet file."""
     schema = pa.schema([(column.name, arrow_type(column.type)) for column in listing.columns])
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
@@ -25,5 +27,13 @@ def _batches(listing: Listing, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     rows = iter(listing.rows)
     while chunk := list(islice(rows, _ROWS_PER_BATCH)):
         columns = zip(*chunk, strict=True)
-        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+        arrays = [_array(values, field.type) for values, field in zip(columns, schema, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _array(values: tuple[object, ...], wanted: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(values, wanted)
+    except UnicodeEncodeError:
+        # Names of files that are not UTF-8 hold lone surrogates, which Parquet cannot.
+        return pa.array([escape_unsafe(value) if isinstance(value, str) else value for value in values], wanted)

@@ -49,7 +49,20 @@ def to_json(value: object) -> str:
         case list() | tuple():
             return "[" + ",".join(map(to_json, value)) + "]"
         case _:
-            return to_json(str(value))
+            return to_json(to_text(value))
+
+
+def to_text(value: object) -> str:
+    """Write a value that is not NULL as text that is exact and otherwise left as it is."""
+    match value:
+        case str():
+            return value
+        case None | bool() | int() | float() | Decimal() | dict() | list() | tuple():
+            return to_json(value)
+        case bytes():
+            return value.hex()
+        case _:
+            return str(value)
 
 
 def to_cell(value: object) -> str:
@@ -60,7 +73,6 @@ def to_cell(value: object) -> str:
     """
     if value is None:
         return NULL
-    if isinstance(value, str):
-        ambiguous = value in ("", NULL) or value[0] == '"' or value != value.strip() or not is_safe(value)
-        return to_json(value) if ambiguous else value
-    return to_json(value)
+    text = to_text(value)
+    ambiguous = text in ("", NULL) or text[0] == '"' or text != text.strip() or not is_safe(text)
+    return to_json(text) if ambiguous else text

@@ -55,7 +55,7 @@ def _aligned(listing: Listing, rows: list[list[Text]], widths: list[int]) -> Tab
 
 def _blocks(listing: Listing, rows: list[list[Text]]) -> Table:
     table = Table(box=SIMPLE, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
+    table.add_column(style="bold", overflow="fold", max_width=_NEVER_FOLDED)
     table.add_column(overflow="fold")
     for row in rows:
         for column, cell in zip(listing.columns, row, strict=True):

@@ -14,6 +14,7 @@ from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewErro
 from aix.schema import SCHEMA_VERSION
 
 VERSIONS_FOLDER = "versions"
+_DIGITS = 10
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -31,14 +32,20 @@ class Manifest(msgspec.Struct, frozen=True):
     tables: dict[str, tuple[Segment, ...]]
 
 
+class _SchemaVersion(msgspec.Struct):
+    """The one key of a manifest whose place never changes; read first, since a newer release may change the rest."""
+
+    schema_version: int
+
+
 def manifest_path(ledger: Path, version: int) -> Path:
     """Return where the manifest of a version lies."""
-    return ledger / VERSIONS_FOLDER / f"{version:010}.json"
+    return ledger / VERSIONS_FOLDER / f"{version:0{_DIGITS}}.json"
 
 
 def read_latest(ledger: Path) -> Manifest:
     """Return the newest version of the ledger at that path."""
-    newest = max((ledger / VERSIONS_FOLDER).glob("[0-9]*.json"), default=None)
+    newest = max((ledger / VERSIONS_FOLDER).glob(f"{'[0-9]' * _DIGITS}.json"), default=None)
     if newest is None:
         raise LedgerNotFoundError(ledger)
     return read_manifest(newest)
@@ -47,9 +54,13 @@ def read_latest(ledger: Path) -> Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Return the version that a manifest file describes."""
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        content = path.read_bytes()
+        schema_version = msgspec.json.decode(content, type=_SchemaVersion).schema_version
+        if schema_version > SCHEMA_VERSION:
+            raise LedgerTooNewError(path.parent.parent, schema_version, SCHEMA_VERSION)
+        manifest = msgspec.json.decode(content, type=Manifest)
     except (OSError, msgspec.MsgspecError) as error:
         raise LedgerDamagedError(path, str(error)) from error
-    if manifest.schema_version > SCHEMA_VERSION:
-        raise LedgerTooNewError(path.parent.parent, manifest.schema_version, SCHEMA_VERSION)
+    if path != manifest_path(path.parent.parent, manifest.version):
+        raise LedgerDamagedError(path, f"it describes version {manifest.version}")
     return manifest

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aix.errors import LedgerDamagedError
 from aix.ledger.manifest import Manifest
 from aix.schema import TABLES, Table
 from aix.schema.migrations import upgrade_select
@@ -17,9 +18,14 @@ _GLOB_CHARACTER = re.compile(r"[*?\[]")
 
 def create_views(connection: "duckdb.DuckDBPyConnection", ledger: Path, manifest: Manifest) -> None:
     """Create or replace a view for every table of the schema, whatever version wrote the files."""
+    import duckdb
+
     for table in TABLES.values():
         select = view_select(table, ledger, manifest)
-        connection.execute(f"create or replace view {quote_name(table.name)} as {select}")
+        try:
+            connection.execute(f"create or replace view {quote_name(table.name)} as {select}")
+        except duckdb.Error as error:
+            raise LedgerDamagedError(ledger, f"the files of table {table.name} cannot be read: {error}") from error
 
 
 def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
@@ -28,7 +34,9 @@ def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
     if not segments:
         return empty_select(table)
     files = ", ".join(_file_literal(ledger / segment.path) for segment in segments)
-    return upgrade_select(table, f"read_parquet([{files}])", manifest.schema_version)
+    # Without the option, a folder called `id=1` above the ledger would become a column.
+    relation = f"read_parquet([{files}], hive_partitioning = false)"
+    return upgrade_select(table, relation, manifest.schema_version)
 
 
 def _file_literal(path: Path) -> str:

@@ -10,13 +10,13 @@ from aix.schema.canonical import CANONICAL_TABLES
 from aix.schema.context import CONTEXT_TABLES
 from aix.schema.imports import IMPORT_TABLES
 from aix.schema.model import Column, Join, Table, Type, Unit
+from aix.schema.ontologies import ONTOLOGY_TABLES
 from aix.schema.permissions import PERMISSION_TABLES
 from aix.schema.requests import REQUEST_TABLES
-from aix.schema.seeds import SEED_TABLES
 
 SCHEMA_VERSION = 2
 
-EXTENSION_TABLES = (*REQUEST_TABLES, *CONTEXT_TABLES, *PERMISSION_TABLES, *IMPORT_TABLES, *SEED_TABLES)
+EXTENSION_TABLES = (*REQUEST_TABLES, *CONTEXT_TABLES, *PERMISSION_TABLES, *IMPORT_TABLES, *ONTOLOGY_TABLES)
 TABLES: dict[str, Table] = {table.name: table for table in (*CANONICAL_TABLES, *EXTENSION_TABLES)}
 
 __all__ = ["SCHEMA_VERSION", "TABLES", "Column", "Join", "Table", "Type", "Unit", "find_table"]

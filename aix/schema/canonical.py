@@ -1,4 +1,4 @@
-"""The eleven canonical tables: seed 003, column for column."""
+"""The eleven canonical tables: the Agents Ledger Schema of 2026-02-05, column for column."""
 
 from aix.schema.columns import hashed_key, ident, json, key, number, text, time, tokens, word
 from aix.schema.model import Join, Table, Unit
@@ -28,8 +28,8 @@ TURNS = Table(
         ),
         time("started_at", "When the first query was sent.", join=Join.MIN, nullable=False),
         time("completed_at", "When the turn ended; NULL unless completed or failed.", join=Join.MAX),
-        text("model", "The model that gave the last response of the turn.", unit=Unit.NAME),
-        text("provider", "The vendor of the API that served the model.", unit=Unit.NAME),
+        text("model", "The model of the turn's last request.", unit=Unit.NAME, join=Join.DERIVED),
+        text("provider", "The vendor of the API that served that request.", unit=Unit.NAME, join=Join.DERIVED),
         word(
             "role",
             "What kind of agent worked: alone, one that spawned others in this turn, or a spawned one.",
@@ -45,15 +45,28 @@ TURNS = Table(
             unit=Unit.JSON_ARRAY,
         ),
         json("permissions_granted", "Mode and rules in force, with the basis on which they are known."),
-        json("permissions_used", "What the turn's tool calls used, as facts.", unit=Unit.JSON_ARRAY),
-        tokens("input_tokens", "Uncached input of this turn's requests."),
-        tokens("output_tokens", "Output of this turn's requests, thinking included where the vendor counts it so."),
-        tokens("cached_input_tokens", "Input read from the cache."),
-        tokens("cache_write_tokens", "Input written to the cache."),
-        tokens("reasoning_tokens", "Thinking, where it is counted apart from output."),
-        tokens("total_tokens", "Input, output, cache reads and cache writes together; NULL when all are unknown."),
-        json("query_message_ids", "Ids of the input messages, in order.", unit=Unit.JSON_ARRAY),
-        ident("response_message_id", "The final assistant message; NULL while unanswered.", references="messages.id"),
+        json("permissions_used", "What the turn's tool calls used, as facts.", unit=Unit.JSON_ARRAY, join=Join.DERIVED),
+        tokens("input_tokens", "Uncached input of this turn's requests.", join=Join.DERIVED),
+        tokens(
+            "output_tokens",
+            "Output of this turn's requests, thinking included where the vendor counts it so.",
+            join=Join.DERIVED,
+        ),
+        tokens("cached_input_tokens", "Input read from the cache.", join=Join.DERIVED),
+        tokens("cache_write_tokens", "Input written to the cache.", join=Join.DERIVED),
+        tokens("reasoning_tokens", "Thinking, where it is counted apart from output.", join=Join.DERIVED),
+        tokens(
+            "total_tokens",
+            "Input, output, cache reads and cache writes together; NULL when all are unknown.",
+            join=Join.DERIVED,
+        ),
+        json("query_message_ids", "Ids of the input messages, in order.", unit=Unit.JSON_ARRAY, join=Join.DERIVED),
+        ident(
+            "response_message_id",
+            "The final assistant message; NULL while unanswered.",
+            references="messages.id",
+            join=Join.DERIVED,
+        ),
         number(
             "has_children",
             "1 when another turn follows from this one, else 0.",
@@ -181,10 +194,10 @@ COMPACTIONS = Table(
     key=("turn_id",),
     columns=(
         key("turn_id", "The compaction turn.", references="turns.id"),
-        text("summary", "The summary; empty where the log holds none.", nullable=False),
+        text("summary", "The summary; empty where the log holds none.", nullable=False, placeholder=""),
         ident("summarized_through_turn_id", "The last turn the summary covers.", nullable=False, references="turns.id"),
         ident("first_kept_turn_id", "The first turn kept as it was.", references="turns.id"),
-        number("turns_summarized", "How many turns the summary covers.", unit=Unit.COUNT),
+        number("turns_summarized", "How many turns the summary covers.", unit=Unit.COUNT, join=Join.DERIVED),
         text(
             "compaction_type",
             "Strategy: `summary`, `sliding_window`, `selective`, or the tool's own word.",
@@ -192,7 +205,7 @@ COMPACTIONS = Table(
             nullable=False,
             default="summary",
         ),
-        text("model", "The model that summarised; `unknown` where nothing tells.", unit=Unit.NAME, nullable=False),
+        text("model", "The model that summarised.", unit=Unit.NAME, nullable=False, placeholder="unknown"),
         text("provider", "The vendor of the API that served it.", unit=Unit.NAME),
         tokens("tokens_before", "Whole context before."),
         tokens("tokens_after", "Whole context after.", join=Join.KNOWN),

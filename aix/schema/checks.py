@@ -5,15 +5,24 @@ Checked are types, NULLs and words. Whether ids resolve and trees hold together 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import RowError
 from aix.schema.arrow import arrow_schema, arrow_type
-from aix.schema.model import Column, Table
+from aix.schema.model import Column, Table, Type
 
 _EXAMPLES = 3
+_PYTHON_TYPES: dict[Type, tuple[type, ...]] = {
+    Type.VARCHAR: (str,),
+    Type.BIGINT: (int,),
+    Type.BOOLEAN: (bool,),
+    Type.PRICE: (Decimal, int),
+    Type.COST: (Decimal, int),
+    Type.VECTOR: (list, tuple),
+}
 
 
 @dataclass(frozen=True)
@@ -86,17 +95,18 @@ def _problem(column: Column, reason: str, mask: pa.Array) -> RowProblem:
 
 def _array(table: Table, column: Column, values: list[object]) -> pa.Array:
     wanted = arrow_type(column.type)
-    try:
-        return pa.array(values, wanted)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        row = next(index for index, value in enumerate(values) if not _fits(value, wanted))
-        reason = f"{column.name}: {values[row]!r} in row {row} is not {column.type}"
-        raise RowError(table.name, (reason,)) from error
+    for row, value in enumerate(values):
+        if not _fits(value, column.type, wanted):
+            raise RowError(table.name, (f"{column.name}: {value!r} in row {row} is not {column.type}",))
+    return pa.array(values, wanted)
 
 
-def _fits(value: object, wanted: pa.DataType) -> bool:
+def _fits(value: object, sql_type: Type, wanted: pa.DataType) -> bool:
+    if value is None:
+        return True
     try:
         pa.scalar(value, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return False
-    return True
+    # Arrow would cut 1.5 to 1 and take bytes for text.
+    return type(value) in _PYTHON_TYPES[sql_type]

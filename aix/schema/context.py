@@ -41,9 +41,9 @@ SESSION_CONTEXT = Table(
         text("title", "Its title, given or generated."),
         text("project", "The project it worked on.", unit=Unit.NAME),
         number("context_token_limit", "Size of the context window, in tokens.", unit=Unit.TOKENS),
-        number("context_tokens_used", "How many tokens of it were used at the end.", unit=Unit.TOKENS, join=Join.KNOWN),
+        number("context_tokens_used", "Most tokens of it that were seen in use.", unit=Unit.TOKENS),
         text("raw_path", "Where its log was read, or is kept.", unit=Unit.PATH),
-        text("fingerprint", "Hash of the log it was read from.", unit=Unit.HASH),
+        text("fingerprint", "Hash of the log it was last read from.", unit=Unit.HASH, join=Join.LATEST),
     ),
 )
 

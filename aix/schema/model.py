@@ -66,18 +66,27 @@ class Join(StrEnum):
     KEY = "key", "Names the row: equal by definition."
     MIN = "min", "The smallest value; any value beats NULL."
     MAX = "max", "The largest value; any value beats NULL."
-    FURTHEST = "furthest", "The word that stands last in the column's list of words; any word beats NULL."
+    FURTHEST = (
+        "furthest",
+        "A known word beats an inferred one, and that beats NULL; of two equally known ones the one that stands later"
+        " in the column's list of words.",
+    )
+    ALONG = "along", "Comes from the row whose word was the furthest; from two such rows as by `known`."
     KNOWN = (
         "known",
-        "A known value beats an inferred one, and that beats NULL; of two equally known ones the longer, then the"
-        " greater in byte order.",
+        "A known value beats an inferred one, that beats the column's placeholder, and that beats NULL; of two equally"
+        " known ones the longer text or list, then the greater value.",
     )
     UNION = (
         "union",
         "JSON arrays: the union of their elements. JSON objects: the union of their keys, equal keys joined again.",
     )
-    SET = "set", "Not joined by value: all rows of one owner are replaced together."
-    LATEST = "latest", "The value of the latest import run: for bookkeeping, which is not part of what was imported."
+    SET = (
+        "set",
+        "All rows of one message are taken together from the side that has more of them; of equally many, from the side"
+        " whose rows are greater in byte order.",
+    )
+    LATEST = "latest", "The value of the latest run: for bookkeeping and prices, which no log contains."
     DERIVED = "derived", "Computed by AIX from other rows whenever they change; what a source says is ignored."
 
 
@@ -96,6 +105,8 @@ class Column:
     nullable: bool = True
     default: str | int | None = None
     """What a row that does not name the column gets."""
+    placeholder: str | None = None
+    """What stands for "not known" in a column that cannot be NULL."""
     references: str | None = None
     """The `table.column` this value is found in, when it is not NULL."""
 
@@ -111,7 +122,7 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = ()
     """Further groups of columns in which no two rows are equal."""
     canonical: bool = False
-    """Whether seed 003 defines the table; the canonical export holds only these."""
+    """Whether the Agents Ledger Schema defines the table; the canonical export holds only these."""
 
     def __iter__(self) -> Iterator[Column]:
         """Go through the columns in their stored order."""

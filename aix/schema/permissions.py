@@ -39,8 +39,8 @@ PERMISSION_DECISIONS = Table(
             nullable=False,
             default="unknown",
         ),
-        text("evidence", "The text or field of the log that shows it."),
-        flag("is_inferred", "Whether the outcome was concluded rather than read.", join=Join.MIN),
+        text("evidence", "The text or field of the log that shows it.", join=Join.ALONG),
+        flag("is_inferred", "Whether the outcome was concluded rather than read.", join=Join.ALONG),
     ),
 )
 

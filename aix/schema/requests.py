@@ -58,16 +58,18 @@ PRICES = Table(
     unique=(("provider", "model", "match_rule", "valid_from", "tier_start_tokens", "variant", "unit"),),
     columns=(
         hashed_key("id", "The row."),
-        text("provider", "The vendor.", unit=Unit.NAME, join=Join.SET, nullable=False),
-        text("model", "The model, or the pattern that names it.", unit=Unit.NAME, join=Join.SET, nullable=False),
-        text("match_rule", "How `model` is compared with a request's.", unit=Unit.NAME, join=Join.SET, nullable=False),
-        time("valid_from", "First moment of validity; 0 where it always held.", join=Join.SET, nullable=False),
-        time("valid_to", "First moment at which it no longer held; NULL while it does.", join=Join.SET),
+        text("provider", "The vendor.", unit=Unit.NAME, join=Join.LATEST, nullable=False),
+        text("model", "The model, or the pattern that names it.", unit=Unit.NAME, join=Join.LATEST, nullable=False),
+        text(
+            "match_rule", "How `model` is compared with a request's.", unit=Unit.NAME, join=Join.LATEST, nullable=False
+        ),
+        time("valid_from", "First moment of validity; 0 where it always held.", join=Join.LATEST, nullable=False),
+        time("valid_to", "First moment at which it no longer held; NULL while it does.", join=Join.LATEST),
         number(
             "tier_start_tokens",
             "Smallest whole input of a request that the price is for.",
             unit=Unit.TOKENS,
-            join=Join.SET,
+            join=Join.LATEST,
             nullable=False,
             default=0,
         ),
@@ -75,7 +77,7 @@ PRICES = Table(
             "variant",
             "How the request was served: `standard`, `batch`, `priority`, `flex`, `fast`.",
             unit=Unit.NAME,
-            join=Join.SET,
+            join=Join.LATEST,
             nullable=False,
             default="standard",
         ),
@@ -83,15 +85,19 @@ PRICES = Table(
             "unit",
             "What one unit is.",
             ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "web_search"),
-            join=Join.SET,
+            join=Join.LATEST,
             nullable=False,
         ),
         money(
-            "price_usd", "Price of one unit: one token, or one search.", type=Type.PRICE, join=Join.SET, nullable=False
+            "price_usd",
+            "Price of one unit: one token, or one search.",
+            type=Type.PRICE,
+            join=Join.LATEST,
+            nullable=False,
         ),
-        text("source", "Where the price was found.", unit=Unit.NAME, join=Join.SET, nullable=False),
-        text("source_version", "Which edition of the source.", unit=Unit.NAME, join=Join.SET),
-        time("checked_at", "When the source was read.", join=Join.SET),
+        text("source", "Where the price was found.", unit=Unit.NAME, join=Join.LATEST, nullable=False),
+        text("source_version", "Which edition of the source.", unit=Unit.NAME, join=Join.LATEST),
+        time("checked_at", "When the source was read.", join=Join.LATEST),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Extension tables for the other ontologies: chats (seed 001), event graphs (seed 002), programs (seed 004)."""
+"""Extension tables for other ontologies: chats, graphs of events, programs; and what users add to any row."""
 
 from aix.schema.columns import flag, hashed_key, ident, json, key, number, number_key, text, time, vector, word
 from aix.schema.model import Join, Table, Unit
@@ -117,7 +117,7 @@ DAG_EDGES = Table(
 
 PROGRAMS = Table(
     name="programs",
-    description="Programs of seed 004: providers, models, sessions, agents, tasks, information, people.",
+    description="Programs that session entries refer to: providers, models, sessions, agents, tasks, people.",
     key=("id",),
     columns=(
         key("id", "The program, as `@(id)` names it."),
@@ -152,7 +152,7 @@ EMBEDDINGS = Table(
     ),
 )
 
-SEED_TABLES = (
+ONTOLOGY_TABLES = (
     CHAT_USERS,
     CHAT_AGENTS,
     CHAT_PARTICIPANTS,
