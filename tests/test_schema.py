@@ -95,10 +95,7 @@ def test_these_columns_and_no_others_are_computed_from_other_rows() -> None:
 
 def test_times_and_counts_of_facts_join_towards_the_whole() -> None:
     def joins(*suffixes: str) -> set[Join]:
-        tables = [
-            table for table in TABLES.values() if table.name not in ("prices", "session_history", "turns", "threads")
-        ]
-        return {column.join for table in tables for column in table if column.name.endswith(suffixes)}
+        return {column.join for table in TABLES.values() for column in table if column.name.endswith(suffixes)}
 
     assert joins("started_at", "created_at", "requested_at", "first_seen_at", "added_at") == {Join.MIN}
     assert joins("completed_at", "updated_at", "last_seen_at", "finished_at") == {Join.MAX}
