@@ -1,6 +1,5 @@
 """Where output goes, with every way in which writing can fail turned into one that can be explained."""
 
-import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -15,18 +14,16 @@ class ReaderGoneError(Exception):
     """Whoever read the output has stopped reading, as `head` does."""
 
 
-class Sink(io.RawIOBase):
+class Sink:
     """A stream of bytes that knows its name; errors of whoever makes the bytes pass through it untouched."""
+
+    closed = False
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         self._stream = stream
         self._name = name
 
-    def writable(self) -> bool:
-        """Say that it can be written to."""
-        return True
-
-    def write(self, data: "bytes | bytearray | memoryview") -> int:  # type: ignore[override]
+    def write(self, data: bytes) -> int:
         """Write all of the data, or say why not."""
         with explained(self._name):
             return self._stream.write(data)

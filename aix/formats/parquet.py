@@ -1,9 +1,8 @@
 """The `parquet` format."""
 
 from collections.abc import Iterator
-from io import RawIOBase
 from itertools import islice
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,10 +11,13 @@ from aix.formats.listing import Listing
 from aix.formats.text import escape_unsafe
 from aix.schema.arrow import arrow_type
 
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
 _ROWS_PER_BATCH = 50_000
 
 
-def write_parquet(listing: Listing, stream: BinaryIO | RawIOBase) -> None:
+def write_parquet(listing: Listing, stream: "SupportsWrite[bytes]") -> None:
     """Write the listing as one Parquet file."""
     schema = pa.schema([(column.name, arrow_type(column.type)) for column in listing.columns])
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
