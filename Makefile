@@ -5,7 +5,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 CONSTRAINTS = constraints/dev.txt
 
-.PHONY: help run test test-lowest lint format docs bench clean
+.PHONY: help run test test-lowest test-crash lint format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -20,6 +20,9 @@ test: $(VENV)/.dev  ## Set up and run all tests
 
 test-lowest:  ## Run all tests with the lowest supported versions of the dependencies
 	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
+
+test-crash: $(VENV)/.dev  ## Kill 200 processes in the middle of their commits
+	AIX_CRASH_KILLS=200 $(BIN)/python -m pytest tests/test_crash.py
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -9,7 +9,8 @@
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    there is none at that path
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
-    │   └── LedgerTooNewError      a newer AIX wrote it
+    │   ├── LedgerTooNewError      a newer AIX wrote it
+    │   └── LedgerUnwritableError  nothing can be written to it
     └── RowError               rows that break the schema reached the ledger
 
 Each exception keeps its values as attributes, says what is wrong with `str()` and what to do with `.remedy`. The
@@ -129,6 +130,22 @@ class LedgerTooNewError(LedgerError):
     def remedy(self) -> str:
         """Say how to get a version that can read it."""
         return "upgrade AIX: pip install --upgrade aix-ledger"
+
+
+class LedgerUnwritableError(LedgerError):
+    """Nothing can be written to the ledger."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path} cannot be written: {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        """Say that nothing is lost."""
+        return "the ledger is whole; make room or give access, and run the command again"
 
 
 class RowError(AixError):

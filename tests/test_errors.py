@@ -19,6 +19,7 @@ EXAMPLES = [
     errors.LedgerNotFoundError(Path("l")),
     errors.LedgerDamagedError(Path("l"), "broken"),
     errors.LedgerTooNewError(Path("l"), 9, 2),
+    errors.LedgerUnwritableError(Path("l"), "disk full"),
     errors.RowError("turns", ("id: is NULL", "b", "c", "d")),
 ]
 

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema import SCHEMA_VERSION, TABLES, Table, migrations
 from aix.schema.columns import key, number, text
 from aix.schema.migrations import MIGRATIONS, Migration, TableChange, upgrade_select
 from aix.schema.model import Unit
@@ -35,16 +35,31 @@ HISTORY = (
 )
 
 
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "MIGRATIONS", HISTORY)
+
+
+@pytest.mark.usefixtures("history")
 @pytest.mark.parametrize(("written", "months"), [(1, 36), (2, 3), (3, 3)])
 def test_each_version_is_brought_up_to_date(written: int, months: int) -> None:
     old = "(select 'p1' as pet_id, 3 as age, 'Tom' as name, null as title)"
-    rows = duckdb.connect().execute(upgrade_select(PETS, old, written, HISTORY)).fetchall()
+    rows = duckdb.connect().execute(upgrade_select(PETS, old, written)).fetchall()
     assert rows == [("p1", months, "cat", "Tom ")]
 
 
+@pytest.mark.usefixtures("history")
+@pytest.mark.parametrize(
+    ("written", "changed"), [(1, {"pets", "owners"}), (2, {"pets", "owners"}), (3, {"pets"}), (4, set())]
+)
+def test_tables_that_changed_since_are_known(written: int, changed: set[str]) -> None:
+    assert migrations.changed_tables(written) == changed
+
+
+@pytest.mark.usefixtures("history")
 def test_a_current_table_is_read_as_it_is() -> None:
     current = "(select 'x' as species, 'p1' as pet_id, 'Tom' as \"full name\", 1 as age_months)"
-    select = upgrade_select(PETS, current, 4, HISTORY)
+    select = upgrade_select(PETS, current, 4)
     assert duckdb.connect().execute(select).fetchall() == [("p1", 1, "x", "Tom")]
 
 

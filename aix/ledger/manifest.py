@@ -14,6 +14,7 @@ from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewErro
 from aix.schema import SCHEMA_VERSION
 
 VERSIONS_FOLDER = "versions"
+DATA_FOLDER = "data"
 _DIGITS = 10
 
 
@@ -22,6 +23,8 @@ class Segment(msgspec.Struct, frozen=True):
 
     path: str
     rows: int
+    size: int | None = None
+    """In bytes; the first releases did not say."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -30,6 +33,10 @@ class Manifest(msgspec.Struct, frozen=True):
     version: int
     schema_version: int
     tables: dict[str, tuple[Segment, ...]]
+
+
+EMPTY = Manifest(version=0, schema_version=SCHEMA_VERSION, tables={})
+"""What stands before the first version."""
 
 
 class _SchemaVersion(msgspec.Struct):
@@ -43,12 +50,21 @@ def manifest_path(ledger: Path, version: int) -> Path:
     return ledger / VERSIONS_FOLDER / f"{version:0{_DIGITS}}.json"
 
 
+def is_ledger(ledger: Path) -> bool:
+    """Whether there is a version of a ledger at that path."""
+    return _newest(ledger) is not None
+
+
 def read_latest(ledger: Path) -> Manifest:
     """Return the newest version of the ledger at that path."""
-    newest = max((ledger / VERSIONS_FOLDER).glob(f"{'[0-9]' * _DIGITS}.json"), default=None)
+    newest = _newest(ledger)
     if newest is None:
         raise LedgerNotFoundError(ledger)
     return read_manifest(newest)
+
+
+def _newest(ledger: Path) -> Path | None:
+    return max((ledger / VERSIONS_FOLDER).glob(f"{'[0-9]' * _DIGITS}.json"), default=None)
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -37,9 +37,12 @@ class Migration:
 MIGRATIONS: tuple[Migration, ...] = (Migration(version=2, reason="the extension tables were added"),)
 
 
-def upgrade_select(
-    table: Table, source: str, written_version: int, migrations: Sequence[Migration] = MIGRATIONS
-) -> str:
+def changed_tables(written_version: int) -> set[str]:
+    """Return the names of the tables that a ledger of that version has in another form than today."""
+    return {name for migration in _steps_from(written_version) for name in migration.tables}
+
+
+def upgrade_select(table: Table, source: str, written_version: int) -> str:
     """Return a SELECT that reads `source`, written at an earlier version, with the table's columns of today.
 
     >>> from aix.schema import find_table
@@ -47,11 +50,15 @@ def upgrade_select(
     True
     """
     relation = source
-    for migration in migrations:
+    for migration in _steps_from(written_version):
         change = migration.tables.get(table.name)
-        if migration.version > written_version and change:
+        if change:
             relation = f"({_change_select(change, relation)})"
     return f"select {name_list(table)} from {relation}"
+
+
+def _steps_from(written_version: int) -> list[Migration]:
+    return [migration for migration in MIGRATIONS if migration.version > written_version]
 
 
 def _change_select(change: TableChange, relation: str) -> str:

@@ -1,0 +1,198 @@
+"""A ledger is never half written."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from aix.errors import LedgerUnwritableError, RowError
+from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.manifest import Manifest, Segment, manifest_path, read_latest
+from aix.schema import SCHEMA_VERSION, TABLES, migrations
+from aix.schema.arrow import arrow_schema
+from aix.schema.checks import batch_from_rows
+from aix.schema.migrations import TableChange
+from tests.generations import next_generation, read_generation
+
+TAGS = TABLES["tags"]
+
+
+def files_of(ledger: Path) -> set[str]:
+    return {path.relative_to(ledger).as_posix() for path in ledger.rglob("*") if path.is_file()}
+
+
+def named_files(ledger: Path) -> set[str]:
+    manifests = {path.relative_to(ledger).as_posix() for path in (ledger / "versions").glob("0*.json")}
+    segments = {segment.path for segments in read_latest(ledger).tables.values() for segment in segments}
+    return manifests | segments
+
+
+def add_tag(name: str) -> Change:
+    """A change that adds one row and keeps all others."""
+
+    def change(base: Manifest, stage: Stage) -> dict[str, Sequence[Segment]]:
+        row = {"entity_type": "sessions", "entity_id": name, "tag": "t", "added_at": 1}
+        new = stage.write(TAGS, [batch_from_rows(TAGS, [row])])
+        return {
+            **base.tables,
+            "tags": [*base.tables.get("tags", ()), new],
+        }
+
+    return change
+
+
+def test_each_commit_is_the_next_whole_version(tmp_path: Path) -> None:
+    ledger = tmp_path / "a" / "ledger"
+    for generation in range(1, 4):
+        assert commit(ledger, next_generation).version == generation == read_generation(ledger)
+    assert len(list((ledger / "versions").iterdir())) == 3
+
+
+def test_a_change_that_changes_nothing_adds_no_version(tmp_path: Path) -> None:
+    first = commit(tmp_path, next_generation)
+    assert commit(tmp_path, lambda base, _: base.tables) == first
+    assert read_latest(tmp_path) == first
+
+
+def test_segments_say_how_many_rows_and_bytes_they_hold(tmp_path: Path) -> None:
+    version = commit(tmp_path, add_tag("one"))
+    [segment] = version.tables["tags"]
+    assert (segment.rows, segment.size) == (1, (tmp_path / segment.path).stat().st_size)
+
+
+def test_a_ledger_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    previous = os.umask(0)
+    try:
+        commit(tmp_path / "ledger", next_generation)
+    finally:
+        os.umask(previous)
+    modes = {
+        path: stat.S_IMODE(path.stat().st_mode) for path in [tmp_path / "ledger", *(tmp_path / "ledger").rglob("*")]
+    }
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+def test_a_writer_that_was_overtaken_starts_again_on_top_of_the_other(tmp_path: Path) -> None:
+    bases = []
+
+    def overtaken(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+        bases.append(base.version)
+        if len(bases) == 1:
+            commit(tmp_path, add_tag("faster"))
+        return add_tag("slower")(base, stage)
+
+    commit(tmp_path, overtaken)
+    assert bases == [0, 1]
+    assert sum(segment.rows for segment in read_latest(tmp_path).tables["tags"]) == 2
+    assert files_of(tmp_path) == named_files(tmp_path), "the overtaken attempt left files behind"
+
+
+def test_rows_that_break_the_schema_are_never_written(tmp_path: Path) -> None:
+    commit(tmp_path, next_generation)
+    bad = pa.RecordBatch.from_pylist([{"entity_type": "x"}], schema=pa.schema([("entity_type", pa.string())]))
+    with pytest.raises(RowError):
+        commit(tmp_path, lambda _, stage: {"tags": [stage.write(TAGS, [bad])]})
+    assert read_generation(tmp_path) == 1
+    assert files_of(tmp_path) == named_files(tmp_path)
+
+
+def test_an_error_of_the_source_is_not_blamed_on_the_ledger(tmp_path: Path) -> None:
+    def unreadable() -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pylist([], schema=arrow_schema(TAGS))
+        raise FileNotFoundError("a log")
+
+    with pytest.raises(FileNotFoundError, match="a log"):
+        commit(tmp_path, lambda _, stage: {"tags": [stage.write(TAGS, unreadable())]})
+    assert files_of(tmp_path) == set()
+
+
+WITHOUT_HARD_LINKS = """
+def refuse(*_): raise OSError(errno.EPERM, 'no links')
+def slow_rename(part, final): time.sleep(0.01); rename(part, final)
+rename, Path.rename, durable.link = Path.rename, slow_rename, refuse
+"""
+
+
+@pytest.mark.parametrize("file_system", ["", WITHOUT_HARD_LINKS], ids=["with hard links", "without hard links"])
+def test_concurrent_writers_lose_nothing(tmp_path: Path, file_system: str) -> None:
+    writers, commits = 4, 8
+    program = f"""
+import errno, sys, time
+from pathlib import Path
+from aix.ledger import durable
+from aix.ledger.commit import commit
+from tests.test_commit import add_tag
+{file_system}
+for number in range({commits}):
+    commit(Path(sys.argv[1]), add_tag(f"{{sys.argv[2]}}-{{number}}"))
+"""
+    processes = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path), str(n)]) for n in range(writers)]
+    assert [process.wait() for process in processes] == [0] * writers
+    latest = read_latest(tmp_path)
+    assert latest.version == writers * commits
+    ids = {
+        row["entity_id"]
+        for segment in latest.tables["tags"]
+        for row in pq.read_table(tmp_path / segment.path).to_pylist()
+    }
+    assert ids == {f"{writer}-{number}" for writer in range(writers) for number in range(commits)}
+    assert files_of(tmp_path) - {"versions/.lock"} == named_files(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LedgerUnwritableError) as caught:
+        commit(tmp_path / "file" / "ledger", next_generation)
+    assert str(tmp_path / "file" / "ledger") in str(caught.value)
+
+
+def test_a_real_limit_of_the_system_leaves_the_ledger_whole(tmp_path: Path) -> None:
+    commit(tmp_path, next_generation)
+    program = """
+import resource, signal, sys
+from pathlib import Path
+from aix.errors import LedgerUnwritableError
+from aix.ledger.commit import commit
+from tests.generations import write_generation
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+try:
+    commit(Path(sys.argv[1]), lambda base, stage: write_generation(500, stage))
+except LedgerUnwritableError as error:
+    print(error)
+"""
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "File too large" in said
+    assert read_generation(tmp_path) == 1
+    assert files_of(tmp_path) == named_files(tmp_path)
+
+
+def test_the_first_commit_to_an_older_ledger_brings_every_file_up_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = pa.table({"entity_type": ["sessions"], "entity_id": ["a"], "label": ["t"], "added_at": [7]})
+    pq.write_table(old, tmp_path / "old.parquet")
+    manifest = {"version": 1, "schema_version": 1, "tables": {"tags": [{"path": "old.parquet", "rows": 1}]}}
+    manifest_path(tmp_path, 1).parent.mkdir()
+    manifest_path(tmp_path, 1).write_text(json.dumps(manifest))
+    renamed = TableChange(added={"tag": "label"}, dropped=("label",))
+    monkeypatch.setattr(
+        migrations, "MIGRATIONS", (migrations.Migration(version=2, reason="a test", tables={"tags": renamed}),)
+    )
+    assert commit(tmp_path, lambda base, _: base.tables).version == 1, "nothing changed, nothing is written"
+    assert files_of(tmp_path) == {"old.parquet", "versions/0000000001.json"}
+    version = commit(tmp_path, add_tag("b"))
+    assert version.schema_version == SCHEMA_VERSION
+    tables = [pq.read_table(tmp_path / segment.path) for segment in version.tables["tags"]]
+    assert all(table.schema.equals(arrow_schema(TAGS)) for table in tables)
+    assert [row["entity_id"] for table in tables for row in table.to_pylist()] == ["a", "b"]
+    assert tables[0].to_pylist()[0]["tag"] == "t"
