@@ -84,7 +84,9 @@ def _join_rules() -> Iterator[str]:
     yield "## How two rows become one"
     yield ""
     yield "The ledger is a function of the set of what was imported. When two rows have the same key, each column is"
-    yield "joined by its rule; every rule is commutative, associative and idempotent."
+    yield "joined: a value that was read beats one that was inferred, that beats a placeholder, and that beats NULL."
+    yield "Between values of the same standing the column's rule decides. Joining is commutative, associative and"
+    yield "idempotent, except by `latest`."
     yield ""
     yield from _markdown_table(("rule", "meaning"), ((f"`{rule}`", rule.meaning) for rule in Join))
 

@@ -49,9 +49,10 @@ class Unit(StrEnum):
 
 
 class Join(StrEnum):
-    """How the values of one column become one when two rows of the same key meet.
+    """How the values of one column become one when two rows of the same key meet (`aix.join`).
 
-    Each rule is commutative, associative and idempotent, so the order of imports never shows.
+    What was read beats what was inferred, that beats a placeholder, and that beats NULL; the rule decides between
+    values of the same standing.
     """
 
     meaning: str
@@ -64,19 +65,11 @@ class Join(StrEnum):
         return rule
 
     KEY = "key", "Names the row: equal by definition."
-    MIN = "min", "The smallest value; any value beats NULL."
-    MAX = "max", "The largest value; any value beats NULL."
-    FURTHEST = (
-        "furthest",
-        "A known word beats an inferred one, and that beats NULL; of two equally known ones the one that stands later"
-        " in the column's list of words.",
-    )
-    ALONG = "along", "Comes from the row whose word was the furthest; from two such rows as by `known`."
-    KNOWN = (
-        "known",
-        "A known value beats an inferred one, that beats the column's placeholder, and that beats NULL; of two equally"
-        " known ones the longer text or list, then the greater value.",
-    )
+    MIN = "min", "The smallest value."
+    MAX = "max", "The largest value."
+    FURTHEST = "furthest", "The word that stands last in the column's list of words."
+    ALONG = "along", "The value from the row whose `furthest` word was taken; from two such rows as by `known`."
+    KNOWN = "known", "The longer text or list, then the greater value."
     UNION = (
         "union",
         "JSON arrays: the union of their elements. JSON objects: the union of their keys, equal keys joined again.",
