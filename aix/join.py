@@ -8,9 +8,11 @@ commutative, associative and idempotent, and the ledger is a function of the set
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from struct import pack
 
 from aix.json_union import join_json
 from aix.schema import Column, Join, Table
+from aix.schema.model import INFERENCE_FLAG
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Statement:
 
 
 class _Standing(IntEnum):
-    """How well a value is known."""
+    """How well a value is known; a default says no more than a placeholder does."""
 
     NULL = 0
     PLACEHOLDER = 1
@@ -40,28 +42,39 @@ def join(table: Table, one: Statement, other: Statement) -> Statement:
     >>> join(turns, early, late).values["started_at"], join(turns, early, late).values["workspace_path"]
     (9, '/a')
     """
+    if any(column.join is Join.SET for column in table):
+        raise ValueError(f"rows of {table.name} are taken together: use join_sets")
     values: dict[str, object] = {}
     inferred = set()
     for column in table:
-        winner = max((one, other), key=lambda statement: _rank(table, column, statement))
-        if column.join is Join.LATEST:
-            winner = other
-        values[column.name] = winner.values.get(column.name)
-        if column.join is Join.UNION:
-            values[column.name] = join_json(_text(one, column), _text(other, column))
+        winner = _winner(table, column, one, other)
+        value = _value(column, winner)
+        if column.join is Join.UNION and _standing(column, one) == _standing(column, other):
+            value = join_json(_text(column, one), _text(column, other))
+        values[column.name] = value
         if _standing(column, winner) is _Standing.INFERRED:
             inferred.add(column.name)
     return Statement(values, frozenset(inferred))
 
 
-def join_sets(one: Sequence[Statement], other: Sequence[Statement]) -> Sequence[Statement]:
+def join_sets(table: Table, one: Sequence[Statement], other: Sequence[Statement]) -> Sequence[Statement]:
     """Return the rows of a message that stay, where rows are taken together: those of the side that has more."""
-    return max((one, other), key=lambda side: (len(side), sorted(repr(sorted(row.values.items())) for row in side)))
+
+    def spelled(statement: Statement) -> str:
+        return repr([statement.values.get(name) for name in table.column_names] + sorted(statement.inferred))
+
+    return max((one, other), key=lambda side: (len(side), sorted(map(spelled, side))))
+
+
+def _winner(table: Table, column: Column, one: Statement, other: Statement) -> Statement:
+    if column.join is Join.LATEST:
+        return one if other.values.get(column.name) is None else other
+    return max((one, other), key=lambda statement: _rank(table, column, statement))
 
 
 def _rank(table: Table, column: Column, statement: Statement) -> tuple[object, ...]:
     standing = _standing(column, statement)
-    own = (standing, *_order(column, statement.values.get(column.name)))
+    own = (standing, *_order(column, _value(column, statement)))
     if column.join is not Join.ALONG:
         return own
     leader = next(leader for leader in table if leader.join is Join.FURTHEST)
@@ -69,12 +82,12 @@ def _rank(table: Table, column: Column, statement: Statement) -> tuple[object, .
 
 
 def _standing(column: Column, statement: Statement) -> _Standing:
-    value = statement.values.get(column.name)
+    value = _value(column, statement)
     if value is None:
         return _Standing.NULL
-    if value == column.placeholder:
+    if value in (column.placeholder, column.default):
         return _Standing.PLACEHOLDER
-    marked = column.join is Join.FURTHEST and statement.values.get("is_inferred") is True
+    marked = column.join is Join.FURTHEST and statement.values.get(INFERENCE_FLAG) is True
     return _Standing.INFERRED if marked or column.name in statement.inferred else _Standing.KNOWN
 
 
@@ -86,12 +99,19 @@ def _order(column: Column, value: object) -> tuple[object, ...]:
             return (-value,)
         case str() if column.join is Join.FURTHEST:
             return (column.words.index(value),)
-        case str() | list():
+        case str():
             return (len(value), value)
+        case list():
+            return (len(value), pack(f">{len(value)}d", *value))  # an order of all floats, NaN and -0.0 among them
         case _:
             return (value,)
 
 
-def _text(statement: Statement, column: Column) -> str | None:
+def _value(column: Column, statement: Statement) -> object:
     value = statement.values.get(column.name)
+    return column.default if value is None else value
+
+
+def _text(column: Column, statement: Statement) -> str | None:
+    value = _value(column, statement)
     return value if isinstance(value, str) else None

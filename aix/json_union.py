@@ -23,8 +23,8 @@ _KINDS = (_Opaque, type(None), bool, _Number, str, list, dict)
 def join_json(one: str | None, other: str | None) -> str | None:
     """Return the union of two JSON texts, or the only one there is.
 
-    Arrays become the set of their elements, objects the union of their keys with equal keys joined again; where the
-    kinds differ, an object wins over an array and an array over anything else.
+    Arrays that differ become the set of their elements, objects the union of their keys with equal keys joined again;
+    where the kinds differ, an object wins over an array and an array over anything else.
 
     >>> join_json('{"a": [1, 2], "b": 1}', '{"a": [2, 3]}')
     '{"a":[1,2,3],"b":1}'
@@ -35,14 +35,13 @@ def join_json(one: str | None, other: str | None) -> str | None:
 
 
 def _join(one: object, other: object) -> object:
-    if _rank(one) == _rank(other):
-        return one
     if isinstance(one, dict) and isinstance(other, dict):
         shared = {name: _join(one[name], other[name]) for name in one.keys() & other.keys()}
         return dict(sorted({**one, **other, **shared}.items()))
     if isinstance(one, list) and isinstance(other, list):
         elements = {_write(element): element for element in (*one, *other)}
-        return [elements[text] for text in sorted(elements)]
+        is_same = [*map(_write, one)] == [*map(_write, other)]
+        return one if is_same else [elements[text] for text in sorted(elements)]
     return max(one, other, key=_rank)
 
 

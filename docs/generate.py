@@ -85,8 +85,8 @@ def _join_rules() -> Iterator[str]:
     yield ""
     yield "The ledger is a function of the set of what was imported. When two rows have the same key, each column is"
     yield "joined: a value that was read beats one that was inferred, that beats a placeholder, and that beats NULL."
-    yield "Between values of the same standing the column's rule decides. Joining is commutative, associative and"
-    yield "idempotent, except by `latest`."
+    yield "Between values of the same standing the column's rule decides; a default counts as a placeholder. Joining is"
+    yield "commutative, associative and idempotent, except by `latest`, where the later value that is not NULL stays."
     yield ""
     yield from _markdown_table(("rule", "meaning"), ((f"`{rule}`", rule.meaning) for rule in Join))
 

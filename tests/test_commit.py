@@ -1,5 +1,7 @@
 """A ledger is never half written."""
 
+import errno
+import gc
 import json
 import os
 import stat
@@ -12,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from aix.errors import LedgerUnwritableError, RowError
+from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
+from aix.ledger import durable
 from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.manifest import Manifest, Segment, manifest_path, read_latest
 from aix.schema import SCHEMA_VERSION, TABLES, migrations
@@ -20,6 +23,7 @@ from aix.schema.arrow import arrow_schema
 from aix.schema.checks import batch_from_rows
 from aix.schema.migrations import TableChange
 from tests.generations import next_generation, read_generation
+from tests.sample_ledger import write_ledger
 
 TAGS = TABLES["tags"]
 
@@ -67,8 +71,11 @@ def test_segments_say_how_many_rows_and_bytes_they_hold(tmp_path: Path) -> None:
     assert (segment.rows, segment.size) == (1, (tmp_path / segment.path).stat().st_size)
 
 
-def test_a_ledger_is_private_whatever_the_umask(tmp_path: Path) -> None:
-    previous = os.umask(0)
+@pytest.mark.parametrize("umask", [0, 0o277])
+def test_a_ledger_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    (tmp_path / "ledger" / "versions").mkdir(parents=True)
+    (tmp_path / "ledger" / "versions").chmod(0o777)
+    previous = os.umask(umask)
     try:
         commit(tmp_path / "ledger", next_generation)
     finally:
@@ -196,3 +203,101 @@ def test_the_first_commit_to_an_older_ledger_brings_every_file_up_to_date(
     assert all(table.schema.equals(arrow_schema(TAGS)) for table in tables)
     assert [row["entity_id"] for table in tables for row in table.to_pylist()] == ["a", "b"]
     assert tables[0].to_pylist()[0]["tag"] == "t"
+
+
+def test_a_failed_write_never_reaches_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder lives on in the error, and writes its end when it is collected."""
+    commit(tmp_path / "ledger", next_generation)
+
+    writes = iter([os.write, os.write])
+
+    def soon_full(descriptor: int, data: memoryview) -> int:
+        for real_write in writes:
+            return real_write(descriptor, data)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(durable, "write", soon_full)
+    with pytest.raises(LedgerUnwritableError) as caught:
+        commit(tmp_path / "ledger", next_generation)
+    monkeypatch.undo()
+    others = [(tmp_path / str(number)).open("wb") for number in range(20)]
+    del caught
+    gc.collect()
+    for other in others:
+        other.close()
+    assert [(tmp_path / str(number)).stat().st_size for number in range(20)] == [0] * 20
+
+
+def test_a_link_whose_answer_was_lost_is_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link_and_lose_the_answer(part: Path, final: Path) -> None:
+        os.link(part, final)
+        raise FileExistsError
+
+    monkeypatch.setattr(durable, "link", link_and_lose_the_answer)
+    assert commit(tmp_path, next_generation).version == 1 == read_generation(tmp_path)
+
+
+def test_versions_that_cannot_be_listed_stop_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(tmp_path, next_generation)
+
+    def refuse(_: Path) -> Iterator[Path]:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(LedgerDamagedError, match="Permission denied"):
+        commit(tmp_path, next_generation)
+
+
+def test_an_unchanged_commit_makes_the_version_it_answers_with_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(tmp_path, next_generation)
+    synced: list[Path] = []
+    monkeypatch.setattr(durable, "fsync", lambda number: synced.append(Path(f"/proc/self/fd/{number}").readlink()))
+    commit(tmp_path, lambda base, _: base.tables)
+    assert synced == [tmp_path / "versions"]
+
+
+def test_files_that_cannot_be_removed_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert commit(tmp_path, next_generation).version == 1
+    monkeypatch.setattr(durable, "write", refuse)
+    with pytest.raises(LedgerUnwritableError, match="Input/output error"):
+        commit(tmp_path, next_generation)
+    assert read_generation(tmp_path) == 1
+
+
+def test_only_what_the_version_names_stays(tmp_path: Path) -> None:
+    def wasteful(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+        add_tag("never named")(base, stage)
+        return add_tag("named")(base, stage)
+
+    commit(tmp_path, wasteful)
+    assert files_of(tmp_path) == named_files(tmp_path)
+
+
+def test_a_file_of_another_attempt_is_not_named(tmp_path: Path) -> None:
+    commit(tmp_path, next_generation)
+    foreign = Segment(path="data/gone.parquet", rows=1)
+    with pytest.raises(ValueError, match=r"gone\.parquet"):
+        commit(tmp_path, lambda base, _: {**base.tables, "tags": [foreign]})
+    assert read_generation(tmp_path) == 1
+
+
+def test_an_empty_entry_of_a_table_is_no_change(tmp_path: Path) -> None:
+    write_ledger(tmp_path, {})
+    manifest = {"version": 1, "schema_version": SCHEMA_VERSION, "tables": {"tags": []}}
+    manifest_path(tmp_path, 1).write_text(json.dumps(manifest))
+    assert commit(tmp_path, lambda base, _: base.tables).version == 1
+
+
+def test_a_file_system_that_cannot_sync_folders_is_good_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sync(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(durable, "fsync", sync)
+    assert commit(tmp_path, next_generation).version == 1

@@ -6,7 +6,7 @@ took that number; the change is then made again on top of the other's. A writer 
 manifest names.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,8 +15,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aix.errors import LedgerUnwritableError
-from aix.ledger.durable import DiskError, make_folder, new_file, place, sync_folder
+from aix.errors import LedgerDamagedError, LedgerUnwritableError
+from aix.ledger.durable import DiskError, is_absent, make_folder, new_file, place, remove, sync_folder
 from aix.ledger.manifest import (
     DATA_FOLDER,
     EMPTY,
@@ -26,6 +26,7 @@ from aix.ledger.manifest import (
     is_ledger,
     manifest_path,
     read_latest,
+    segments_of,
 )
 from aix.ledger.views import view_select
 from aix.schema import SCHEMA_VERSION, TABLES, Table
@@ -39,25 +40,31 @@ class Stage:
 
     def __init__(self, ledger: Path) -> None:
         self._ledger = ledger
-        self._paths: list[Path] = []
+        self._written: list[Segment] = []
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch]) -> Segment:
         """Write rows that keep the table's schema into a new file."""
         name = f"{DATA_FOLDER}/{table.name}-{uuid4().hex}.parquet"
         path = self._ledger / name
-        self._paths.append(path)
         rows = 0
         with new_file(path) as file, pq.ParquetWriter(file, arrow_schema(table), compression="zstd") as writer:
             for batch in batches:
                 check_batch(table, batch)
                 writer.write_batch(batch)
                 rows += batch.num_rows
-        return Segment(path=name, rows=rows, size=path.stat().st_size)
+        segment = Segment(path=name, rows=rows, size=path.stat().st_size)
+        self._written.append(segment)
+        return segment
 
-    def discard(self) -> None:
-        """Remove the files again: no manifest will name them."""
-        for path in self._paths:
-            path.unlink(missing_ok=True)
+    def has(self, segment: Segment) -> bool:
+        """Whether the segment was written here."""
+        return segment in self._written
+
+    def discard_unless(self, named: Container[Segment]) -> None:
+        """Remove the files that no manifest will name."""
+        for segment in self._written:
+            if segment not in named:
+                remove(self._ledger / segment.path)
 
 
 Change = Callable[[Manifest, Stage], Mapping[str, Sequence[Segment]]]
@@ -71,11 +78,16 @@ def commit(ledger: Path, change: Change) -> Manifest:
     """
     try:
         _prepare(ledger)
+        overtaken_at = -1
         while True:
             base = read_latest(ledger) if is_ledger(ledger) else EMPTY
+            if base.version <= overtaken_at:
+                taken = manifest_path(ledger, base.version + 1)
+                raise LedgerDamagedError(taken, "it was there, and is gone again")
             new = _attempt(ledger, base, change)
             if new is not None:
                 return new
+            overtaken_at = base.version
     except DiskError as error:
         raise LedgerUnwritableError(ledger, str(error)) from error
 
@@ -86,20 +98,33 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
     number = base.version + 1
     try:
         current = _upgrade(ledger, base, stage)
-        tables = {name: tuple(segments) for name, segments in change(current, stage).items() if segments}
-        if tables == current.tables:
-            stage.discard()
+        new = Manifest(version=number, schema_version=SCHEMA_VERSION, tables=_named(change(current, stage)))
+        if new.tables == _named(current.tables):
+            if base.version:
+                sync_folder(ledger / VERSIONS_FOLDER)  # its writer may have died before it could
+            stage.discard_unless(())
             return base
-        new = Manifest(version=number, schema_version=SCHEMA_VERSION, tables=tables)
-        if _publish(ledger, new):
-            return new
+        _check_origin(new, current, stage)
+        published = _publish(ledger, new)
     except BaseException:
         # The manifest may be this commit's own: then its files must stay, whatever went wrong afterwards.
-        if not manifest_path(ledger, number).exists():
-            stage.discard()
+        if is_absent(manifest_path(ledger, number)):
+            stage.discard_unless(())
         raise
-    stage.discard()
-    return None
+    stage.discard_unless(segments_of(new) if published else ())
+    return new if published else None
+
+
+def _named(tables: Mapping[str, Sequence[Segment]]) -> dict[str, tuple[Segment, ...]]:
+    return {name: tuple(segments) for name, segments in tables.items() if segments}
+
+
+def _check_origin(new: Manifest, current: Manifest, stage: Stage) -> None:
+    """A file that is neither the base's nor this attempt's may be gone: a change must not keep any from elsewhere."""
+    kept = segments_of(current)
+    foreign = [segment.path for segment in segments_of(new) if segment not in kept and not stage.has(segment)]
+    if foreign:
+        raise ValueError(f"these files belong to no version and were not written in this commit: {foreign}")
 
 
 def _upgrade(ledger: Path, base: Manifest, stage: Stage) -> Manifest:
@@ -107,18 +132,26 @@ def _upgrade(ledger: Path, base: Manifest, stage: Stage) -> Manifest:
     outdated = changed_tables(base.schema_version) & base.tables.keys()
     if not outdated:
         return base
-    connection = duckdb.connect()
     tables = dict(base.tables)
-    for name in outdated:
-        table = TABLES[name]
-        reader = pa.RecordBatchReader.from_stream(connection.sql(view_select(table, ledger, base)))
-        tables[name] = (stage.write(table, (batch.cast(arrow_schema(table)) for batch in reader)),)
+    with duckdb.connect() as connection:
+        for name in outdated:
+            table = TABLES[name]
+            try:
+                reader = pa.RecordBatchReader.from_stream(connection.sql(view_select(table, ledger, base)))
+                batches = (batch.cast(arrow_schema(table)) for batch in reader)
+                tables[name] = (stage.write(table, batches),)
+            except (duckdb.Error, pa.ArrowException) as error:
+                raise LedgerDamagedError(ledger, f"the files of table {name} cannot be read: {error}") from error
     return Manifest(version=base.version, schema_version=SCHEMA_VERSION, tables=tables)
 
 
 def _prepare(ledger: Path) -> None:
     for folder in (ledger, ledger / DATA_FOLDER, ledger / VERSIONS_FOLDER):
         make_folder(folder)
+    if not is_ledger(ledger):
+        # Whoever made the folders may have died before their names were on disk.
+        sync_folder(ledger)
+        sync_folder(ledger.absolute().parent)
 
 
 def _publish(ledger: Path, new: Manifest) -> bool:
@@ -129,4 +162,4 @@ def _publish(ledger: Path, new: Manifest) -> bool:
     try:
         return place(part, manifest_path(ledger, new.version))
     finally:
-        part.unlink(missing_ok=True)
+        remove(part)

@@ -1,17 +1,18 @@
 """The few operations on files that a commit is made of.
 
 Each returns only when the disk holds what it did, so that a power cut between any two of them loses nothing that a
-later one relies on. Files are private: folders 0700, files 0600, whatever the umask.
+later one relies on. What they make is private: folders 0700, files 0600, whatever the umask.
 """
 
 import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
+_NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP}
 
 # Bound here so that tests can make each of them fail.
 fsync = os.fsync
@@ -26,13 +27,18 @@ class DiskError(Exception):
 class NewFile:
     """A file that is being written; encoders of Parquet and JSON write to it."""
 
-    closed = False
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, path: Path) -> None:
+        with _explained():
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            os.fchmod(self._descriptor, 0o600)
+        self.closed = False
 
     def write(self, data: bytes) -> int:
         """Write all of the data, however little the system takes at a time."""
+        if self.closed:
+            # An encoder that is collected late still wants to write its end; by then the number of the descriptor may
+            # belong to another file.
+            raise DiskError("the file is closed")
         rest = memoryview(data).cast("B")
         with _explained():
             while rest:
@@ -42,39 +48,71 @@ class NewFile:
     def flush(self) -> None:
         """Do nothing: nothing is held back."""
 
+    def sync(self) -> None:
+        """Put what was written on disk."""
+        with _explained():
+            fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.closed = True
+        os.close(self._descriptor)
+
 
 @contextmanager
 def new_file(path: Path) -> Iterator[NewFile]:
     """Give a file that did not exist before; its content is on disk when the block ends."""
-    with _explained():
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    file = NewFile(path)
     try:
-        yield NewFile(descriptor)
-        with _explained():
-            fsync(descriptor)
+        yield file
+        file.sync()
     except BaseException:
-        path.unlink(missing_ok=True)
+        remove(path)
         raise
     finally:
-        os.close(descriptor)
+        file.close()
+
+
+def remove(path: Path) -> None:
+    """Remove a file that nothing needs any more; where that fails it stays, and does no harm."""
+    with suppress(OSError):
+        path.unlink()
+
+
+def is_absent(path: Path) -> bool:
+    """Whether there is certainly nothing at that path."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, unless it is there."""
-    if path.is_dir():
-        return
-    make_folder(path.parent)
+    """Make a private folder, and those above it; make private what is there."""
+    if not path.is_dir():
+        above = path.absolute().parent
+        if not above.is_dir():
+            make_folder(above)
+            sync_folder(above.parent)
+        with _explained():
+            path.mkdir(mode=0o700, exist_ok=True)
     with _explained():
-        path.mkdir(mode=0o700, exist_ok=True)
-    sync_folder(path.parent)
+        if path.stat().st_mode & 0o777 != 0o700:
+            path.chmod(0o700)
 
 
 def sync_folder(path: Path) -> None:
-    """Put the names in a folder on disk."""
+    """Put the names in a folder on disk, where the file system can."""
     with _explained():
         descriptor = os.open(path, os.O_RDONLY)
         try:
             fsync(descriptor)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER_SYNC:
+                raise
         finally:
             os.close(descriptor)
 
@@ -85,7 +123,9 @@ def place(part: Path, final: Path) -> bool:
         try:
             link(part, final)
         except FileExistsError:
-            return False
+            # A network file system may have made the link and lost its answer.
+            if not part.samefile(final):
+                return False
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
@@ -101,7 +141,7 @@ def _rename_unless_taken(part: Path, final: Path) -> bool:
     descriptor = os.open(final.with_name(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if final.exists():
+        if not is_absent(final):
             return False
         part.rename(final)
     finally:

@@ -6,6 +6,7 @@
 Readers ignore keys they do not know, so that later releases can say more in a manifest.
 """
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ from aix.schema import SCHEMA_VERSION
 VERSIONS_FOLDER = "versions"
 DATA_FOLDER = "data"
 _DIGITS = 10
+_NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -50,6 +52,11 @@ def manifest_path(ledger: Path, version: int) -> Path:
     return ledger / VERSIONS_FOLDER / f"{version:0{_DIGITS}}.json"
 
 
+def segments_of(manifest: Manifest) -> set[Segment]:
+    """Return the files of all tables of a version."""
+    return {segment for segments in manifest.tables.values() for segment in segments}
+
+
 def is_ledger(ledger: Path) -> bool:
     """Whether there is a version of a ledger at that path."""
     return _newest(ledger) is not None
@@ -64,7 +71,14 @@ def read_latest(ledger: Path) -> Manifest:
 
 
 def _newest(ledger: Path) -> Path | None:
-    return max((ledger / VERSIONS_FOLDER).glob(f"{'[0-9]' * _DIGITS}.json"), default=None)
+    folder = ledger / VERSIONS_FOLDER
+    try:
+        manifests = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise LedgerDamagedError(folder, error.strerror or str(error)) from error
+    return max(manifests, default=None)
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -21,7 +21,7 @@ _PYTHON_TYPES: dict[Type, tuple[type, ...]] = {
     Type.BOOLEAN: (bool,),
     Type.PRICE: (Decimal, int),
     Type.COST: (Decimal, int),
-    Type.VECTOR: (list, tuple),
+    Type.VECTOR: (list,),
 }
 
 
@@ -104,9 +104,10 @@ def _array(table: Table, column: Column, values: list[object]) -> pa.Array:
 def _fits(value: object, sql_type: Type, wanted: pa.DataType) -> bool:
     if value is None:
         return True
+    if type(value) not in _PYTHON_TYPES[sql_type]:  # Arrow would cut 1.5 to 1 and take bytes for text
+        return False
     try:
         pa.scalar(value, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return False
-    # Arrow would cut 1.5 to 1 and take bytes for text.
-    return type(value) in _PYTHON_TYPES[sql_type]
+    return True

@@ -83,6 +83,10 @@ class Join(StrEnum):
     DERIVED = "derived", "Computed by AIX from other rows whenever they change; what a source says is ignored."
 
 
+INFERENCE_FLAG = "is_inferred"
+"""The column by which a row itself says that its `furthest` word was concluded rather than read."""
+
+
 @dataclass(frozen=True)
 class Column:
     """One stored column and everything that is promised about it."""

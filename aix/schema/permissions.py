@@ -1,7 +1,7 @@
 """Extension tables for permissions: what was decided about a call, and the rules that were in force."""
 
 from aix.schema.columns import flag, ident, key, number, text, time, word, word_key
-from aix.schema.model import Join, Table, Unit
+from aix.schema.model import INFERENCE_FLAG, Join, Table, Unit
 
 _SCOPES = ("managed", "user", "project", "local", "command_line", "persona")
 
@@ -40,7 +40,7 @@ PERMISSION_DECISIONS = Table(
             default="unknown",
         ),
         text("evidence", "The text or field of the log that shows it.", join=Join.ALONG),
-        flag("is_inferred", "Whether the outcome was concluded rather than read.", join=Join.ALONG),
+        flag(INFERENCE_FLAG, "Whether the outcome was concluded rather than read.", join=Join.ALONG),
     ),
 )
 
