@@ -9,7 +9,7 @@ from hashlib import sha256
 _SEPARATOR = "\x1f"
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
-# 128 bits in 26 characters of 5 bits, three characters at a look-up: twice as fast as base64.b32encode.
+# Three characters at a look-up: ids are made by the million.
 _TRIPLES = [pair + third for pair in _PAIRS for third in _CROCKFORD]
 
 

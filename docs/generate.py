@@ -176,15 +176,13 @@ def _command_line_page() -> Iterator[str]:
 
 
 def _command_section(path: str, command: click.Command) -> Iterator[str]:
-    arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
+    arguments = [_argument_text(parameter) for parameter in command.params if isinstance(parameter, click.Argument)]
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
-    names = [str(argument.metavar or argument.name).upper() for argument in arguments]
     if isinstance(command, click.Group):
-        names, arguments = ["COMMAND [ARGS]..."], [click.Argument(["command"], required=False)]
-    usage = [name if argument.required else f"[{name}]" for name, argument in zip(names, arguments, strict=True)]
+        arguments.append("[COMMAND] [ARGS]...")
     yield f"## {path}"
     yield ""
-    yield f"    {' '.join([path, '[OPTIONS]', *usage])}"
+    yield f"    {' '.join([path, '[OPTIONS]', *arguments])}"
     yield ""
     yield from _help_lines(command.help or "")
     if options:
@@ -197,6 +195,11 @@ def _help_lines(text: str) -> Iterator[str]:
             yield from ("```", *inspect.cleandoc(paragraph.removeprefix("\b\n")).splitlines(), "```", "")
         else:
             yield from (*paragraph.splitlines(), "")
+
+
+def _argument_text(argument: click.Argument) -> str:
+    name = str(argument.metavar or argument.name).upper()
+    return name if argument.required else f"[{name}]"
 
 
 def _option_cells(option: click.Option) -> tuple[str, str]:

@@ -68,7 +68,7 @@ def test_a_change_that_changes_nothing_adds_no_version(tmp_path: Path) -> None:
 def test_segments_say_how_many_rows_and_bytes_they_hold(tmp_path: Path) -> None:
     version = commit(tmp_path, add_tag("one"))
     [segment] = version.tables["tags"]
-    assert (segment.rows, segment.size) == (1, (tmp_path / segment.path).stat().st_size)
+    assert (segment.rows, segment.size_bytes) == (1, (tmp_path / segment.path).stat().st_size)
 
 
 @pytest.mark.parametrize("umask", [0, 0o277])

@@ -53,7 +53,7 @@ def replaced_file(path: Path) -> Iterator[Sink]:
     with explained(name):
         straight = path.exists() and not path.is_file()
         target = path if straight else path.resolve()  # a link stays a link; what it names is replaced
-        stream = target.open("wb") if straight else _part_of(target)
+        stream: IO[bytes] = target.open("wb") if straight else _file_beside(target)
     sink = Sink(stream, name)
     try:
         yield sink
@@ -64,17 +64,15 @@ def replaced_file(path: Path) -> Iterator[Sink]:
                 Path(stream.name).replace(target)
     except BaseException:
         if not straight:
-            Path(stream.name).unlink()
+            Path(stream.name).unlink(missing_ok=True)
         raise
     finally:
         with explained(name):
             stream.close()
 
 
-def _part_of(target: Path) -> IO[bytes]:
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(descriptor)
-    return Path(name).open("wb")
+def _file_beside(target: Path) -> IO[bytes]:
+    return tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False)
 
 
 def _mode_of(target: Path) -> int:

@@ -52,7 +52,7 @@ class Stage:
                 check_batch(table, batch)
                 writer.write_batch(batch)
                 rows += batch.num_rows
-        segment = Segment(path=name, rows=rows, size=path.stat().st_size)
+        segment = Segment(path=name, rows=rows, size_bytes=path.stat().st_size)
         self._written.append(segment)
         return segment
 

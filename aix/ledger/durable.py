@@ -83,10 +83,8 @@ def is_absent(path: Path) -> bool:
     """Whether there is certainly nothing at that path."""
     try:
         os.lstat(path)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
     return False
 
 

@@ -25,8 +25,8 @@ class Segment(msgspec.Struct, frozen=True):
 
     path: str
     rows: int
-    size: int | None = None
-    """In bytes; the first releases did not say."""
+    size_bytes: int | None = None
+    """None in a manifest that does not say."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
