@@ -75,6 +75,8 @@ def _winner(table: Table, column: Column, one: Statement, other: Statement) -> S
 def _rank(table: Table, column: Column, statement: Statement) -> tuple[object, ...]:
     standing = _standing(column, statement)
     own = (standing, *_order(column, _value(column, statement)))
+    if column.join is Join.NEWEST:
+        return (*_rank(table, table.column("updated_at"), statement), *own)
     if column.join is not Join.ALONG:
         return own
     leader = next(leader for leader in table if leader.join is Join.FURTHEST)

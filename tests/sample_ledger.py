@@ -1,5 +1,7 @@
 """A small whole ledger: a session with a tool call, a fork, a compaction, and a subagent.
 
+Every derived column holds what AIX derives from the other rows.
+
 Run as a program to write it to a folder, as a fixture of the current schema version:
 
     python -m tests.sample_ledger fixtures/ledgers/schema_N
@@ -28,6 +30,10 @@ ABANDONED = "session-log:s-1~0a1b2c3d4e5f"
 SUBAGENT = "session-log:s-1/agent-a"
 
 
+def compact_json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
 def _turn(key: str) -> str:
     return ulid("turn", ORIGIN, key)
 
@@ -49,6 +55,7 @@ def _turn_row(key: str, parent: str | None, started_at: int, **values: object) -
         "model": "model-x",
         "provider": "vendor",
         "query_message_ids": "[]",
+        "permissions_used": "[]",
         "source_event_id": key,
         "workspace_path": "/home/ada/näve",
         **values,
@@ -58,7 +65,7 @@ def _turn_row(key: str, parent: str | None, started_at: int, **values: object) -
 def _thread_row(*ancestry: str, total_tokens: int, key: str) -> Row:
     return {
         "turn_id": ancestry[-1],
-        "ancestry": json.dumps(ancestry),
+        "ancestry": compact_json(ancestry),
         "total_tokens": total_tokens,
         "depth": len(ancestry),
         "persona_id": "ada",
@@ -102,7 +109,20 @@ CANONICAL_ROWS: Mapping[str, list[Row]] = {
             total_tokens=370,
             has_children=1,
             tool_call_count=1,
-            permissions_used=json.dumps([{"tool": "Edit", "class": "write", "target": "src/a.py", "n": 1}]),
+            permissions_used=compact_json(
+                [
+                    {
+                        "tool": "Edit",
+                        "class": "write",
+                        "target": "src/a.py",
+                        "n": 1,
+                        "ok": 1,
+                        "failed": 0,
+                        "denied": 0,
+                        "calls": ["call_1"],
+                    }
+                ]
+            ),
         ),
         _turn_row(
             "u-2",
@@ -116,6 +136,20 @@ CANONICAL_ROWS: Mapping[str, list[Row]] = {
             total_tokens=11,
             has_children=1,
             tool_call_count=1,
+            permissions_used=compact_json(
+                [
+                    {
+                        "tool": "Task",
+                        "class": None,
+                        "target": None,
+                        "n": 1,
+                        "ok": 0,
+                        "failed": 1,
+                        "denied": 0,
+                        "calls": ["call_2"],
+                    }
+                ]
+            ),
         ),
         _turn_row(
             "u-3",
@@ -124,7 +158,14 @@ CANONICAL_ROWS: Mapping[str, list[Row]] = {
             status="failed",
             query_message_ids=json.dumps([_message("u-3")]),
         ),
-        _turn_row("b-1", SECOND, 3_000, turn_type="compaction", has_children=1),
+        _turn_row(
+            "b-1",
+            SECOND,
+            3_000,
+            turn_type="compaction",
+            query_message_ids=json.dumps([_message("b-1")]),
+            has_children=1,
+        ),
         _turn_row("c:a-4", COMPACTION, 3_600, response_message_id=_message("a-4"), output_tokens=7, total_tokens=7),
         _turn_row(
             "u-5",
@@ -236,6 +277,7 @@ CANONICAL_ROWS: Mapping[str, list[Row]] = {
     "session_history": [
         _movement_row(MAIN, FIRST, 1_000),
         _movement_row(MAIN, SECOND, 2_000),
+        _movement_row(MAIN, OTHER, 2_500),
         _movement_row(MAIN, COMPACTION, 3_000),
         _movement_row(MAIN, AFTER, 3_600),
         _movement_row(ABANDONED, OTHER, 2_500),
@@ -341,19 +383,43 @@ EXTENSION_ROWS: Mapping[str, list[Row]] = {
         }
     ],
     "turn_context": [
-        {"turn_id": turn, "root_turn_id": root, "origin": ORIGIN, "turn_key": key, "continues_turn_id": cut}
-        for turn, root, key, cut in (
-            (FIRST, FIRST, "u-1", None),
-            (SECOND, FIRST, "u-2", None),
-            (OTHER, FIRST, "u-3", None),
-            (COMPACTION, FIRST, "b-1", None),
-            (AFTER, FIRST, "c:a-4", SECOND),
-            (CHILD, CHILD, "u-5", None),
-        )
+        {
+            "turn_id": row["id"],
+            "root_turn_id": CHILD if row["id"] == CHILD else FIRST,
+            "origin": ORIGIN,
+            "turn_key": row["source_event_id"],
+            "continues_turn_id": SECOND if row["id"] == AFTER else None,
+            "continued_by_turn_id": AFTER if row["id"] == SECOND else None,
+            "is_interrupted": row["id"] == OTHER,
+            "ended_at": row["completed_at"],
+            "stated_model": "model-x",
+            "stated_provider": "vendor",
+        }
+        for row in CANONICAL_ROWS["turns"]
+    ],
+    "session_turns": [
+        {"session_label": label, "turn_id": turn_id}
+        for label, turn_id in [(MAIN, turn) for turn in (FIRST, SECOND, OTHER, COMPACTION, AFTER)] + [(SUBAGENT, CHILD)]
     ],
     "session_context": [{"label": MAIN, "title": "Rename a function", "project": "näve"}],
     "tool_call_facts": [{"call_id": "call_1", "params_hash": "5f" * 32, "params_bytes": 43, "is_error": False}],
-    "message_facts": [{"message_id": _message("a-1"), "text_chars": 29, "thinking_chars": 7}],
+    "message_facts": [
+        {
+            "message_id": row["id"],
+            "text_chars": len(row.get("content") or ""),
+            "position": row["sequence"],
+            "is_query": True if row["turn_id"] == COMPACTION else None,
+        }
+        for row in CANONICAL_ROWS["messages"]
+    ],
+    "inferred_values": [
+        {
+            "table_name": "compactions",
+            "row_key": COMPACTION,
+            "column_name": "model",
+            "basis": "model of the turn before",
+        }
+    ],
     "file_paths": [
         {
             "file_path": "/home/ada/näve/src/a.py",

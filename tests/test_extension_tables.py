@@ -1,4 +1,4 @@
-"""The extension tables of the ledger's specification (1.12), written down by hand."""
+"""The extension tables, written down by hand: those of the specification (1.12), and what derived columns need."""
 
 import pytest
 
@@ -10,11 +10,14 @@ SPECIFIED = {
     " cache_write_5m_tokens cache_write_1h_tokens reasoning_tokens context_tokens web_search_count is_usage_final"
     " estimated_output_tokens stop_reason service_tier speed latency_ms reported_cost_usd git_branch cwd kind",
     "turn_context": "turn_id root_turn_id origin origin_session_id turn_key continues_turn_id continued_by_turn_id"
-    " is_interrupted git_branch client_version effort thinking principal on_behalf_of situation context_gauge_tokens",
+    " is_interrupted git_branch client_version effort thinking principal on_behalf_of situation context_gauge_tokens"
+    " ended_at stated_model stated_provider",
     "permission_decisions": "call_id turn_id mode class raw_target outcome evidence is_inferred",
     "permission_rules": "origin scope file position kind rule first_seen_at last_seen_at",
     "tool_call_facts": "call_id params_hash params_bytes result_bytes result_chars is_error",
-    "message_facts": "message_id text_chars thinking_chars",
+    "message_facts": "message_id text_chars thinking_chars position is_query is_response is_error",
+    "session_turns": "session_label turn_id",
+    "inferred_values": "table_name row_key column_name basis",
     "session_context": "label title project context_token_limit context_tokens_used raw_path fingerprint",
     "import_sources": "source_key importer importer_version kind path fingerprint size_bytes mtime_ns watermark machine"
     " last_run_id",

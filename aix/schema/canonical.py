@@ -27,9 +27,14 @@ TURNS = Table(
             default="pending",
         ),
         time("started_at", "When the first query was sent.", join=Join.MIN, nullable=False),
-        time("completed_at", "When the turn ended; NULL unless completed or failed.", join=Join.MAX),
-        text("model", "The model of the turn's last request.", unit=Unit.NAME, join=Join.DERIVED),
-        text("provider", "The vendor of the API that served that request.", unit=Unit.NAME, join=Join.DERIVED),
+        time("completed_at", "When the turn ended; NULL unless completed or failed.", join=Join.DERIVED),
+        text(
+            "model",
+            "The model of the turn's last request, else the one the source names.",
+            unit=Unit.NAME,
+            join=Join.DERIVED,
+        ),
+        text("provider", "The vendor of the API that served that model.", unit=Unit.NAME, join=Join.DERIVED),
         word(
             "role",
             "What kind of agent worked: alone, one that spawned others in this turn, or a spawned one.",
@@ -104,7 +109,7 @@ SESSIONS = Table(
     key=("label",),
     columns=(
         key("label", "The stable name of the session."),
-        ident("thread_id", "The current head.", join=Join.DERIVED, nullable=False, references="threads.turn_id"),
+        ident("thread_id", "The current head.", join=Join.NEWEST, nullable=False, references="threads.turn_id"),
         ident("persona_id", "The persona that owns the session.", nullable=False),
         number("is_subagent", "1 when another session spawned this one, else 0.", unit=Unit.FLAG, default=0),
         ident("parent_session_label", "The session that spawned this one.", references="sessions.label"),
@@ -148,7 +153,13 @@ MESSAGES = Table(
             "Who or what sent it; NULL for the assistant's own.",
             ("human", "trigger", "agent", "webhook", "cron", "event"),
         ),
-        number("sequence", "Place within the turn, from 0.", unit=Unit.POSITION, join=Join.MIN, nullable=False),
+        number(
+            "sequence",
+            "Place within the turn, from 0 without gaps: by `message_facts.position`, then time.",
+            unit=Unit.POSITION,
+            join=Join.DERIVED,
+            nullable=False,
+        ),
         time("created_at", "When it was first recorded.", join=Join.MIN, nullable=False),
         text("thinking", "The model's thinking, where the log holds it."),
         json("context_json", "Context that came with the message: attachments, rules, injections."),
@@ -182,7 +193,7 @@ TOOL_CALLS = Table(
         time("started_at", "When the model asked for it.", join=Join.MIN, nullable=False),
         time("completed_at", "When the result arrived.", join=Join.MAX),
         number(
-            "sequence", "Place among the calls of the turn, from 0.", unit=Unit.POSITION, join=Join.MIN, nullable=False
+            "sequence", "Place among the calls of the turn, from 0.", unit=Unit.POSITION, join=Join.MAX, nullable=False
         ),
     ),
 )

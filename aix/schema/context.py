@@ -1,6 +1,6 @@
 """Extension tables for the surroundings of turns, sessions, messages and calls."""
 
-from aix.schema.columns import flag, ident, key, number, text, tokens
+from aix.schema.columns import flag, ident, key, number, text, time, tokens
 from aix.schema.model import Join, Table, Unit
 
 TURN_CONTEXT = Table(
@@ -29,6 +29,9 @@ TURN_CONTEXT = Table(
         ident("on_behalf_of", "Who had delegated that to the principal."),
         text("situation", "The named set of parameters in force.", unit=Unit.NAME),
         tokens("context_gauge_tokens", "What the tool's own gauge showed as used context; a gauge is never summed."),
+        time("ended_at", "The last sign of activity in the turn, where it is later than its messages and calls."),
+        text("stated_model", "The model the source names for the turn itself.", unit=Unit.NAME),
+        text("stated_provider", "The vendor the source names for the turn itself.", unit=Unit.NAME),
     ),
 )
 
@@ -69,6 +72,32 @@ MESSAGE_FACTS = Table(
         key("message_id", "The message.", references="messages.id"),
         number("text_chars", "Length of the text.", unit=Unit.CHARACTERS),
         number("thinking_chars", "Length of the thinking.", unit=Unit.CHARACTERS),
+        number("position", "Place within the turn in the log that shows most of it.", unit=Unit.POSITION),
+        flag("is_query", "Whether it is input of the turn; NULL where the role says it: `user` is."),
+        flag("is_response", "Whether it can be the turn's answer; NULL where the role says it: `assistant` can."),
+        flag("is_error", "Whether it reports that the model could not answer."),
+    ),
+)
+
+SESSION_TURNS = Table(
+    name="session_turns",
+    description="Which turns stand in a session's own log, abandoned ones too; a shared turn stands in several.",
+    key=("session_label", "turn_id"),
+    columns=(
+        key("session_label", "The session.", references="sessions.label"),
+        key("turn_id", "The turn.", references="turns.id"),
+    ),
+)
+
+INFERRED_VALUES = Table(
+    name="inferred_values",
+    description="Values that were concluded or estimated rather than read; they give way to a value that was read.",
+    key=("table_name", "row_key", "column_name"),
+    columns=(
+        key("table_name", "The table of the value.", unit=Unit.NAME),
+        key("row_key", "Its row; the parts of a key of several columns are a JSON array."),
+        key("column_name", "Its column.", unit=Unit.NAME),
+        text("basis", "How it was concluded, in a word or two.", unit=Unit.NAME),
     ),
 )
 
@@ -83,4 +112,12 @@ FILE_PATHS = Table(
     ),
 )
 
-CONTEXT_TABLES = (TURN_CONTEXT, SESSION_CONTEXT, TOOL_CALL_FACTS, MESSAGE_FACTS, FILE_PATHS)
+CONTEXT_TABLES = (
+    TURN_CONTEXT,
+    SESSION_CONTEXT,
+    SESSION_TURNS,
+    TOOL_CALL_FACTS,
+    MESSAGE_FACTS,
+    FILE_PATHS,
+    INFERRED_VALUES,
+)

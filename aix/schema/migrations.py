@@ -34,7 +34,30 @@ class Migration:
     tables: Mapping[str, TableChange] = field(default_factory=dict)
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(version=2, reason="the extension tables were added"),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(version=2, reason="the extension tables were added"),
+    Migration(
+        version=3,
+        reason="what derived columns are made of is kept: places, ends, stated models, errors, inferred values",
+        tables={
+            "turn_context": TableChange(
+                added={
+                    "ended_at": "cast(null as bigint)",
+                    "stated_model": "cast(null as varchar)",
+                    "stated_provider": "cast(null as varchar)",
+                }
+            ),
+            "message_facts": TableChange(
+                added={
+                    "position": "cast(null as bigint)",
+                    "is_query": "cast(null as boolean)",
+                    "is_response": "cast(null as boolean)",
+                    "is_error": "cast(null as boolean)",
+                }
+            ),
+        },
+    ),
+)
 
 
 def changed_tables(written_version: int) -> set[str]:

@@ -70,6 +70,7 @@ class Join(StrEnum):
     FURTHEST = "furthest", "The word that stands last in the column's list of words."
     ALONG = "along", "The value from the row whose `furthest` word was taken; from two such rows as by `known`."
     KNOWN = "known", "The longer text or list, then the greater value."
+    NEWEST = "newest", "The value from the row whose `updated_at` is greatest; from two such rows the greater value."
     UNION = (
         "union",
         "JSON arrays: the union of their elements. JSON objects: the union of their keys, equal keys joined again.",

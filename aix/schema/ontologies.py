@@ -66,7 +66,7 @@ CHAT_MENTIONS = Table(
         ident("target_id", "Who is mentioned.", join=Join.SET, nullable=False),
         number("start_char", "Where the mention starts in the text.", unit=Unit.CHARACTERS, join=Join.SET),
         number("end_char", "Where it ends, not included.", unit=Unit.CHARACTERS, join=Join.SET),
-        flag("is_resolved", "Whether the one mentioned is known.", join=Join.DERIVED),
+        flag("is_resolved", "Whether the source knows the one mentioned.", join=Join.SET),
     ),
 )
 

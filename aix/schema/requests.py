@@ -16,7 +16,7 @@ REQUESTS = Table(
         ),
         ident("session_label", "The session that made it.", references="sessions.label"),
         ident("message_id", "The assistant message it gave.", references="messages.id"),
-        number("seq", "Place among the requests of the turn, from 0.", unit=Unit.POSITION, join=Join.MIN),
+        number("seq", "Place among the requests of the turn, from 0.", unit=Unit.POSITION, join=Join.MAX),
         time("requested_at", "When it was made.", join=Join.MIN, nullable=False),
         text("model", "The model the request named.", unit=Unit.NAME),
         text("provider", "The vendor of the API.", unit=Unit.NAME),

@@ -19,9 +19,11 @@ union all select 'requests', count(*) from requests
 union all select 'prices', count(*) from prices
 union all select 'turn_context', count(*) from turn_context
 union all select 'session_context', count(*) from session_context
+union all select 'session_turns', count(*) from session_turns
 union all select 'tool_call_facts', count(*) from tool_call_facts
 union all select 'message_facts', count(*) from message_facts
 union all select 'file_paths', count(*) from file_paths
+union all select 'inferred_values', count(*) from inferred_values
 union all select 'permission_decisions', count(*) from permission_decisions
 union all select 'permission_rules', count(*) from permission_rules
 union all select 'import_runs', count(*) from import_runs
