@@ -128,6 +128,7 @@ CANONICAL_ROWS: Mapping[str, list[Row]] = {
             "u-2",
             FIRST,
             2_000,
+            completed_at=2_600,
             role="manager",
             query_message_ids=json.dumps([_message("u-2")]),
             response_message_id=_message("a-2"),
@@ -391,7 +392,7 @@ EXTENSION_ROWS: Mapping[str, list[Row]] = {
             "continues_turn_id": SECOND if row["id"] == AFTER else None,
             "continued_by_turn_id": AFTER if row["id"] == SECOND else None,
             "is_interrupted": row["id"] == OTHER,
-            "ended_at": row["completed_at"],
+            "ended_at": row["started_at"] + 500,
             "stated_model": "model-x",
             "stated_provider": "vendor",
         }

@@ -6,65 +6,75 @@ took that number; the change is then made again on top of the other's. A writer 
 manifest names.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
 import duckdb
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.ledger.durable import DiskError, is_absent, make_folder, new_file, place, remove, sync_folder
+from aix.ledger.index import Index
 from aix.ledger.manifest import (
     DATA_FOLDER,
     EMPTY,
     VERSIONS_FOLDER,
+    IndexFile,
     Manifest,
     Segment,
+    files_of,
+    groups_of,
     is_ledger,
     manifest_path,
     read_latest,
     segments_of,
 )
-from aix.ledger.views import view_select
+from aix.ledger.row_groups import RowGroupWriter, read_row_groups
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
-from aix.schema.migrations import changed_tables
+from aix.schema.migrations import changed_tables, upgrade_select
 
 
 class Stage:
     """The new files of a commit that is under way."""
 
     def __init__(self, ledger: Path) -> None:
-        self._ledger = ledger
+        self.ledger = ledger
+        self.indexes: dict[str, IndexFile] = {}
         self._written: list[Segment] = []
 
-    def write(self, table: Table, batches: Iterable[pa.RecordBatch]) -> Segment:
+    def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
         """Write rows that keep the table's schema into a new file."""
         name = f"{DATA_FOLDER}/{table.name}-{uuid4().hex}.parquet"
-        path = self._ledger / name
-        rows = 0
-        with new_file(path) as file, pq.ParquetWriter(file, arrow_schema(table), compression="zstd") as writer:
+        path = self.ledger / name
+        with new_file(path) as file, RowGroupWriter(file, arrow_schema(table)) as writer:
             for batch in batches:
                 check_batch(table, batch)
-                writer.write_batch(batch)
-                rows += batch.num_rows
-        segment = Segment(path=name, rows=rows, size_bytes=path.stat().st_size)
+                writer.write(batch)
+        segment = Segment(path=name, rows=writer.rows, size_bytes=path.stat().st_size, group=group)
         self._written.append(segment)
         return segment
+
+    def write_index(self, group: str, index: Index) -> None:
+        """Write the index of a group whose files are written here."""
+        name = f"{DATA_FOLDER}/index-{uuid4().hex}.bin"
+        with new_file(self.ledger / name) as file:
+            file.write(index.to_bytes())
+        self.indexes[group] = IndexFile(path=name, entries=len(index))
 
     def has(self, segment: Segment) -> bool:
         """Whether the segment was written here."""
         return segment in self._written
 
-    def discard_unless(self, named: Container[Segment]) -> None:
+    def discard_unless(self, named: Container[str]) -> None:
         """Remove the files that no manifest will name."""
-        for segment in self._written:
-            if segment not in named:
-                remove(self._ledger / segment.path)
+        paths = [segment.path for segment in self._written] + [index.path for index in self.indexes.values()]
+        for path in paths:
+            if path not in named:
+                remove(self.ledger / path)
 
 
 Change = Callable[[Manifest, Stage], Mapping[str, Sequence[Segment]]]
@@ -97,8 +107,10 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
     stage = Stage(ledger)
     number = base.version + 1
     try:
-        current = _upgrade(ledger, base, stage)
-        new = Manifest(version=number, schema_version=SCHEMA_VERSION, tables=_named(change(current, stage)))
+        current = _upgrade(base, stage)
+        tables = _named(change(current, stage))
+        indexes = _indexes(tables, {**current.indexes, **stage.indexes})
+        new = Manifest(version=number, schema_version=SCHEMA_VERSION, tables=tables, indexes=indexes)
         if new.tables == _named(current.tables):
             if base.version:
                 sync_folder(ledger / VERSIONS_FOLDER)  # its writer may have died before it could
@@ -111,12 +123,17 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
         if is_absent(manifest_path(ledger, number)):
             stage.discard_unless(())
         raise
-    stage.discard_unless(segments_of(new) if published else ())
+    stage.discard_unless(files_of(new) if published else ())
     return new if published else None
 
 
 def _named(tables: Mapping[str, Sequence[Segment]]) -> dict[str, tuple[Segment, ...]]:
     return {name: tuple(segments) for name, segments in tables.items() if segments}
+
+
+def _indexes(tables: Mapping[str, Sequence[Segment]], known: Mapping[str, IndexFile]) -> dict[str, IndexFile]:
+    """A group has an index as long as it has files."""
+    return {group: known[group] for group in groups_of(tables) if group is not None}
 
 
 def _check_origin(new: Manifest, current: Manifest, stage: Stage) -> None:
@@ -127,22 +144,33 @@ def _check_origin(new: Manifest, current: Manifest, stage: Stage) -> None:
         raise ValueError(f"these files belong to no version and were not written in this commit: {foreign}")
 
 
-def _upgrade(ledger: Path, base: Manifest, stage: Stage) -> Manifest:
+def _upgrade(base: Manifest, stage: Stage) -> Manifest:
     """Rewrite the tables that an earlier schema has in another form, so that all files of a version have one."""
     outdated = changed_tables(base.schema_version) & base.tables.keys()
     if not outdated:
         return base
     tables = dict(base.tables)
-    with duckdb.connect() as connection:
-        for name in outdated:
-            table = TABLES[name]
-            try:
-                reader = pa.RecordBatchReader.from_stream(connection.sql(view_select(table, ledger, base)))
-                batches = (batch.cast(arrow_schema(table)) for batch in reader)
-                tables[name] = (stage.write(table, batches),)
-            except (duckdb.Error, pa.ArrowException) as error:
-                raise LedgerDamagedError(ledger, f"the files of table {name} cannot be read: {error}") from error
-    return Manifest(version=base.version, schema_version=SCHEMA_VERSION, tables=tables)
+    for name in outdated:
+        tables[name] = tuple(
+            _rewritten(TABLES[name], segment, base.schema_version, stage) for segment in base.tables[name]
+        )
+    return msgspec.structs.replace(base, schema_version=SCHEMA_VERSION, tables=tables)
+
+
+def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stage) -> Segment:
+    path = stage.ledger / segment.path
+
+    def upgraded() -> Iterator[pa.RecordBatch]:
+        with duckdb.connect() as connection:
+            for rows in read_row_groups(path):
+                connection.register("old_rows", rows)
+                new = connection.sql(upgrade_select(table, "old_rows", written_version)).to_arrow_table()
+                yield from new.cast(arrow_schema(table)).to_batches()
+
+    try:
+        return stage.write(table, upgraded(), segment.group)
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 
 
 def _prepare(ledger: Path) -> None:

@@ -1,12 +1,17 @@
 """A version of the ledger: which Parquet files hold the rows of each table.
 
     LEDGER/versions/0000000007.json    the manifest of version 7
-    LEDGER/data/…                      Parquet files; a manifest names them relative to LEDGER
+    LEDGER/data/…                      Parquet files, and an index per group; a manifest names them relative to LEDGER
+    LEDGER/staging/…                   rows on their way into the ledger
+
+A group is a set of files, some per table, that hold whole families of rows; a change rewrites only the groups it
+touches.
 
 Readers ignore keys they do not know, so that later releases can say more in a manifest.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,6 +21,7 @@ from aix.schema import SCHEMA_VERSION
 
 VERSIONS_FOLDER = "versions"
 DATA_FOLDER = "data"
+STAGING_FOLDER = "staging"
 _DIGITS = 10
 _NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
 
@@ -27,6 +33,15 @@ class Segment(msgspec.Struct, frozen=True):
     rows: int
     size_bytes: int | None = None
     """None in a manifest that does not say."""
+    group: str | None = None
+    """None in a ledger that was not written by joining rows into it."""
+
+
+class IndexFile(msgspec.Struct, frozen=True):
+    """The index of a group."""
+
+    path: str
+    entries: int
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -35,6 +50,8 @@ class Manifest(msgspec.Struct, frozen=True):
     version: int
     schema_version: int
     tables: dict[str, tuple[Segment, ...]]
+    indexes: dict[str, IndexFile] = {}
+    """By group."""
 
 
 EMPTY = Manifest(version=0, schema_version=SCHEMA_VERSION, tables={})
@@ -55,6 +72,20 @@ def manifest_path(ledger: Path, version: int) -> Path:
 def segments_of(manifest: Manifest) -> set[Segment]:
     """Return the files of all tables of a version."""
     return {segment for segments in manifest.tables.values() for segment in segments}
+
+
+def files_of(manifest: Manifest) -> set[str]:
+    """Return the paths of all files of a version, indexes included."""
+    return {segment.path for segment in segments_of(manifest)} | {index.path for index in manifest.indexes.values()}
+
+
+def groups_of(tables: Mapping[str, Sequence[Segment]]) -> dict[str | None, dict[str, list[Segment]]]:
+    """Return the files of each table by group."""
+    groups: dict[str | None, dict[str, list[Segment]]] = {}
+    for name, segments in tables.items():
+        for segment in segments:
+            groups.setdefault(segment.group, {}).setdefault(name, []).append(segment)
+    return groups
 
 
 def is_ledger(ledger: Path) -> bool:

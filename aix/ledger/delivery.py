@@ -1,0 +1,67 @@
+"""Deliveries: rows on their way into the ledger, kept in files until they are joined to what is there.
+
+Each row is a statement of one source. Which of its values were inferred stands in the delivery's rows of
+`inferred_values` from the same source.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+
+from aix.ledger.durable import NewFile
+from aix.ledger.row_groups import RowGroupWriter
+from aix.schema import Table
+from aix.schema.arrow import arrow_schema
+from aix.schema.checks import check_batch
+
+SOURCE_COLUMN = "_source"
+
+
+class Delivery:
+    """Rows of any tables from any number of sources, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open = ExitStack()
+        self._writers: dict[str, RowGroupWriter] = {}
+
+    def __enter__(self) -> Self:
+        """Add rows within a block, at the end of which the files are whole."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Finish the files."""
+        self._open.__exit__(kind, error, trace)
+
+    def add(self, source: str, table: Table, batch: pa.RecordBatch) -> None:
+        """Add rows that a source gave."""
+        check_batch(table, batch)
+        if table.name not in self._writers:
+            self._writers[table.name] = self._new_writer(table)
+        column = pa.repeat(pa.scalar(source, pa.string()), batch.num_rows)
+        self._writers[table.name].write(
+            pa.RecordBatch.from_arrays([*batch.columns, column], schema=delivery_schema(table))
+        )
+
+    def files(self) -> dict[str, Sequence[Path]]:
+        """Return the files of each table that rows were added to."""
+        return {name: (self._path(name),) for name in self._writers}
+
+    def _new_writer(self, table: Table) -> RowGroupWriter:
+        file = NewFile(self._path(table.name))
+        self._open.callback(file.close)
+        return self._open.enter_context(RowGroupWriter(file, delivery_schema(table)))
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.parquet"
+
+
+def delivery_schema(table: Table) -> pa.Schema:
+    """Return the table's schema with the column that names the source of a row."""
+    return arrow_schema(table).append(pa.field(SOURCE_COLUMN, pa.string()))

@@ -1,0 +1,126 @@
+"""Groups of files: which of them a change touches, what becomes of the others.
+
+Every family of rows lies in one group. Families that change move to a new group, so what changes often lies in small
+groups and what rests in large ones. When there are many small groups of about one size, they are put together.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+
+from aix.ledger.commit import Stage
+from aix.ledger.index import Index, read_index
+from aix.ledger.manifest import Manifest, Segment, groups_of
+from aix.ledger.nodes import node_expressions
+from aix.ledger.row_groups import batches_of, read_row_groups
+from aix.ledger.workbench import Workbench, copy_rows, scan
+from aix.schema import TABLES, Table
+
+LARGEST_BYTES = 64 * 2**20
+_TIERS = (2 * 2**20, 8 * 2**20, 32 * 2**20)
+_MERGED_AT_ONCE = 4
+
+
+class Groups:
+    """The groups of a version, as a change leaves them."""
+
+    def __init__(self, base: Manifest, stage: Stage) -> None:
+        self._stage = stage
+        self._segments = {name: files for name, files in groups_of(base.tables).items() if name is not None}
+        self._indexes = {name: read_index(stage.ledger / base.indexes[name].path) for name in self._segments}
+
+    def tables(self) -> Mapping[str, Sequence[Segment]]:
+        """Return the files of every table."""
+        tables: dict[str, list[Segment]] = {}
+        for files in self._segments.values():
+            for name, segments in files.items():
+                tables.setdefault(name, []).extend(segments)
+        return tables
+
+    def holding(self, nodes: pa.Array) -> dict[str, Index]:
+        """Return the groups that hold families of these nodes, each with the part of its index that is theirs."""
+        found = {}
+        for name, index in self._indexes.items():
+            families = index.families_of(nodes)
+            if len(families):
+                found[name], _ = index.split(families)
+        return found
+
+    def segments(self, name: str) -> Iterator[tuple[Table, Path]]:
+        """Go through the files of a group."""
+        for table, segments in self._segments[name].items():
+            for segment in segments:
+                yield TABLES[table], self._stage.ledger / segment.path
+
+    def is_whole(self, name: str, part: Index) -> bool:
+        """Whether that part is all of the group."""
+        return len(part) == len(self._indexes[name])
+
+    def remove(self, bench: Workbench, name: str, part: Index) -> None:
+        """Rewrite a group without the families of that part of its index."""
+        if not self.is_whole(name, part):
+            rest = uuid4().hex
+            with bench.temporary("node", part.nodes) as nodes:
+                for table, path in self.segments(name):
+                    rows = rows_naming(bench, table, path, nodes)
+                    self._write(rest, table, copy_rows(path, rows, table, others=True))
+            self.put_index(rest, self._indexes[name].split(part.families)[1])
+        del self._segments[name], self._indexes[name]
+
+    def add(self, name: str, table: Table, segment: Segment) -> None:
+        """Take a file into a group."""
+        if segment.rows:
+            self._segments.setdefault(name, {}).setdefault(table.name, []).append(segment)
+
+    def put_index(self, name: str, index: Index) -> None:
+        """Give a group its index."""
+        self._indexes[name] = index
+        self._stage.write_index(name, index)
+
+    def merge(self) -> None:
+        """Put small groups together until there are few of any size."""
+        while small := self._too_many_of_one_size():
+            merged = uuid4().hex
+            for table in TABLES.values():
+                paths = [
+                    self._stage.ledger / segment.path
+                    for name in small
+                    for segment in self._segments[name].get(table.name, ())
+                ]
+                if paths:
+                    self._write(merged, table, (group for path in paths for group in read_row_groups(path)))
+            self.put_index(merged, Index.merged(self._indexes[name] for name in small))
+            for name in small:
+                del self._segments[name], self._indexes[name]
+
+    def _too_many_of_one_size(self) -> list[str]:
+        sizes = {
+            name: sum(segment.size_bytes or 0 for segments in files.values() for segment in segments)
+            for name, files in self._segments.items()
+        }
+        floor = 0
+        for ceiling in _TIERS:
+            alike = sorted((name for name in sizes if floor <= sizes[name] < ceiling), key=lambda name: sizes[name])
+            if len(alike) >= _MERGED_AT_ONCE:
+                chosen: list[str] = []
+                for name in alike:
+                    if sum(sizes[other] for other in chosen) + sizes[name] <= LARGEST_BYTES:
+                        chosen.append(name)
+                if len(chosen) > 1:
+                    return chosen
+            floor = ceiling
+        return []
+
+    def _write(self, name: str, table: Table, rows: Iterator[pa.Table]) -> None:
+        self.add(name, table, self._stage.write(table, batches_of(rows), name))
+
+
+def rows_naming(bench: Workbench, table: Table, path: Path, nodes: str) -> pa.Array:
+    """Return the numbers of the rows in a file whose first node is in that relation."""
+    anchor = node_expressions(table)[0]
+    found = bench.fetch(
+        f"select file_row_number as row from {scan(path)} where {anchor} in (select node from {nodes}) order by row"
+    )
+    return found.column("row").combine_chunks().cast(pa.int64())

@@ -1,0 +1,224 @@
+"""Which of the statements about a row stands, and what several that differ say together."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import pyarrow as pa
+
+from aix.join import Statement, join, join_sets
+from aix.ledger.nodes import INFERRED_VALUES, is_taken_together, owner_column
+from aix.ledger.workbench import StatementFile, Workbench
+from aix.schema import Join, Table
+from aix.schema.arrow import arrow_schema
+from aix.schema.sql import quote_name, quote_text
+
+_ROWS_AT_ONCE = 10_000
+
+Marks = Mapping[tuple[str, str | None], Mapping[str, str | None]]
+"""By key and source of a statement: its inferred columns, and how each was concluded."""
+
+
+def resolve(bench: Workbench, table: Table) -> list[dict[str, object]]:
+    """Fill `chosen_<table>` with the places of the rows that stand, and return the marks of those that were joined.
+
+    Where statements differ, what they say together is written to a file of its own and laid on the bench.
+    """
+    name, together = table.name, is_taken_together(table)
+    owner = f"cast({quote_name(owner_column(table))} as varchar)" if together else "_key"
+    several = (
+        "count(distinct coalesce('s' || _source, '')) > 1 or count(*) > count(distinct _key)"
+        if together
+        else "count(*) > 1"
+    )
+    bench.connection.execute(
+        f"create temp table statements_{name} as select _place, _source, _key, _node, {owner} as _owner"
+        f" from ({bench.statements(table)});"
+        f"create temp table repeated_{name} as select _owner from statements_{name} group by _owner having {several};"
+        f"create temp table chosen_{name} as select _place, _node from statements_{name}"
+        f" where _owner not in (select _owner from repeated_{name})"
+    )
+    if not bench.count(f"repeated_{name}"):
+        return []
+    _compare(bench, table)
+    if together:
+        _choose_sides(bench, table)
+        return _join_conflicting_sets(bench, table)
+    _choose_rows(bench, table)
+    return _join_conflicting_rows(bench, table)
+
+
+def _compare(bench: Workbench, table: Table) -> None:
+    """Fill `compared_<table>`: a number for what each of several statements says, equal when they say the same."""
+    stated = [f"s.{quote_name(column.name)}" for column in table if column.join not in (Join.KEY, Join.DERIVED)]
+    bench.connection.execute(
+        f"create temp table compared_{table.name} as"
+        f" with repeated as (select * from statements_{table.name} semi join repeated_{table.name} using (_owner))"
+        f" select r._place, r._source, r._node, r._owner, hash({', '.join(['r._key', 'm.inferred', *stated])}) as _hash"
+        f" from ({bench.statements(table)}) s join repeated r on r._place = s._place"
+        f" left join marks m on m.table_name = {quote_text(table.name)} and m.row_key = r._key"
+        f" and m._source is not distinct from r._source"
+    )
+
+
+def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Sequence[Mapping[str, object]]) -> None:
+    """Fill `chosen_inferred_values`: the marks of the rows that stand."""
+    bench.connection.execute("create temp table chosen_inferred_values (_place ubigint, _node ubigint)")
+    marked = {name for (name,) in bench.connection.execute("select distinct table_name from marks").fetchall()}
+    for table in tables:
+        if table.name not in marked:
+            continue
+        bench.connection.execute(
+            f"insert into chosen_inferred_values select i._place, i._node from ({bench.statements(INFERRED_VALUES)}) i"
+            f" join statements_{table.name} s on s._key = i.row_key and s._source is not distinct from i._source"
+            f" semi join chosen_{table.name} c on c._place = s._place where i.table_name = {quote_text(table.name)}"
+        )
+    _lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
+
+
+def _choose_rows(bench: Workbench, table: Table) -> None:
+    """Take one of the statements that say the same; those that differ are left in `conflict_<table>`."""
+    bench.connection.execute(
+        f"create temp table conflict_{table.name} as select _owner from compared_{table.name}"
+        f" group by _owner having count(distinct _hash) > 1;"
+        f"insert into chosen_{table.name} select min(_place), any_value(_node) from compared_{table.name}"
+        f" anti join conflict_{table.name} using (_owner) group by _owner"
+    )
+
+
+def _choose_sides(bench: Workbench, table: Table) -> None:
+    """Do the same where the rows that one source gives of a message stand or fall together."""
+    bench.connection.execute(
+        f"create temp table sides_{table.name} as with rows as"
+        f" (select _owner, _source, _hash, min(_place) as _place from compared_{table.name} group by all)"
+        f" select _owner, _source, min(_place) as _first, hash(list(_hash order by _hash)) as _hash"
+        f" from rows group by _owner, _source;"
+        f"create temp table conflict_{table.name} as select _owner from sides_{table.name}"
+        f" group by _owner having count(distinct _hash) > 1;"
+        f"insert into chosen_{table.name} with firsts as (select _owner, min(_first) as _first from sides_{table.name}"
+        f" anti join conflict_{table.name} using (_owner) group by _owner),"
+        f" taken as (select s._owner, s._source from sides_{table.name} s semi join firsts f using (_owner, _first))"
+        f" select min(c._place), any_value(c._node) from compared_{table.name} c"
+        f" join taken t on t._owner = c._owner and t._source is not distinct from c._source"
+        f" group by c._owner, c._hash"
+    )
+
+
+def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, object]]:
+    joined_marks: list[dict[str, object]] = []
+
+    def joined() -> Iterator[dict[str, object]]:
+        for rows in _conflicts(bench, table):
+            marks = _marks_of(bench, table, rows)
+            for key, statements in _grouped(rows, "_key").items():
+                said = [_statement(table, row, marks) for row in statements]
+                together = reduce(partial(join, table), said)
+                new_marks = list(_mark_rows(table, key, together, statements, marks))
+                if statements[0]["_source"] is None:
+                    stored = join(table, said[0], said[0])
+                    if (together, new_marks) == (stored, list(_mark_rows(table, key, stored, statements[:1], marks))):
+                        _choose(bench, table, statements[:1])
+                        continue
+                joined_marks.extend(new_marks)
+                yield dict(together.values)
+
+    _lay_joined(bench, table, joined())
+    return joined_marks
+
+
+def _join_conflicting_sets(bench: Workbench, table: Table) -> list[dict[str, object]]:
+    def joined() -> Iterator[dict[str, object]]:
+        for rows in _conflicts(bench, table):
+            for statements in _grouped(rows, "_owner").values():
+                sides = [_distinct(side, table) for side in _grouped(statements, "_source").values()]
+                said: list[Sequence[Statement]] = [[_statement(table, row, {}) for row in side] for side in sides]
+                together = reduce(partial(join_sets, table), said)
+                if sides[0][0]["_source"] is None and together == said[0]:
+                    _choose(bench, table, sides[0])
+                    continue
+                yield from (dict(statement.values) for statement in together)
+
+    _lay_joined(bench, table, joined())
+    return []
+
+
+def _conflicts(bench: Workbench, table: Table) -> Iterator[list[dict[str, Any]]]:
+    """Go through the statements that differ from others about the same row, many rows at a time, none torn apart."""
+    count = bench.count(f"statements_{table.name} semi join conflict_{table.name} using (_owner)")
+    parts = 1 + count // _ROWS_AT_ONCE
+    for part in range(parts if count else 0):
+        places = bench.fetch(
+            f"select _place, _source, _key, _owner from statements_{table.name} semi join conflict_{table.name}"
+            f" using (_owner) where hash(_owner) % {parts} = {part} order by _place"
+        )
+        rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks()))
+        yield [{**where, **row} for where, row in zip(places.to_pylist(), rows.to_pylist(), strict=True)]
+
+
+def _choose(bench: Workbench, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    places = ", ".join(str(row["_place"]) for row in rows)
+    bench.connection.execute(
+        f"insert into chosen_{table.name} select _place, _node from statements_{table.name} where _place in ({places})"
+    )
+
+
+def _lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]) -> None:
+    first = next(rows, None)
+    if first is None:
+        return
+    schema = arrow_schema(table)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        held = [first]
+        for row in rows:
+            held.append(row)
+            if len(held) == _ROWS_AT_ONCE:
+                yield pa.RecordBatch.from_pylist(held, schema)
+                held.clear()
+        yield pa.RecordBatch.from_pylist(held, schema)
+
+    number = len(bench.files(table))
+    bench.lay(table, StatementFile(bench.write_scratch(table, batches(), schema), quote_text("joined")))
+    bench.connection.execute(
+        f"insert into chosen_{table.name} select _place, _node from ({bench.statements(table)})"
+        f" where _place >= {bench.place(number)}"
+    )
+
+
+def _statement(table: Table, row: Mapping[str, Any], marks: Marks) -> Statement:
+    inferred = marks.get((row["_key"], row["_source"]), {})
+    return Statement({name: row[name] for name in table.column_names}, frozenset(inferred))
+
+
+def _marks_of(bench: Workbench, table: Table, rows: Iterable[Mapping[str, Any]]) -> Marks:
+    keys = pa.array({row["_key"] for row in rows}, pa.string())
+    with bench.temporary("row_key", keys) as wanted:
+        found = bench.fetch(
+            f"select row_key, _source, column_name, basis from ({bench.statements(INFERRED_VALUES)})"
+            f" semi join {wanted} using (row_key) where table_name = {quote_text(table.name)}"
+        )
+    marks: dict[tuple[str, str | None], dict[str, str | None]] = defaultdict(dict)
+    for mark in found.to_pylist():
+        marks[mark["row_key"], mark["_source"]][mark["column_name"]] = mark["basis"]
+    return marks
+
+
+def _mark_rows(
+    table: Table, key: str, statement: Statement, said: Iterable[Mapping[str, Any]], marks: Marks
+) -> Iterator[dict[str, object]]:
+    given = [marks.get((key, row["_source"]), {}) for row in said]
+    for column in sorted(statement.inferred):
+        basis = max((mark[column] or "" for mark in given if column in mark), default="")
+        yield {"table_name": table.name, "row_key": key, "column_name": column, "basis": basis or None}
+
+
+def _grouped(rows: Iterable[dict[str, Any]], column: str) -> dict[Any, list[dict[str, Any]]]:
+    groups: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row[column]].append(row)
+    return groups
+
+
+def _distinct(rows: Iterable[dict[str, Any]], table: Table) -> list[dict[str, Any]]:
+    return list({repr([row[name] for name in table.column_names]): row for row in rows}.values())

@@ -1,0 +1,79 @@
+"""Parquet files in row groups of bounded size, so that whoever copies or scans one never holds more than that.
+
+A row may be a few bytes or, as the ancestry of a long thread, hundreds of kilobytes; a limit in rows would bound
+nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aix.ledger.durable import NewFile
+
+ROW_GROUP_BYTES = 16 * 2**20
+
+
+class RowGroupWriter:
+    """Writes batches of any size into a Parquet file."""
+
+    def __init__(self, file: NewFile, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._writer = pq.ParquetWriter(file, schema, compression="zstd")
+        self._held: list[pa.RecordBatch] = []
+        self._held_bytes = 0
+        self.rows = 0
+
+    def __enter__(self) -> Self:
+        """Write within a block, at the end of which the file is whole."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is held back, and the end of the file."""
+        try:
+            if error is None:
+                self._flush()
+        finally:
+            self._writer.close()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add the rows of a batch."""
+        for piece in _pieces(batch):
+            if self._held_bytes + piece.nbytes > ROW_GROUP_BYTES:
+                self._flush()
+            self._held.append(piece)
+            self._held_bytes += piece.nbytes
+            self.rows += piece.num_rows
+
+    def _flush(self) -> None:
+        if self._held:
+            self._writer.write_table(pa.Table.from_batches(self._held, self._schema).combine_chunks())
+        self._held, self._held_bytes = [], 0
+
+
+def read_row_groups(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Go through a file one row group at a time."""
+    with pq.ParquetFile(path) as file:
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number, columns=columns)
+
+
+def batches_of(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """Go through the batches of tables."""
+    for table in tables:
+        yield from table.to_batches()
+
+
+def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    if batch.nbytes <= ROW_GROUP_BYTES or batch.num_rows == 1:
+        if batch.num_rows:
+            yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _pieces(batch.slice(0, half))
+    yield from _pieces(batch.slice(half))

@@ -1,0 +1,159 @@
+"""Where a change is prepared: statements from the ledger and from deliveries, laid out table by table.
+
+DuckDB reads the files and answers which rows belong together, which say the same, and what follows from them. Whole
+rows are copied from file to file by their positions, so that long texts pass through one row group at a time.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aix.ledger.durable import NewFile
+from aix.ledger.nodes import node_expressions, row_key
+from aix.ledger.row_groups import RowGroupWriter, read_row_groups
+from aix.ledger.views import file_literal
+from aix.schema import Table
+from aix.schema.sql import empty_select, name_list
+
+_MEMORY_LIMIT = "256MB"
+_ROW_BITS = 40
+"""A place is the number of a file and, in the lower bits, of a row in it."""
+
+
+@dataclass(frozen=True)
+class StatementFile:
+    """A Parquet file of rows, and SQL for the source that a row comes from: NULL for what the ledger holds."""
+
+    path: Path
+    source: str
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the rows come from the ledger itself."""
+        return self.source == "null"
+
+
+class Workbench:
+    """Statements about the rows of every table."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self.connection = duckdb.connect(
+            config={"memory_limit": _MEMORY_LIMIT, "temp_directory": str(scratch / "spill"), "threads": 2}
+        )
+        self._files: dict[str, list[StatementFile]] = {}
+        self._written = 0
+
+    def __enter__(self) -> Self:
+        """Work within a block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Clear the bench."""
+        self.connection.close()
+
+    def lay(self, table: Table, file: StatementFile) -> None:
+        """Put a file of the table's rows on the bench."""
+        self._files.setdefault(table.name, []).append(file)
+
+    def has(self, table: Table) -> bool:
+        """Whether there are any rows of the table."""
+        return table.name in self._files
+
+    def files(self, table: Table) -> Sequence[StatementFile]:
+        """Return the files of the table."""
+        return self._files.get(table.name, ())
+
+    def write_scratch(self, table: Table, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Path:
+        """Write rows to a file that lasts as long as the change."""
+        self._written += 1
+        path = self._scratch / f"{table.name}-{self._written}.parquet"
+        file = NewFile(path)
+        try:
+            with RowGroupWriter(file, schema) as writer:
+                for batch in batches:
+                    writer.write(batch)
+        finally:
+            file.close()
+        return path
+
+    def statements(self, table: Table) -> str:
+        """Return SQL for all rows of the table, each with its place, source, key and first node."""
+        node = node_expressions(table)[0]
+        parts = [
+            f"select {self.place(number)}::ubigint + file_row_number::ubigint as _place,"
+            f" cast({file.source} as varchar) as _source, {row_key(table)} as _key, {node} as _node,"
+            f" {name_list(table)} from {scan(file.path)}"
+            for number, file in enumerate(self.files(table))
+        ]
+        if not parts:
+            return (
+                "select 0::ubigint as _place, null::varchar as _source, null::varchar as _key, 0::ubigint as _node, *"
+                f" from ({empty_select(table)})"
+            )
+        return " union all ".join(parts)
+
+    @staticmethod
+    def place(file_number: int) -> int:
+        """Return the place of the first row of a file."""
+        return file_number << _ROW_BITS
+
+    @contextmanager
+    def temporary(self, column: str, values: pa.Array) -> Iterator[str]:
+        """Give the name of a relation with one column of these values."""
+        self._written += 1
+        name = f"temporary_{self._written}"
+        self.connection.register(name, pa.table({column: values}))
+        try:
+            yield name
+        finally:
+            self.connection.unregister(name)
+
+    def count(self, relation: str) -> int:
+        """Return how many rows a relation has."""
+        [(count,)] = self.connection.execute(f"select count(*) from {relation}").fetchall()
+        return int(count)
+
+    def fetch(self, query: str) -> pa.Table:
+        """Return the rows of a query."""
+        return self.connection.sql(query).to_arrow_table()
+
+    def copy(self, table: Table, places: pa.Array) -> Iterator[pa.Table]:
+        """Go through the rows at these places, in ascending order, one row group at a time."""
+        file_numbers = pc.shift_right(places, pa.scalar(_ROW_BITS, pa.uint64()))
+        for number, file in enumerate(self.files(table)):
+            here = places.filter(pc.equal(file_numbers, pa.scalar(number, pa.uint64())))
+            if len(here):
+                rows = pc.bit_wise_and(here, pa.scalar((1 << _ROW_BITS) - 1, pa.uint64()))
+                yield from copy_rows(file.path, rows.cast(pa.int64()), table)
+
+
+def scan(path: Path) -> str:
+    """Return SQL that reads a Parquet file with the number of each row."""
+    return f"read_parquet([{file_literal(path)}], hive_partitioning = false, file_row_number = true)"
+
+
+def copy_rows(path: Path, rows: pa.Array, table: Table, *, others: bool = False) -> Iterator[pa.Table]:
+    """Go through the rows of a file that have these numbers, or through all others."""
+    start = 0
+    for group in read_row_groups(path, table.column_names):
+        inside = pc.and_(pc.greater_equal(rows, start), pc.less(rows, start + group.num_rows))
+        numbers = pc.subtract(rows.filter(inside), start)
+        start += group.num_rows
+        if others:
+            if len(numbers) < group.num_rows:
+                mask = pc.is_in(pa.array(range(group.num_rows), pa.int64()), value_set=numbers)
+                yield group.filter(pc.invert(mask))
+        elif len(numbers) == group.num_rows:
+            yield group
+        elif len(numbers):
+            yield group.take(numbers)

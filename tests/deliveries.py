@@ -1,0 +1,56 @@
+"""Joining rows into a ledger, and reading everything that is in one."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import duckdb
+
+from aix.ledger.addition import add
+from aix.ledger.delivery import Delivery
+from aix.ledger.manifest import Manifest, is_ledger, read_latest
+from aix.ledger.staging import staging_folder
+from aix.ledger.views import create_views
+from aix.schema import TABLES
+from aix.schema.checks import batch_from_rows
+from tests.sample_ledger import Row
+
+Rows = Mapping[str, Sequence[Row]]
+
+
+def deliver(ledger: Path, *statements: Rows | tuple[str, Rows]) -> Manifest:
+    """Join rows into a ledger in one commit; rows without a named source are each from one of their own."""
+    with ExitStack() as stack:
+        deliveries = []
+        for number, given in enumerate(statements):
+            source, rows = given if isinstance(given, tuple) else (f"source-{number}", given)
+            delivery = Delivery(stack.enter_context(staging_folder(ledger)))
+            with delivery:
+                for name, listed in rows.items():
+                    delivery.add(source, TABLES[name], batch_from_rows(TABLES[name], listed))
+            deliveries.append(delivery)
+        return add(ledger, deliveries)
+
+
+def dump(ledger: Path) -> dict[str, list[str]]:
+    """Return every row of every table that has rows, as ordered text."""
+    if not is_ledger(ledger):
+        return {}
+    with duckdb.connect() as connection:
+        create_views(connection, ledger, read_latest(ledger))
+        tables = {name: connection.table(name).fetchall() for name in TABLES}
+    return {name: as_text(rows) for name, rows in tables.items() if rows}
+
+
+def as_text(rows: Iterable[tuple[object, ...]]) -> list[str]:
+    return sorted(json.dumps(row, default=str) for row in rows)
+
+
+def rows_of(ledger: Path, name: str) -> list[Row]:
+    """Return the rows of a table, ordered by key."""
+    with duckdb.connect() as connection:
+        create_views(connection, ledger, read_latest(ledger))
+        found = connection.table(name)
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+    return sorted(rows, key=lambda row: [row[key] for key in TABLES[name].key])

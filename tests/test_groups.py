@@ -1,0 +1,158 @@
+"""A change touches the files that hold what it changes, and a version's list of files is exactly its rows."""
+
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from aix.ledger import groups
+from aix.ledger.index import Index, read_index
+from aix.ledger.manifest import Manifest, groups_of, manifest_path, read_latest, read_manifest
+from aix.ledger.views import create_views
+from aix.schema import TABLES
+from tests.conversations import message, request, session, turn
+from tests.deliveries import Rows, as_text, deliver, dump
+from tests.sample_ledger import SAMPLE_ROWS, write_ledger
+
+
+def conversation(name: str, turns: int = 1) -> Rows:
+    """A session with so many turns, of which each has a message and a request."""
+    ids = [f"{name}-{number}" for number in range(turns)]
+    return {
+        "turns": [
+            turn(turn_id, above, place) for place, (turn_id, above) in enumerate(zip(ids, [None, *ids], strict=False))
+        ],
+        "messages": [message(f"m-{turn_id}", turn_id, "user", content=f"text of {turn_id}") for turn_id in ids],
+        "requests": [request(f"r-{turn_id}", turn_id, input_tokens=1) for turn_id in ids],
+        "sessions": [session(name, ids[-1], turns)],
+    }
+
+
+def labels_by_group(ledger: Path, version: Manifest) -> list[set[str]]:
+    """The sessions that lie together, group by group."""
+    return [
+        {
+            row["label"]
+            for segment in files.get("sessions", [])
+            for row in pq.read_table(ledger / segment.path).to_pylist()
+        }
+        for files in groups_of(version.tables).values()
+    ]
+
+
+@pytest.fixture
+def no_merging(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "_MERGED_AT_ONCE", 1_000)
+
+
+@pytest.mark.usefixtures("no_merging")
+def test_a_grown_session_moves_to_a_group_of_its_own_and_then_only_that_is_rewritten(tmp_path: Path) -> None:
+    first = deliver(tmp_path, conversation("a"), conversation("b"))
+    other = deliver(tmp_path, conversation("c"))
+    assert {segment for segments in first.tables.values() for segment in segments} <= {
+        segment for segments in other.tables.values() for segment in segments
+    }, "a new session leaves all files as they are"
+    grown = deliver(tmp_path, conversation("a", 2))
+    assert sorted(labels_by_group(tmp_path, grown), key=sorted) == [{"a"}, {"b"}, {"c"}]
+    again = deliver(tmp_path, conversation("a", 3))
+    kept = set(groups_of(grown.tables)) & set(groups_of(again.tables))
+    assert len(kept) == 2, "the groups of b and c are as they were"
+
+
+@pytest.mark.usefixtures("no_merging")
+def test_rows_that_tie_two_families_bring_them_together(tmp_path: Path) -> None:
+    deliver(tmp_path, conversation("a"))
+    deliver(tmp_path, conversation("b"))
+    tied = deliver(tmp_path, {"turns": [turn("b-0", "a-0", 0)]})
+    assert labels_by_group(tmp_path, tied) == [{"a", "b"}]
+
+
+@pytest.mark.usefixtures("no_merging")
+def test_what_is_not_changed_stays_where_it_is_although_it_came_again(tmp_path: Path) -> None:
+    deliver(tmp_path, conversation("a"), conversation("b"))
+    newest = deliver(tmp_path, conversation("a"), conversation("b", 2))
+    assert sorted(labels_by_group(tmp_path, newest), key=sorted) == [{"a"}, {"b"}]
+    deliver(tmp_path, conversation("c"))
+    assert deliver(tmp_path, conversation("a"), conversation("c", 2)).version == 4
+    assert {"a"} in labels_by_group(tmp_path, read_latest(tmp_path))
+
+
+def test_small_groups_are_put_together(tmp_path: Path) -> None:
+    for number in range(9):
+        newest = deliver(tmp_path, conversation(f"s{number}"))
+    assert len(newest.indexes) < 4
+    assert sorted(label for labels in labels_by_group(tmp_path, newest) for label in labels) == [
+        f"s{number}" for number in range(9)
+    ]
+
+
+def test_groups_beyond_the_largest_size_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "_TIERS", (1,))
+    for number in range(6):
+        newest = deliver(tmp_path, conversation(f"s{number}"))
+    assert len(newest.indexes) == 6
+
+
+def test_every_node_is_in_one_index(tmp_path: Path) -> None:
+    for number in range(3):
+        newest = deliver(tmp_path, conversation(f"s{number}", 3), conversation("shared", number + 1))
+    nodes = [node for index in newest.indexes.values() for node, _ in read_index(tmp_path / index.path).pairs()]
+    assert len(nodes) == len(set(nodes)) == sum(index.entries for index in newest.indexes.values())
+
+
+def test_plain_readers_of_the_file_list_see_what_the_views_show(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    for turns in (1, 3, 2):
+        deliver(tmp_path, conversation("a", turns), conversation(f"other-{turns}"))
+    for path in sorted((tmp_path / "versions").glob("*.json")):
+        version = read_manifest(path)
+        with duckdb.connect() as connection:
+            create_views(connection, tmp_path, version)
+            for name in TABLES:
+                viewed = as_text(connection.table(name).fetchall())
+                files = [str(tmp_path / segment.path) for segment in version.tables.get(name, ())]
+                if not files:
+                    assert not viewed
+                    continue
+                assert sum(segment.rows for segment in version.tables[name]) == len(viewed)
+                assert as_text(pl.read_parquet(files, hive_partitioning=False).rows()) == viewed
+                assert (
+                    as_text(tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()) == viewed
+                )
+                listed = ", ".join(f"'{file}'" for file in files)
+                assert as_text(connection.execute(f"from read_parquet([{listed}])").fetchall()) == viewed
+
+
+@pytest.mark.parametrize("schema", [1, 2, 3])
+def test_a_ledger_without_groups_is_taken_up_whole(tmp_path: Path, schema: int) -> None:
+    fixture = Path(__file__).parent.parent / "fixtures" / "ledgers" / f"schema_{schema}"
+    for file in fixture.rglob("*.parquet"):
+        target = tmp_path / file.relative_to(fixture)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(file.read_bytes())
+    manifest_path(tmp_path, 1).parent.mkdir()
+    manifest_path(tmp_path, 1).write_bytes(manifest_path(fixture, 1).read_bytes())
+    before = dump(tmp_path)
+    newest = deliver(tmp_path, conversation("later"))
+    assert None not in groups_of(newest.tables)
+    after = {name: [row for row in rows if "later" not in row] for name, rows in dump(tmp_path).items()}
+    assert {name: len(rows) for name, rows in after.items() if rows and name != "session_history"} == {
+        name: len(rows) for name, rows in before.items() if name != "session_history"
+    }
+
+
+def test_an_old_form_of_a_written_ledger_is_the_same_as_its_rows_delivered(tmp_path: Path) -> None:
+    write_ledger(tmp_path / "old", SAMPLE_ROWS)
+    deliver(tmp_path / "old", conversation("new"))
+    deliver(tmp_path / "new", SAMPLE_ROWS, conversation("new"))
+    assert dump(tmp_path / "old") == dump(tmp_path / "new")
+
+
+def test_an_index_is_what_was_written(tmp_path: Path) -> None:
+    index = Index.of([(5, 1), (2**64 - 1, 9), (1, 1)])
+    (tmp_path / "index.bin").write_bytes(index.to_bytes())
+    assert list(read_index(tmp_path / "index.bin").pairs()) == [(1, 1), (5, 1), (2**64 - 1, 9)]
+    (tmp_path / "empty.bin").write_bytes(b"")
+    assert list(read_index(tmp_path / "empty.bin").pairs()) == []
