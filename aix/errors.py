@@ -11,7 +11,8 @@
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
     │   ├── LedgerTooNewError      a newer AIX wrote it
     │   └── LedgerUnwritableError  nothing can be written to it
-    └── RowError               rows that break the schema reached the ledger
+    ├── RowError               rows that break the schema reached the ledger
+    └── WorkerDiedError        a worker process ended before its work did
 
 Each exception keeps its values as attributes, says what is wrong with `str()` and what to do with `.remedy`. The
 values are its only arguments, and `args` is left as Python sets it, so every exception survives pickling between
@@ -163,3 +164,15 @@ class RowError(AixError):
     def remedy(self) -> str:
         """Say whose defect it is."""
         return "report it to the author of the importer, with the file it was reading"
+
+
+class WorkerDiedError(AixError):
+    """A worker process ended before its work did: it was killed, or the system ran out of memory."""
+
+    def __str__(self) -> str:
+        return "a worker process died"
+
+    @property
+    def remedy(self) -> str:
+        """Say what may help."""
+        return "the ledger is whole; run the command again, with fewer workers when memory is short"

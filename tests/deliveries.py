@@ -29,7 +29,7 @@ def deliver(ledger: Path, *statements: Rows | tuple[str, Rows]) -> Manifest:
             with delivery:
                 for name, listed in rows.items():
                     delivery.add(source, TABLES[name], batch_from_rows(TABLES[name], listed))
-            deliveries.append(delivery)
+            deliveries.append(delivery.files())
         return add(ledger, deliveries)
 
 

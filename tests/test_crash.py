@@ -3,21 +3,28 @@
 A few kills in `make test`, many in `make test-crash`; both print how many of them hit a commit under way.
 """
 
+import hashlib
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from aix.ledger.manifest import files_of as files_of_version
 from aix.ledger.manifest import read_manifest
+from tests.deliveries import deliver, dump
 from tests.generations import read_generation
+from tests.growing_ledger import rows_of_step, step_of
 from tests.test_commit import files_of
 
 KILLS = int(os.environ.get("AIX_CRASH_KILLS", "12"))
+KILLS_WITH_WORKERS = max(6, KILLS if KILLS >= 100 else 0)
 
 
 def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,6 +49,96 @@ def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path, caps
     with capsys.disabled():
         print(f"\n{KILLS} kills, {left_staged_files} left staged files, {read_generation(tmp_path)} versions, 0 torn")
     assert left_staged_files >= KILLS // 4
+
+
+def test_killed_imports_leave_the_tables_before_or_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parent and workers are killed in turn, while rows of shared and growing sessions are joined in."""
+    dice = random.Random(20260206)
+    ledger, clean = tmp_path / "killed", tmp_path / "clean"
+    left_staged_files = 0
+    for number in range(KILLS_WITH_WORKERS):
+        with growing(ledger) as writer:
+            assert writer.stdout is not None
+            acknowledged = [int(writer.stdout.readline())]
+            time.sleep(dice.uniform(0, 0.6))
+            victims = [writer.pid] if number % 2 == 0 else workers_of(writer.pid)
+            os.kill(dice.choice(victims), signal.SIGKILL)
+            acknowledged += map(int, writer.stdout.read().split())
+            assert writer.wait(30) != 0
+            died_at = time.monotonic()
+            while processes_of_session(writer.pid):
+                assert time.monotonic() < died_at + 2, "a process outlives its parent"
+                time.sleep(0.02)
+        step = step_of(ledger)
+        assert step in (acknowledged[-1], acknowledged[-1] + 1)
+        for later_step in range(step_of(clean), step):
+            deliver(clean, rows_of_step(later_step, 0), rows_of_step(later_step, 1))
+        assert sha256_of(ledger) == sha256_of(clean), f"step {step} is torn"
+        left_staged_files += remove_staged_files(ledger)
+    with capsys.disabled():
+        print(
+            f"\n{KILLS_WITH_WORKERS} kills of parents and workers, {left_staged_files} left staged files,"
+            f" {step_of(ledger)} commits, 0 torn"
+        )
+    assert left_staged_files >= KILLS_WITH_WORKERS * 3 // 10
+
+
+@contextmanager
+def growing(ledger: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start a writer with workers, in a session of its own."""
+    writer = subprocess.Popen(
+        [sys.executable, "-m", "tests.growing_ledger", str(ledger), "1000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield writer
+    finally:
+        writer.kill()
+        writer.wait()
+        assert writer.stdout is not None
+        writer.stdout.close()
+
+
+def processes() -> Iterator[tuple[int, int, int]]:
+    """Every process that is not a zombie, with its parent and its session."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z":
+            yield int(path.parent.name), int(fields[1]), int(fields[3])
+
+
+def workers_of(parent: int) -> list[int]:
+    """The worker processes; Python starts another child, which keeps track of shared memory."""
+    children = [process for process, above, _ in processes() if above == parent]
+    return [process for process in children if b"spawn_main" in Path(f"/proc/{process}/cmdline").read_bytes()]
+
+
+def processes_of_session(leader: int) -> list[int]:
+    return [process for process, _, session in processes() if session == leader]
+
+
+def sha256_of(ledger: Path) -> str:
+    return hashlib.sha256(repr(sorted(dump(ledger).items())).encode()).hexdigest()
+
+
+def remove_staged_files(ledger: Path) -> bool:
+    """Remove what a killed process left behind, and say whether there was anything."""
+    manifests = [read_manifest(path) for path in (ledger / "versions").glob("0*.json")]
+    named = {path for manifest in manifests for path in files_of_version(manifest)}
+    left = [
+        file
+        for file in files_of(ledger)
+        if file.startswith("staging/") or (file.endswith((".part", ".parquet", ".bin")) and file not in named)
+    ]
+    for file in left:
+        (ledger / file).unlink()
+    return bool(left)
 
 
 def all_named(ledger: Path) -> set[str]:

@@ -20,6 +20,7 @@ EXAMPLES = [
     errors.LedgerDamagedError(Path("l"), "broken"),
     errors.LedgerTooNewError(Path("l"), 9, 2),
     errors.LedgerUnwritableError(Path("l"), "disk full"),
+    errors.WorkerDiedError(),
     errors.RowError("turns", ("id: is NULL", "b", "c", "d")),
 ]
 

@@ -6,14 +6,17 @@ rewritten without them. Everything else stays as it is, so that a change costs w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.ledger.commit import Stage, commit
-from aix.ledger.delivery import SOURCE_COLUMN, Delivery
+from aix.ledger.delivery import SOURCE_COLUMN, Files
 from aix.ledger.derivation import TABLES_READ, Derived, derive, thread_rows
 from aix.ledger.families import Families
 from aix.ledger.groups import Groups, rows_naming
@@ -31,20 +34,32 @@ from aix.schema.sql import quote_name, quote_text
 Delivered = list[tuple[Table, StatementFile]]
 
 
-def add(ledger: Path, deliveries: Sequence[Delivery]) -> Manifest:
-    """Join the rows of deliveries into a ledger, and return the version that holds them."""
+def add(ledger: Path, deliveries: Sequence[Files]) -> Manifest:
+    """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them."""
     delivered = [
         (TABLES[name], StatementFile(path, f"'{number}:' || {quote_name(SOURCE_COLUMN)}"))
-        for number, delivery in enumerate(deliveries)
-        for name, paths in delivery.files().items()
-        for path in paths
+        for number, files in enumerate(deliveries)
+        for name, path in files.items()
     ]
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
-        with staging_folder(ledger) as scratch, Workbench(scratch) as bench:
+        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, _reading_from(ledger):
             return _join(base, stage, bench, delivered + _ungrouped(ledger, base))
 
     return commit(ledger, change)
+
+
+@contextmanager
+def _reading_from(ledger: Path) -> Iterator[None]:
+    """Say what an error of the engines means for the ledger."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise LedgerUnwritableError(ledger, f"there is not enough room to work in: {error}") from error
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        if "No space left" in str(error):
+            raise LedgerUnwritableError(ledger, str(error)) from error
+        raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
 
 
 def _ungrouped(ledger: Path, base: Manifest) -> Delivered:

@@ -14,8 +14,8 @@ import duckdb
 import msgspec
 import pyarrow as pa
 
-from aix.errors import LedgerDamagedError, LedgerUnwritableError
-from aix.ledger.durable import DiskError, is_absent, make_folder, new_file, place, remove, sync_folder
+from aix.errors import LedgerDamagedError
+from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
 from aix.ledger.index import Index
 from aix.ledger.manifest import (
     DATA_FOLDER,
@@ -86,7 +86,7 @@ def commit(ledger: Path, change: Change) -> Manifest:
 
     When another writer was faster, `change` is called again with that writer's version.
     """
-    try:
+    with writing_to(ledger):
         _prepare(ledger)
         overtaken_at = -1
         while True:
@@ -98,8 +98,6 @@ def commit(ledger: Path, change: Change) -> Manifest:
             if new is not None:
                 return new
             overtaken_at = base.version
-    except DiskError as error:
-        raise LedgerUnwritableError(ledger, str(error)) from error
 
 
 def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:

@@ -4,21 +4,25 @@ Each row is a statement of one source. Which of its values were inferred stands 
 `inferred_values` from the same source.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from aix.ledger.durable import NewFile
+from aix.ledger.durable import NewFile, writing_to
 from aix.ledger.row_groups import RowGroupWriter
 from aix.schema import Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
 
 SOURCE_COLUMN = "_source"
+
+Files = Mapping[str, Path]
+"""What a delivery consists of once it is made: a file for each table that has rows."""
 
 
 class Delivery:
@@ -37,21 +41,24 @@ class Delivery:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Finish the files."""
-        self._open.__exit__(kind, error, trace)
+        with writing_to(self._folder):
+            self._open.__exit__(kind, error, trace)
 
     def add(self, source: str, table: Table, batch: pa.RecordBatch) -> None:
         """Add rows that a source gave."""
         check_batch(table, batch)
         if table.name not in self._writers:
-            self._writers[table.name] = self._new_writer(table)
-        column = pa.repeat(pa.scalar(source, pa.string()), batch.num_rows)
-        self._writers[table.name].write(
-            pa.RecordBatch.from_arrays([*batch.columns, column], schema=delivery_schema(table))
-        )
+            with writing_to(self._folder):
+                self._writers[table.name] = self._new_writer(table)
+        sources = pa.repeat(pa.scalar(source, pa.string()), batch.num_rows)
+        with writing_to(self._folder):
+            self._writers[table.name].write(
+                pa.RecordBatch.from_arrays([*_with_defaults(table, batch), sources], schema=delivery_schema(table))
+            )
 
-    def files(self) -> dict[str, Sequence[Path]]:
-        """Return the files of each table that rows were added to."""
-        return {name: (self._path(name),) for name in self._writers}
+    def files(self) -> Files:
+        """Return the file of each table that rows were added to."""
+        return {name: self._path(name) for name in self._writers}
 
     def _new_writer(self, table: Table) -> RowGroupWriter:
         file = NewFile(self._path(table.name))
@@ -65,3 +72,11 @@ class Delivery:
 def delivery_schema(table: Table) -> pa.Schema:
     """Return the table's schema with the column that names the source of a row."""
     return arrow_schema(table).append(pa.field(SOURCE_COLUMN, pa.string()))
+
+
+def _with_defaults(table: Table, batch: pa.RecordBatch) -> list[pa.Array]:
+    """Return the columns of a batch; a row that does not name a value gets the default."""
+    return [
+        values if column.default is None else pc.fill_null(values, column.default)
+        for column, values in zip(table, batch.columns, strict=True)
+    ]

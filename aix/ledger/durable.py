@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from aix.errors import LedgerUnwritableError
+
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP}
 
@@ -145,6 +147,15 @@ def _rename_unless_taken(part: Path, final: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+@contextmanager
+def writing_to(ledger: Path) -> Iterator[None]:
+    """Say of an error of the disk that nothing can be written to that ledger."""
+    try:
+        yield
+    except DiskError as error:
+        raise LedgerUnwritableError(ledger, str(error)) from error
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from aix.ledger.durable import make_folder
+from aix.ledger.durable import make_folder, writing_to
 from aix.ledger.manifest import STAGING_FOLDER
 
 
@@ -14,8 +14,9 @@ from aix.ledger.manifest import STAGING_FOLDER
 def staging_folder(ledger: Path) -> Iterator[Path]:
     """Give a folder that is gone when the block ends; one left by a killed process does no harm."""
     folder = ledger / STAGING_FOLDER / uuid4().hex
-    make_folder(folder.parent)
-    make_folder(folder)
+    with writing_to(ledger):
+        for private in (ledger, folder.parent, folder):
+            make_folder(private)
     try:
         yield folder
     finally:

@@ -1,0 +1,79 @@
+"""A ledger that grows by one known step per commit, its rows made in worker processes.
+
+Step N makes a session one turn longer, or begins the next one, and adds a small session that shares its first turn.
+Run as a program, it goes on from the step that the ledger is at, and says each step that it has committed:
+
+    python -m tests.growing_ledger LEDGER STEPS
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from aix.ledger.addition import add
+from aix.ledger.delivery import Delivery, Files
+from aix.ledger.manifest import is_ledger, read_latest
+from aix.ledger.staging import staging_folder
+from aix.schema import TABLES
+from aix.schema.checks import batch_from_rows
+from aix.workers import map_in_workers
+from tests.conversations import call, context, message, request, session, turn
+from tests.deliveries import Rows
+
+SESSION_TURNS = 5
+
+
+def rows_of_step(step: int, part: int) -> Rows:
+    """What one of the two sources of a step says."""
+    number = step // SESSION_TURNS
+    ids = [f"t-{number}-{place}" for place in range(step % SESSION_TURNS + 1)]
+    if part == 0:
+        return _conversation(f"long-{number}", ids)
+    tags = [{"entity_type": "step", "entity_id": str(step), "tag": "done", "added_at": step}]
+    return {**_conversation(f"fork-{step}", [ids[0], f"f-{step}"]), "tags": tags}
+
+
+def _conversation(label: str, ids: list[str]) -> Rows:
+    pairs = list(enumerate(zip(ids, [None, *ids], strict=False)))
+    return {
+        "turns": [turn(turn_id, above, place + 1) for place, (turn_id, above) in pairs],
+        "turn_context": [context(turn_id) for turn_id in ids],
+        "messages": [message(f"m-{turn_id}", turn_id, "user", content=f"{turn_id} " * 50) for turn_id in ids],
+        "tool_calls": [call(f"c-{turn_id}", turn_id) for turn_id in ids],
+        "requests": [request(f"r-{turn_id}", turn_id, input_tokens=3) for turn_id in ids],
+        "sessions": [session(label, ids[-1], len(ids))],
+    }
+
+
+def make_delivery(order: tuple[Path, int, int]) -> Files:
+    """Write what a source says into a folder; this is what the workers do."""
+    folder, step, part = order
+    folder.mkdir(mode=0o700)
+    with Delivery(folder) as delivery:
+        for name, rows in rows_of_step(step, part).items():
+            delivery.add(f"{step}-{part}", TABLES[name], batch_from_rows(TABLES[name], rows))
+    return delivery.files()
+
+
+def step_of(ledger: Path) -> int:
+    """Return how many steps a ledger has made."""
+    return sum(segment.rows for segment in read_latest(ledger).tables.get("tags", ())) if is_ledger(ledger) else 0
+
+
+def grow(ledger: Path, steps: int) -> Iterator[int]:
+    """Go through the steps as they are committed."""
+    with staging_folder(ledger) as folder:
+        first = step_of(ledger)
+        orders = ((folder / f"{step}-{part}", step, part) for step in range(first, first + steps) for part in (0, 1))
+        files = []
+        for (_, step, part), made in map_in_workers(make_delivery, orders, 2):
+            files.append(made)
+            if part == 1:
+                add(ledger, files)
+                files = []
+                yield step + 1
+
+
+if __name__ == "__main__":
+    for step in grow(Path(sys.argv[1]), int(sys.argv[2])):
+        print(step, flush=True)
