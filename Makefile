@@ -37,7 +37,7 @@ docs: $(VENV)/.dev  ## Write the generated pages in docs/
 	$(BIN)/python docs/generate.py
 
 bench: $(VENV)/.dev  ## Measure speed
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 clean:  ## Remove what the other targets made
 	rm -rf .venv .venv-lowest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

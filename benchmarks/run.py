@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from aix.ids import h63, ulid
+from benchmarks.change_cost import print_change_cost
 
 _RUNS = 15
 _IDS = 200_000
@@ -23,6 +24,7 @@ def main() -> None:
     """Print every figure."""
     print_command_line_start()
     print_row_ids()
+    print_change_cost()
 
 
 def print_command_line_start() -> None:

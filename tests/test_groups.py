@@ -1,14 +1,21 @@
 """A change touches the files that hold what it changes, and a version's list of files is exactly its rows."""
 
+import os
+import random
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from aix.errors import LedgerDamagedError
 from aix.ledger import groups
-from aix.ledger.index import Index, read_index
+from aix.ledger.index import Index, StoredIndex
 from aix.ledger.manifest import Manifest, groups_of, manifest_path, read_latest, read_manifest
 from aix.ledger.views import create_views
 from aix.schema import TABLES
@@ -98,7 +105,11 @@ def test_groups_beyond_the_largest_size_are_left_alone(tmp_path: Path, monkeypat
 def test_every_node_is_in_one_index(tmp_path: Path) -> None:
     for number in range(3):
         newest = deliver(tmp_path, conversation(f"s{number}", 3), conversation("shared", number + 1))
-    nodes = [node for index in newest.indexes.values() for node, _ in read_index(tmp_path / index.path).pairs()]
+    nodes = [
+        node
+        for index in newest.indexes.values()
+        for node, _ in StoredIndex(tmp_path / index.path, index.entries).whole.pairs()
+    ]
     assert len(nodes) == len(set(nodes)) == sum(index.entries for index in newest.indexes.values())
 
 
@@ -150,9 +161,46 @@ def test_an_old_form_of_a_written_ledger_is_the_same_as_its_rows_delivered(tmp_p
     assert dump(tmp_path / "old") == dump(tmp_path / "new")
 
 
+def stored(path: Path, index: Index) -> StoredIndex:
+    path.write_bytes(index.to_bytes())
+    return StoredIndex(path, len(index))
+
+
 def test_an_index_is_what_was_written(tmp_path: Path) -> None:
     index = Index.of([(5, 1), (2**64 - 1, 9), (1, 1)])
-    (tmp_path / "index.bin").write_bytes(index.to_bytes())
-    assert list(read_index(tmp_path / "index.bin").pairs()) == [(1, 1), (5, 1), (2**64 - 1, 9)]
-    (tmp_path / "empty.bin").write_bytes(b"")
-    assert list(read_index(tmp_path / "empty.bin").pairs()) == []
+    assert list(stored(tmp_path / "i", index).whole.pairs()) == [(1, 1), (5, 1), (2**64 - 1, 9)]
+    assert list(stored(tmp_path / "empty", Index.of([])).whole.pairs()) == []
+
+
+@given(
+    st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 200)), st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 200))
+)
+def test_looking_up_finds_what_comparing_finds(nodes: set[int], wanted: set[int]) -> None:
+    index = Index.of((node, node // 3) for node in nodes)
+    with TemporaryDirectory() as folder:
+        file = stored(Path(folder) / "index", index)
+        for node in wanted | set(list(nodes)[:5]):
+            place = file._place_of(node)
+            assert (place is not None) == (node in nodes)
+            if place is not None:
+                assert file._numbers(place, 1)[0] == node
+        values = pa.array(wanted, pa.uint64())
+        assert set(file.families_of(values).to_pylist()) == {node // 3 for node in wanted & nodes}
+
+
+def test_a_few_nodes_are_looked_up_without_reading_the_index(tmp_path: Path) -> None:
+    dice = random.Random(1)
+    nodes = sorted({dice.getrandbits(64) for _ in range(50_000)})
+    file = stored(tmp_path / "index", Index.of((node, node) for node in nodes))
+    wanted = [*nodes[::1_000], 7, 2**63]
+    assert set(file.families_of(pa.array(wanted, pa.uint64())).to_pylist()) == set(nodes[::1_000])
+    assert "whole" not in file.__dict__
+
+
+def test_an_index_that_is_cut_short_is_named(tmp_path: Path) -> None:
+    file = stored(tmp_path / "index", Index.of((node, node) for node in range(10)))
+    os.truncate(tmp_path / "index", 90)
+    with pytest.raises(LedgerDamagedError, match="index"):
+        file.families_of(pa.array([3], pa.uint64()))
+    with pytest.raises(LedgerDamagedError, match="nowhere"):
+        StoredIndex(tmp_path / "nowhere", 3).families_of(pa.array([3], pa.uint64()))

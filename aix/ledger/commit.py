@@ -17,6 +17,7 @@ import pyarrow as pa
 from aix.errors import LedgerDamagedError
 from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
 from aix.ledger.index import Index
+from aix.ledger.locks import among_writers
 from aix.ledger.manifest import (
     DATA_FOLDER,
     EMPTY,
@@ -44,6 +45,8 @@ class Stage:
     def __init__(self, ledger: Path) -> None:
         self.ledger = ledger
         self.indexes: dict[str, IndexFile] = {}
+        self.ends_older_versions = False
+        """Whether the versions before this commit must be removed: set by a change that forgets rows."""
         self._written: list[Segment] = []
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
@@ -88,16 +91,17 @@ def commit(ledger: Path, change: Change) -> Manifest:
     """
     with writing_to(ledger):
         _prepare(ledger)
-        overtaken_at = -1
-        while True:
-            base = read_latest(ledger) if is_ledger(ledger) else EMPTY
-            if base.version <= overtaken_at:
-                taken = manifest_path(ledger, base.version + 1)
-                raise LedgerDamagedError(taken, "it was there, and is gone again")
-            new = _attempt(ledger, base, change)
-            if new is not None:
-                return new
-            overtaken_at = base.version
+        with among_writers(ledger):
+            overtaken_at = -1
+            while True:
+                base = read_latest(ledger) if is_ledger(ledger) else EMPTY
+                if base.version <= overtaken_at:
+                    taken = manifest_path(ledger, base.version + 1)
+                    raise LedgerDamagedError(taken, "it was there, and is gone again")
+                new = _attempt(ledger, base, change)
+                if new is not None:
+                    return new
+                overtaken_at = base.version
 
 
 def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
@@ -108,7 +112,13 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
         current = _upgrade(base, stage)
         tables = _named(change(current, stage))
         indexes = _indexes(tables, {**current.indexes, **stage.indexes})
-        new = Manifest(version=number, schema_version=SCHEMA_VERSION, tables=tables, indexes=indexes)
+        new = Manifest(
+            version=number,
+            schema_version=SCHEMA_VERSION,
+            tables=tables,
+            indexes=indexes,
+            oldest=number if stage.ends_older_versions else base.oldest,
+        )
         if new.tables == _named(current.tables):
             if base.version:
                 sync_folder(ledger / VERSIONS_FOLDER)  # its writer may have died before it could

@@ -5,13 +5,15 @@ groups and what rests in large ones. When there are many small groups of about o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aix.ledger.commit import Stage
-from aix.ledger.index import Index, read_index
+from aix.ledger.index import Index, StoredIndex
 from aix.ledger.manifest import Manifest, Segment, groups_of
 from aix.ledger.nodes import node_expressions
 from aix.ledger.row_groups import batches_of, read_row_groups
@@ -29,7 +31,9 @@ class Groups:
     def __init__(self, base: Manifest, stage: Stage) -> None:
         self._stage = stage
         self._segments = {name: files for name, files in groups_of(base.tables).items() if name is not None}
-        self._indexes = {name: read_index(stage.ledger / base.indexes[name].path) for name in self._segments}
+        self._indexes = {
+            name: StoredIndex(stage.ledger / index.path, index.entries) for name, index in base.indexes.items()
+        }
 
     def tables(self) -> Mapping[str, Sequence[Segment]]:
         """Return the files of every table."""
@@ -39,14 +43,20 @@ class Groups:
                 tables.setdefault(name, []).extend(segments)
         return tables
 
-    def holding(self, nodes: pa.Array) -> dict[str, Index]:
-        """Return the groups that hold families of these nodes, each with the part of its index that is theirs."""
-        found = {}
-        for name, index in self._indexes.items():
-            families = index.families_of(nodes)
-            if len(families):
-                found[name], _ = index.split(families)
-        return found
+    def holding(self, likely: pa.Array, nodes: pa.Array) -> dict[str, Index]:
+        """Return the groups that hold families of these nodes, each with the part of its index that is theirs.
+
+        The likely ones are looked up first: what belongs to the families they lead to need not be looked for.
+        """
+        found: dict[str, pa.Array] = {}
+        for wanted in (likely, nodes):
+            known = [self._indexes[name].whole.split(families)[0].nodes for name, families in found.items()]
+            rest = wanted.filter(pc.invert(pc.is_in(wanted, value_set=pa.concat_arrays(known)))) if known else wanted
+            for name, index in self._indexes.items():
+                families = index.families_of(rest)
+                if len(families):
+                    found[name] = pa.concat_arrays([families, found[name]]) if name in found else families
+        return {name: self._indexes[name].whole.split(families)[0] for name, families in found.items()}
 
     def segments(self, name: str) -> Iterator[tuple[Table, Path]]:
         """Go through the files of a group."""
@@ -65,19 +75,22 @@ class Groups:
             with bench.temporary("node", part.nodes) as nodes:
                 for table, path in self.segments(name):
                     rows = rows_naming(bench, table, path, nodes)
-                    self._write(rest, table, copy_rows(path, rows, table, others=True))
-            self.put_index(rest, self._indexes[name].split(part.families)[1])
+                    self.write(rest, table, batches_of(copy_rows(path, rows, table, others=True)))
+            self.put_index(rest, self._indexes[name].whole.split(part.families)[1])
         del self._segments[name], self._indexes[name]
 
-    def add(self, name: str, table: Table, segment: Segment) -> None:
-        """Take a file into a group."""
-        if segment.rows:
+    def write(self, name: str, table: Table, batches: Iterator[pa.RecordBatch]) -> None:
+        """Write rows into a group."""
+        first = next((batch for batch in batches if batch.num_rows), None)
+        if first is not None:
+            segment = self._stage.write(table, chain([first], batches), name)
             self._segments.setdefault(name, {}).setdefault(table.name, []).append(segment)
 
     def put_index(self, name: str, index: Index) -> None:
         """Give a group its index."""
-        self._indexes[name] = index
         self._stage.write_index(name, index)
+        written = self._stage.indexes[name]
+        self._indexes[name] = StoredIndex(self._stage.ledger / written.path, written.entries)
 
     def merge(self) -> None:
         """Put small groups together until there are few of any size."""
@@ -90,8 +103,8 @@ class Groups:
                     for segment in self._segments[name].get(table.name, ())
                 ]
                 if paths:
-                    self._write(merged, table, (group for path in paths for group in read_row_groups(path)))
-            self.put_index(merged, Index.merged(self._indexes[name] for name in small))
+                    self.write(merged, table, batches_of(rows for path in paths for rows in read_row_groups(path)))
+            self.put_index(merged, Index.merged(self._indexes[name].whole for name in small))
             for name in small:
                 del self._segments[name], self._indexes[name]
 
@@ -112,9 +125,6 @@ class Groups:
                     return chosen
             floor = ceiling
         return []
-
-    def _write(self, name: str, table: Table, rows: Iterator[pa.Table]) -> None:
-        self.add(name, table, self._stage.write(table, batches_of(rows), name))
 
 
 def rows_naming(bench: Workbench, table: Table, path: Path, nodes: str) -> pa.Array:

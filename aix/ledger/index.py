@@ -1,13 +1,16 @@
 """The index of a group of files: which nodes its rows name, and to which family each belongs.
 
-A file holds the nodes in ascending order, then the family of each, as little-endian numbers of 64 bits. It lies in
-memory only as far as it is looked at.
+A file holds the nodes in ascending order, then the family of each, as little-endian numbers of 64 bits. Nodes are
+hashes, so the place of one can be guessed: a few nodes are looked up by reading a few hundred bytes each, however large
+the index is; many are compared with all of it.
 """
 
-import mmap
+import os
 import sys
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,17 +19,21 @@ import pyarrow.compute as pc
 from aix.errors import LedgerDamagedError
 
 _WIDTH = 8
+_WINDOW = 32
+"""How many entries are read at once while a node is looked up."""
+_ENTRIES_PER_LOOKUP = 64
+"""Looking up one node costs about as much as comparing it with so many entries."""
 
 
 class Index:
     """Nodes and their families."""
 
     def __init__(self, nodes: pa.Array, families: pa.Array) -> None:
-        self._nodes = nodes
+        self.nodes = nodes
         self._families = families
 
     def __len__(self) -> int:
-        return len(self._nodes)
+        return len(self.nodes)
 
     @classmethod
     def of(cls, families: Iterable[tuple[int, int]]) -> "Index":
@@ -41,62 +48,99 @@ class Index:
     def merged(cls, indexes: Iterable["Index"]) -> "Index":
         """Make one index of several whose families have nothing in common."""
         listed = list(indexes)
-        nodes = pa.concat_arrays([index._nodes for index in listed])
+        nodes = pa.concat_arrays([index.nodes for index in listed])
         families = pa.concat_arrays([index._families for index in listed])
         order = pc.sort_indices(nodes)
         return cls(nodes.take(order), families.take(order))
-
-    def families_of(self, nodes: pa.Array) -> pa.Array:
-        """Return the families of those of the nodes that are here."""
-        return pc.unique(self._families.filter(pc.is_in(self._nodes, value_set=nodes)))
-
-    def split(self, families: pa.Array) -> tuple["Index", "Index"]:
-        """Return the part of these families, and the rest."""
-        chosen = pc.is_in(self._families, value_set=families)
-        others = pc.invert(chosen)
-        return (
-            Index(self._nodes.filter(chosen), self._families.filter(chosen)),
-            Index(self._nodes.filter(others), self._families.filter(others)),
-        )
-
-    @property
-    def nodes(self) -> pa.Array:
-        """The nodes."""
-        return self._nodes
 
     @property
     def families(self) -> pa.Array:
         """The families, each once."""
         return pc.unique(self._families)
 
+    def families_of(self, nodes: pa.Array) -> pa.Array:
+        """Return the families of those of the nodes that are here."""
+        return pc.unique(self._families.filter(pc.is_in(self.nodes, value_set=nodes)))
+
+    def split(self, families: pa.Array) -> tuple["Index", "Index"]:
+        """Return the part of these families, and the rest."""
+        chosen = pc.is_in(self._families, value_set=families)
+        others = pc.invert(chosen)
+        return (
+            Index(self.nodes.filter(chosen), self._families.filter(chosen)),
+            Index(self.nodes.filter(others), self._families.filter(others)),
+        )
+
     def pairs(self) -> Iterable[tuple[int, int]]:
         """Go through nodes with their families."""
-        return zip(self._nodes.to_pylist(), self._families.to_pylist(), strict=True)
+        return zip(self.nodes.to_pylist(), self._families.to_pylist(), strict=True)
 
     def to_bytes(self) -> bytes:
         """Return the content of an index file."""
-        return b"".join(_little_endian(numbers) for numbers in (self._nodes, self._families))
+        return b"".join(_in_file_order(array("Q", part.to_pylist())).tobytes() for part in (self.nodes, self._families))
 
 
-def read_index(path: Path) -> Index:
-    """Open an index file."""
-    try:
-        with path.open("rb") as file:
-            size = path.stat().st_size
-            if size % (2 * _WIDTH):
-                raise LedgerDamagedError(path, "it is not a whole index")
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-    except OSError as error:
-        raise LedgerDamagedError(path, error.strerror or str(error)) from error
-    buffer = pa.py_buffer(content)
-    count = size // (2 * _WIDTH)
-    return Index(
-        *(pa.Array.from_buffers(pa.uint64(), count, [None, buffer.slice(place * count * _WIDTH)]) for place in (0, 1))
-    )
+class StoredIndex:
+    """An index in a file, read only as far as it is looked at."""
+
+    def __init__(self, path: Path, entries: int) -> None:
+        self._path = path
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return self._entries
+
+    @cached_property
+    def whole(self) -> Index:
+        """All of it."""
+        numbers = self._numbers(0, 2 * self._entries)
+        return Index(*(pa.array(part, pa.uint64()) for part in (numbers[: self._entries], numbers[self._entries :])))
+
+    def families_of(self, nodes: pa.Array) -> pa.Array:
+        """Return the families of those of the nodes that are here."""
+        if "whole" in self.__dict__ or len(nodes) * _ENTRIES_PER_LOOKUP > self._entries:
+            return self.whole.families_of(nodes)
+        places = (self._place_of(node) for node in nodes.to_pylist())
+        found = {self._numbers(self._entries + place, 1)[0] for place in places if place is not None}
+        return pa.array(found, pa.uint64())
+
+    def _place_of(self, node: int) -> int | None:
+        low, high = 0, self._entries
+        smallest, largest = 0, 2**64
+        while low < high:
+            guess = low + (node - smallest) * (high - low) // (largest - smallest)
+            start = max(low, min(guess - _WINDOW // 2, high - _WINDOW))
+            numbers = self._numbers(start, min(_WINDOW, high - start))
+            place = bisect_left(numbers, node)
+            if place < len(numbers) and numbers[place] == node:
+                return start + place
+            if place == 0:
+                high, largest = start, numbers[0]
+            elif place == len(numbers):
+                low, smallest = start + place, numbers[-1]
+            else:
+                return None
+        return None
+
+    def _numbers(self, start: int, count: int) -> "array[int]":
+        content = os.pread(self._descriptor, count * _WIDTH, start * _WIDTH)
+        if len(content) != count * _WIDTH:
+            raise LedgerDamagedError(self._path, f"it ends before its {self._entries} entries do")
+        return _in_file_order(array("Q", content))
+
+    @cached_property
+    def _descriptor(self) -> int:
+        try:
+            return os.open(self._path, os.O_RDONLY)
+        except OSError as error:
+            raise LedgerDamagedError(self._path, error.strerror or str(error)) from error
+
+    def __del__(self) -> None:
+        if "_descriptor" in self.__dict__:
+            os.close(self._descriptor)
 
 
-def _little_endian(numbers: pa.Array) -> bytes:
-    content = array("Q", numbers.to_pylist())
+def _in_file_order(numbers: "array[int]") -> "array[int]":
     if sys.byteorder == "big":
-        content.byteswap()
-    return content.tobytes()
+        numbers.byteswap()
+    return numbers

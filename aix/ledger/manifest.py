@@ -52,6 +52,8 @@ class Manifest(msgspec.Struct, frozen=True):
     tables: dict[str, tuple[Segment, ...]]
     indexes: dict[str, IndexFile] = {}
     """By group."""
+    oldest: int = 0
+    """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 
 
 EMPTY = Manifest(version=0, schema_version=SCHEMA_VERSION, tables={})
@@ -101,15 +103,19 @@ def read_latest(ledger: Path) -> Manifest:
     return read_manifest(newest)
 
 
-def _newest(ledger: Path) -> Path | None:
+def manifest_paths(ledger: Path) -> list[Path]:
+    """Return the manifests of all versions, oldest first."""
     folder = ledger / VERSIONS_FOLDER
     try:
-        manifests = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+        return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return []
     except OSError as error:
         raise LedgerDamagedError(folder, error.strerror or str(error)) from error
-    return max(manifests, default=None)
+
+
+def _newest(ledger: Path) -> Path | None:
+    return max(manifest_paths(ledger), default=None)
 
 
 def read_manifest(path: Path) -> Manifest:

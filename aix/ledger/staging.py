@@ -1,8 +1,10 @@
 """Private folders inside a ledger, for rows on their way into it."""
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,12 +14,19 @@ from aix.ledger.manifest import STAGING_FOLDER
 
 @contextmanager
 def staging_folder(ledger: Path) -> Iterator[Path]:
-    """Give a folder that is gone when the block ends; one left by a killed process does no harm."""
+    """Give a folder that is gone when the block ends.
+
+    The lock on it shows that its process lives; a folder left by a killed one does no harm.
+    """
     folder = ledger / STAGING_FOLDER / uuid4().hex
     with writing_to(ledger):
         for private in (ledger, folder.parent, folder):
             make_folder(private)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
+        with suppress(OSError):  # a file system may have no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)

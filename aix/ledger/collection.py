@@ -1,0 +1,102 @@
+"""Removing files that nobody needs: old versions, and what killed processes left behind.
+
+A reader keeps its version while it reads, so a version stays for a grace period after a newer one took its place. A
+file that no version names may belong to a commit that is under way; it stays as long.
+"""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from aix.ledger.durable import remove, sync_folder, writing_to
+from aix.ledger.locks import alone
+from aix.ledger.manifest import (
+    DATA_FOLDER,
+    STAGING_FOLDER,
+    VERSIONS_FOLDER,
+    files_of,
+    manifest_paths,
+    read_latest,
+    read_manifest,
+)
+
+DEFAULT_GRACE_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A file or folder that is of no use any more."""
+
+    kind: str
+    path: Path
+    size_bytes: int
+
+
+def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
+    """Return what can be removed: older versions, their files, and files that no version names."""
+    limit = time.time() - grace_seconds
+    newest = read_latest(ledger)
+    paths = manifest_paths(ledger)
+    outdated = [
+        path
+        for path, successor in pairwise(paths)
+        if int(path.stem) < newest.oldest or successor.stat().st_mtime <= limit
+    ]
+    kept = {name for path in paths if path not in outdated for name in files_of(read_manifest(path))}
+    of_outdated = {name for path in outdated for name in files_of(read_manifest(path))}
+    files = [ledger / name for name in sorted(of_outdated - kept)]
+    strays = [path for path in _unnamed(ledger, kept | of_outdated) if path.lstat().st_mtime <= limit]
+    return [
+        *(Removal("version", path, _size(path)) for path in outdated),
+        *(Removal("file of an old version", path, _size(path)) for path in files if path.exists()),
+        *(Removal("left behind", path, _size(path)) for path in strays),
+        *(Removal("left behind", path, _size(path)) for path in _abandoned_staging(ledger)),
+    ]
+
+
+def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[Removal]:
+    """Remove what can be removed, and return it."""
+    with writing_to(ledger), alone(ledger) as is_held:
+        removals = find_removals(ledger, grace_seconds if is_held else max(grace_seconds, DEFAULT_GRACE_SECONDS))
+        # A version goes before its files: who finds it finds them.
+        for removal in removals:
+            if removal.path.is_dir():
+                shutil.rmtree(removal.path, ignore_errors=True)
+            else:
+                remove(removal.path)
+        if removals:
+            sync_folder(ledger / VERSIONS_FOLDER)
+            sync_folder(ledger / DATA_FOLDER)
+    return removals
+
+
+def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
+    for path in (ledger / DATA_FOLDER).rglob("*"):
+        if path.is_file() and path.relative_to(ledger).as_posix() not in named:
+            yield path
+    yield from (ledger / VERSIONS_FOLDER).glob(".*.part")
+    yield from ledger.glob(".*.part")
+
+
+def _abandoned_staging(ledger: Path) -> Iterator[Path]:
+    """Go through the staging folders whose process has died: a living one holds a lock on its own."""
+    for folder in (ledger / STAGING_FOLDER).glob("*"):
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield folder
+            finally:
+                os.close(descriptor)
+
+
+def _size(path: Path) -> int:
+    if path.is_dir():
+        return sum(_size(inside) for inside in path.iterdir())
+    return path.lstat().st_size

@@ -1,0 +1,118 @@
+"""Rewriting families of rows: gather them on the bench, settle what is said about each row, derive, and write.
+
+These are the steps that every change of a ledger is made of.
+"""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aix.ledger.derivation import TABLES_READ, Derived, derive, thread_rows
+from aix.ledger.families import Families
+from aix.ledger.groups import Groups, rows_naming
+from aix.ledger.index import Index
+from aix.ledger.nodes import INFERRED_VALUES, is_derived, node_expressions
+from aix.ledger.resolution import resolve, resolve_marks
+from aix.ledger.row_groups import batches_of
+from aix.ledger.workbench import StatementFile, Workbench, copy_rows
+from aix.schema import TABLES, Join, Table
+from aix.schema.arrow import arrow_schema
+
+
+def link_rows(bench: Workbench, families: Families, table: Table, relation: str) -> list[int]:
+    """Put what each row of a relation names into one family, and return the first node of each."""
+    expressions = node_expressions(table)
+    names = ", ".join(f"{expression} as n{place}" for place, expression in enumerate(expressions))
+    columns: list[list[int]] = [
+        column.to_pylist() for column in bench.fetch(f"select distinct {names} from {relation}").columns
+    ]
+    for column in columns:
+        families.link((first, node) for first, node in zip(columns[0], column, strict=True) if node is not None)
+    return columns[0]
+
+
+def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
+    """Put the rows of some families of a group on the bench."""
+    with bench.temporary("node", part.nodes) as nodes:
+        for table, path in groups.segments(name):
+            if is_derived(table):
+                continue
+            if groups.is_whole(name, part):
+                bench.lay(table, StatementFile(path, "null"))
+                continue
+            rows = rows_naming(bench, table, path, nodes)
+            if len(rows):
+                copied = batches_of(copy_rows(path, rows, table))
+                bench.lay(table, StatementFile(bench.write_scratch(table, copied, arrow_schema(table)), "null"))
+
+
+def settle(bench: Workbench) -> set[int]:
+    """Settle what is said about every row, and return a node of each row that is not as the ledger has it."""
+    stored = {table.name: sum(file.is_stored for file in bench.files(table)) for table in TABLES.values()}
+    bench.connection.execute(
+        "create temp table marks as select table_name, row_key, _source,"
+        " string_agg(column_name || '=' || coalesce(basis, ''), ',' order by column_name) as inferred"
+        f" from ({bench.statements(INFERRED_VALUES)}) group by table_name, row_key, _source"
+    )
+    tables = [table for table in TABLES.values() if bench.has(table) and table is not INFERRED_VALUES]
+    resolve_marks(bench, tables, [mark for table in tables for mark in resolve(bench, table)])
+    changed = set()
+    for table in (*tables, INFERRED_VALUES):
+        rows = bench.fetch(
+            f"select distinct _node from chosen_{table.name} where _place >= {bench.place(stored[table.name])}"
+        )
+        changed.update(rows.column(0).to_pylist())
+    return changed
+
+
+def make_current(bench: Workbench, nodes: pa.Array) -> None:
+    """Make the views `current_<table>` of the rows that stand and that name these nodes."""
+    with bench.temporary("node", nodes) as moving:
+        for table in TABLES.values():
+            if bench.has(table):
+                bench.connection.execute(
+                    f"create temp table final_{table.name} as select _place from chosen_{table.name}"
+                    f" where _node in (select node from {moving})"
+                )
+    for table in TABLES.values():
+        if bench.has(table) or table.name in TABLES_READ:
+            rows = f"select * from ({bench.statements(table)})"
+            if bench.has(table):
+                rows += f" semi join final_{table.name} using (_place)"
+            bench.connection.execute(f"create temp view current_{table.name} as {rows}")
+
+
+def write_current(bench: Workbench, groups: Groups, index: Index) -> None:
+    """Write the rows of the views `current_<table>`, and what follows from them, as a new group."""
+    name = uuid4().hex
+    for table, batches in _rows(bench, derive(bench.connection)):
+        groups.write(name, table, batches)
+    groups.put_index(name, index)
+
+
+def _rows(bench: Workbench, derived: Derived) -> Iterator[tuple[Table, Iterator[pa.RecordBatch]]]:
+    for table in TABLES.values():
+        if table.name == "threads":
+            yield table, thread_rows(bench.connection, derived.tree)
+        elif table.name == "session_history":
+            yield table, iter([derived.history])
+        elif bench.has(table):
+            places = bench.fetch(f"select _place from final_{table.name} order by _place").column(0).combine_chunks()
+            columns = derived.columns.get(table.name)
+            yield table, batches_of(_filled_in(table, rows, columns) for rows in bench.copy(table, places))
+
+
+def _filled_in(table: Table, rows: pa.Table, derived: pa.Table | None) -> pa.Table:
+    """Replace the derived columns of rows."""
+    if derived is None:
+        return rows
+    [key] = table.key
+    order = pc.index_in(rows.column(key), value_set=derived.column(key))
+    for number, column in enumerate(table):
+        if column.join is Join.DERIVED:
+            values = derived.column(column.name).take(order)
+            field = arrow_schema(table).field(column.name)
+            rows = rows.set_column(number, field, values.cast(field.type))
+    return rows
