@@ -3,6 +3,7 @@
     AixError
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
+    │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
     │       └── OutputError            the output cannot be written where or how it was asked for
@@ -54,6 +55,23 @@ class UnknownNameError(UsageError):
         if nearest:
             return f"did you mean {' or '.join(nearest)}?"
         return f"the {self.kind}s are: {', '.join(self.known)}"
+
+
+class AmbiguousNameError(UsageError):
+    """Several things of that kind begin with that name."""
+
+    def __init__(self, kind: str, name: str, found: tuple[str, ...]) -> None:
+        self.kind = kind
+        self.name = name
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"several {self.kind}s begin with {self.name!r}"
+
+    @property
+    def remedy(self) -> str:
+        """Name some of them."""
+        return f"say which: {', '.join(self.found)}"
 
 
 class PlaceError(UsageError):

@@ -21,6 +21,7 @@ EXAMPLES = [
     errors.LedgerTooNewError(Path("l"), 9, 2),
     errors.LedgerUnwritableError(Path("l"), "disk full"),
     errors.WorkerDiedError(),
+    errors.AmbiguousNameError("session", "a", ("ab", "ac")),
     errors.RowError("turns", ("id: is NULL", "b", "c", "d")),
 ]
 

@@ -5,14 +5,11 @@ each row, derives what follows from it, and writes these families as a new group
 rewritten without them. Everything else stays as it is, so that a change costs what it touches.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
-from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import SOURCE_COLUMN, Files
 from aix.ledger.families import Families
@@ -22,7 +19,7 @@ from aix.ledger.manifest import Manifest, Segment
 from aix.ledger.nodes import is_derived
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.staging import staging_folder
-from aix.ledger.workbench import StatementFile, Workbench, scan
+from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, scan
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name, quote_text
 
@@ -38,23 +35,10 @@ def add(ledger: Path, deliveries: Sequence[Files]) -> Manifest:
     ]
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
-        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, _reading_from(ledger):
+        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
             return _join(base, stage, bench, delivered + _ungrouped(ledger, base))
 
     return commit(ledger, change)
-
-
-@contextmanager
-def _reading_from(ledger: Path) -> Iterator[None]:
-    """Say what an error of the engines means for the ledger."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        raise LedgerUnwritableError(ledger, f"there is not enough room to work in: {error}") from error
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
-        if "No space left" in str(error):
-            raise LedgerUnwritableError(ledger, str(error)) from error
-        raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
 
 
 def _ungrouped(ledger: Path, base: Manifest) -> Delivered:

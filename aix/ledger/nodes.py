@@ -34,13 +34,23 @@ def node_expressions(table: Table) -> tuple[str, ...]:
     if table is INFERRED_VALUES:
         return (_inferred_value_node(),)
     links = [
-        _node(_namespace(table, column), f"cast({quote_name(column.name)} as varchar)")
+        _node(namespace(table, column), f"cast({quote_name(column.name)} as varchar)")
         for column in table
-        if column.references and _namespace(table, column).split(".")[0] in _CONVERSATION
+        if _is_tie(table, column)
     ]
     if is_taken_together(table) or is_derived(table):
         return tuple(dict.fromkeys(links))
     return tuple(dict.fromkeys([_node(_own_namespace(table), row_key(table)), *links]))
+
+
+def node_of(table: Table, key: str) -> str:
+    """Return SQL for the node of a row whose key is in that column."""
+    return _node(_own_namespace(table), quote_name(key))
+
+
+def in_conversations(table: Table) -> bool:
+    """Whether rows of the table are part of a conversation."""
+    return table.name in _CONVERSATION or any(_is_tie(table, column) for column in table)
 
 
 def is_taken_together(table: Table) -> bool:
@@ -60,20 +70,24 @@ def owner_column(table: Table) -> str:
     return next(column.name for column in table if column.references == "messages.id")
 
 
+def _is_tie(table: Table, column: Column) -> bool:
+    return column.references is not None and namespace(table, column).split(".")[0] in _CONVERSATION
+
+
 def _node(namespace: str, text: str) -> str:
     return f"md5_number_lower({quote_text(namespace + ':')} || {text})"
 
 
-def _namespace(table: Table, column: Column) -> str:
+def namespace(table: Table, column: Column) -> str:
     """Follow references to the column in which the value is a key of its own."""
     if column.references is None:
         return f"{table.name}.{column.name}"
     name, _, referred = column.references.partition(".")
-    return _namespace(TABLES[name], TABLES[name].column(referred))
+    return namespace(TABLES[name], TABLES[name].column(referred))
 
 
 def _own_namespace(table: Table) -> str:
-    return f"{table.name}.key" if len(table.key) > 1 else _namespace(table, table.column(table.key[0]))
+    return f"{table.name}.key" if len(table.key) > 1 else namespace(table, table.column(table.key[0]))
 
 
 def _inferred_value_node() -> str:

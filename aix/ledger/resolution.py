@@ -14,7 +14,7 @@ from aix.schema import Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.sql import quote_name, quote_text
 
-_ROWS_AT_ONCE = 10_000
+_ROWS_AT_ONCE = 2_000
 
 Marks = Mapping[tuple[str, str | None], Mapping[str, str | None]]
 """By key and source of a statement: its inferred columns, and how each was concluded."""
@@ -74,14 +74,14 @@ def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Seque
             f" join statements_{table.name} s on s._key = i.row_key and s._source is not distinct from i._source"
             f" semi join chosen_{table.name} c on c._place = s._place where i.table_name = {quote_text(table.name)}"
         )
-    _lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
+    lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
 
 
 def _choose_rows(bench: Workbench, table: Table) -> None:
     """Take one of the statements that say the same; those that differ are left in `conflict_<table>`."""
     bench.connection.execute(
-        f"create temp table conflict_{table.name} as select _owner from compared_{table.name}"
-        f" group by _owner having count(distinct _hash) > 1;"
+        f"create temp table conflict_{table.name} as select _owner, row_number() over (order by min(_place)) as _number"
+        f" from compared_{table.name} group by _owner having count(distinct _hash) > 1;"
         f"insert into chosen_{table.name} select min(_place), any_value(_node) from compared_{table.name}"
         f" anti join conflict_{table.name} using (_owner) group by _owner"
     )
@@ -94,8 +94,8 @@ def _choose_sides(bench: Workbench, table: Table) -> None:
         f" (select _owner, _source, _hash, min(_place) as _place from compared_{table.name} group by all)"
         f" select _owner, _source, min(_place) as _first, hash(list(_hash order by _hash)) as _hash"
         f" from rows group by _owner, _source;"
-        f"create temp table conflict_{table.name} as select _owner from sides_{table.name}"
-        f" group by _owner having count(distinct _hash) > 1;"
+        f"create temp table conflict_{table.name} as select _owner, row_number() over (order by min(_first)) as _number"
+        f" from sides_{table.name} group by _owner having count(distinct _hash) > 1;"
         f"insert into chosen_{table.name} with firsts as (select _owner, min(_first) as _first from sides_{table.name}"
         f" anti join conflict_{table.name} using (_owner) group by _owner),"
         f" taken as (select s._owner, s._source from sides_{table.name} s semi join firsts f using (_owner, _first))"
@@ -107,6 +107,7 @@ def _choose_sides(bench: Workbench, table: Table) -> None:
 
 def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, object]]:
     joined_marks: list[dict[str, object]] = []
+    unchanged: list[int] = []
 
     def joined() -> Iterator[dict[str, object]]:
         for rows in _conflicts(bench, table):
@@ -118,16 +119,19 @@ def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, obj
                 if statements[0]["_source"] is None:
                     stored = join(table, said[0], said[0])
                     if (together, new_marks) == (stored, list(_mark_rows(table, key, stored, statements[:1], marks))):
-                        _choose(bench, table, statements[:1])
+                        unchanged.append(statements[0]["_place"])
                         continue
                 joined_marks.extend(new_marks)
                 yield dict(together.values)
 
-    _lay_joined(bench, table, joined())
+    lay_joined(bench, table, joined())
+    _choose(bench, table, unchanged)
     return joined_marks
 
 
 def _join_conflicting_sets(bench: Workbench, table: Table) -> list[dict[str, object]]:
+    unchanged: list[int] = []
+
     def joined() -> Iterator[dict[str, object]]:
         for rows in _conflicts(bench, table):
             for statements in _grouped(rows, "_owner").values():
@@ -135,35 +139,37 @@ def _join_conflicting_sets(bench: Workbench, table: Table) -> list[dict[str, obj
                 said: list[Sequence[Statement]] = [[_statement(table, row, {}) for row in side] for side in sides]
                 together = reduce(partial(join_sets, table), said)
                 if sides[0][0]["_source"] is None and together == said[0]:
-                    _choose(bench, table, sides[0])
+                    unchanged.extend(row["_place"] for row in sides[0])
                     continue
                 yield from (dict(statement.values) for statement in together)
 
-    _lay_joined(bench, table, joined())
+    lay_joined(bench, table, joined())
+    _choose(bench, table, unchanged)
     return []
 
 
 def _conflicts(bench: Workbench, table: Table) -> Iterator[list[dict[str, Any]]]:
-    """Go through the statements that differ from others about the same row, many rows at a time, none torn apart."""
-    count = bench.count(f"statements_{table.name} semi join conflict_{table.name} using (_owner)")
-    parts = 1 + count // _ROWS_AT_ONCE
-    for part in range(parts if count else 0):
+    """Go through the statements that differ from others about the same rows, many rows at a time."""
+    for start in range(0, bench.count(f"conflict_{table.name}"), _ROWS_AT_ONCE):
         places = bench.fetch(
-            f"select _place, _source, _key, _owner from statements_{table.name} semi join conflict_{table.name}"
-            f" using (_owner) where hash(_owner) % {parts} = {part} order by _place"
+            f"select s._place, s._source, s._key, s._owner from statements_{table.name} s"
+            f" join conflict_{table.name} c on c._owner = s._owner"
+            f" where c._number > {start} and c._number <= {start + _ROWS_AT_ONCE} order by s._place"
         )
         rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks()))
         yield [{**where, **row} for where, row in zip(places.to_pylist(), rows.to_pylist(), strict=True)]
 
 
-def _choose(bench: Workbench, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    places = ", ".join(str(row["_place"]) for row in rows)
-    bench.connection.execute(
-        f"insert into chosen_{table.name} select _place, _node from statements_{table.name} where _place in ({places})"
-    )
+def _choose(bench: Workbench, table: Table, places: Sequence[int]) -> None:
+    with bench.temporary("_place", pa.array(places, pa.uint64())) as taken:
+        bench.connection.execute(
+            f"insert into chosen_{table.name} select _place, _node from statements_{table.name}"
+            f" semi join {taken} using (_place)"
+        )
 
 
-def _lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]) -> None:
+def lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]) -> None:
+    """Write rows to a file of their own, lay it on the bench, and choose them."""
     first = next(rows, None)
     if first is None:
         return

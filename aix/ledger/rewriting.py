@@ -25,12 +25,11 @@ def link_rows(bench: Workbench, families: Families, table: Table, relation: str)
     """Put what each row of a relation names into one family, and return the first node of each."""
     expressions = node_expressions(table)
     names = ", ".join(f"{expression} as n{place}" for place, expression in enumerate(expressions))
-    columns: list[list[int]] = [
-        column.to_pylist() for column in bench.fetch(f"select distinct {names} from {relation}").columns
-    ]
-    for column in columns:
-        families.link((first, node) for first, node in zip(columns[0], column, strict=True) if node is not None)
-    return columns[0]
+    nodes = bench.fetch(f"select distinct {names} from {relation}")
+    first: list[int] = nodes.column(0).to_pylist()
+    for column in nodes.columns:
+        families.link((own, node) for own, node in zip(first, column.to_pylist(), strict=True) if node is not None)
+    return first
 
 
 def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:

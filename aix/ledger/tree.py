@@ -5,7 +5,7 @@ root; of turns that are each other's ancestors, the one with the smallest id doe
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 import msgspec
@@ -54,6 +54,14 @@ class Tree:
         while following is not None and following in self.turns:
             yield following
             following = self._parents[following]
+
+    def descendants(self, turn_ids: Set[str]) -> set[str]:
+        """Return these turns and all that follow from them."""
+        found: set[str] = set()
+        for turn_id in self._order:
+            if turn_id in turn_ids or self._parents[turn_id] in found:
+                found.add(turn_id)
+        return found
 
     def ancestries(self) -> Iterator[tuple[str, bytes]]:
         """Go through the turns, each with the JSON array of its ancestry.

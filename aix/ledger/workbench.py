@@ -14,10 +14,12 @@ from typing import Self
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
+from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.ledger.durable import NewFile
 from aix.ledger.nodes import node_expressions, row_key
-from aix.ledger.row_groups import RowGroupWriter, read_row_groups
+from aix.ledger.row_groups import RowGroupWriter
 from aix.ledger.views import file_literal
 from aix.schema import Table
 from aix.schema.sql import empty_select, name_list
@@ -137,23 +139,36 @@ class Workbench:
                 yield from copy_rows(file.path, rows.cast(pa.int64()), table)
 
 
+@contextmanager
+def engine_errors_of(ledger: Path) -> Iterator[None]:
+    """Say what an error of the engines means for the ledger they read."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise LedgerUnwritableError(ledger, f"there is not enough room to work in: {error}") from error
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        if "No space left" in str(error):
+            raise LedgerUnwritableError(ledger, str(error)) from error
+        raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
+
+
 def scan(path: Path) -> str:
     """Return SQL that reads a Parquet file with the number of each row."""
     return f"read_parquet([{file_literal(path)}], hive_partitioning = false, file_row_number = true)"
 
 
 def copy_rows(path: Path, rows: pa.Array, table: Table, *, others: bool = False) -> Iterator[pa.Table]:
-    """Go through the rows of a file that have these numbers, or through all others."""
-    start = 0
-    for group in read_row_groups(path, table.column_names):
-        inside = pc.and_(pc.greater_equal(rows, start), pc.less(rows, start + group.num_rows))
-        numbers = pc.subtract(rows.filter(inside), start)
-        start += group.num_rows
-        if others:
-            if len(numbers) < group.num_rows:
-                mask = pc.is_in(pa.array(range(group.num_rows), pa.int64()), value_set=numbers)
-                yield group.filter(pc.invert(mask))
-        elif len(numbers) == group.num_rows:
-            yield group
-        elif len(numbers):
-            yield group.take(numbers)
+    """Go through the rows of a file that have these numbers, or all others; row groups that have none are not read."""
+    with pq.ParquetFile(path) as file:
+        start = 0
+        for group in range(file.num_row_groups):
+            count = file.metadata.row_group(group).num_rows
+            inside = pc.and_(pc.greater_equal(rows, start), pc.less(rows, start + count))
+            numbers = pc.subtract(rows.filter(inside), start)
+            start += count
+            if others:
+                listed = pc.is_in(pa.array(range(count), pa.int64()), value_set=numbers)
+                numbers = pc.indices_nonzero(pc.invert(listed))
+            if len(numbers):
+                content = file.read_row_group(group, columns=table.column_names)
+                yield content if len(numbers) == count else content.take(numbers)

@@ -1,0 +1,249 @@
+"""Forgetting: rows of sessions leave the newest version, and every older version goes with them.
+
+A turn that a session which stays shares with one that goes stays as well. Where a row that stays names one that goes,
+the name becomes NULL.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from aix.ledger.addition import add
+from aix.ledger.collection import DEFAULT_GRACE_SECONDS, collect
+from aix.ledger.commit import Stage, commit
+from aix.ledger.families import Families
+from aix.ledger.groups import Groups
+from aix.ledger.index import Index
+from aix.ledger.manifest import Manifest, Segment, read_latest
+from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions
+from aix.ledger.resolution import lay_joined
+from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
+from aix.ledger.selection import Selection
+from aix.ledger.staging import staging_folder
+from aix.ledger.tree import Tree, Turn
+from aix.ledger.views import create_views
+from aix.ledger.workbench import Workbench, engine_errors_of
+from aix.schema import TABLES, Join, Table
+from aix.schema.sql import quote_name, quote_text
+
+
+@dataclass
+class Forgotten:
+    """What went."""
+
+    sessions: list[str] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+    """By table, how many of the newest version."""
+    sharing_sessions: list[str] = field(default_factory=list)
+    """Sessions that stay, and keep turns which they share with those that went."""
+    shared_turns: int = 0
+    files: int = 0
+    """Files of older versions, and files left behind, that were removed."""
+
+
+def forget(ledger: Path, selection: Selection) -> Forgotten:
+    """Remove what was selected from a ledger, and from its older versions."""
+    if any(segment.group is None for segments in read_latest(ledger).tables.values() for segment in segments):
+        add(ledger, [])
+    forgotten = Forgotten()
+
+    def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+        nonlocal forgotten
+        forgotten = Forgotten()
+        stage.ends_older_versions = True
+        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+            groups = Groups(base, stage)
+            create_views(bench.connection, ledger, base)
+            _remove_conversations(bench, groups, selection, forgotten)
+            _remove_other_rows(bench, groups, selection, forgotten)
+            if not forgotten.rows:
+                return base.tables
+            groups.merge()
+            return groups.tables()
+
+    commit(ledger, change)
+    # Even when there is nothing to forget now, an earlier attempt may have been stopped before this point.
+    forgotten.files = len(collect(ledger, 0 if forgotten.rows else DEFAULT_GRACE_SECONDS))
+    return forgotten
+
+
+def _remove_conversations(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
+    bench.connection.execute("create temp table gone (name varchar, key varchar)")
+    nodes = pa.concat_arrays(
+        [
+            _nodes_of(bench, TABLES["sessions"], "label", selection.labels),
+            _nodes_of(bench, TABLES["turns"], "id", selection.turns),
+        ]
+    )
+    touched = groups.holding(nodes, nodes)
+    for name, part in touched.items():
+        lay_part(bench, groups, name, part)
+    settle(bench)
+    _find_gone(bench, selection, forgotten)
+    tables = [table for table in TABLES.values() if bench.has(table)]
+    for table in sorted(tables, key=lambda table: table is INFERRED_VALUES):
+        _delete(bench, table, forgotten)
+    families = Families()
+    for table in tables:
+        _clear_references(bench, table)
+        rows = f"(select * from ({bench.statements(table)}) semi join chosen_{table.name} using (_place))"
+        link_rows(bench, families, table, rows)
+    nodes = pa.array(families.nodes(), pa.uint64())
+    if len(nodes):
+        make_current(bench, nodes)
+        write_current(bench, groups, Index.of((node, families.of(node)) for node in nodes.to_pylist()))
+    for name, part in touched.items():
+        groups.remove(bench, name, part)
+
+
+def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:
+    with bench.temporary(key, pa.array(values, pa.string())) as given:
+        own = bench.fetch(
+            f"select md5_number_lower({quote_text(f'{table.name}.{key}:')} || {key}) as node from {given}"
+        )
+    return own.column(0).combine_chunks()
+
+
+def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten) -> None:
+    """Fill `gone` with the sessions and turns that go."""
+    sessions = bench.connection.execute(
+        f"select label, thread_id, parent_session_label from ({bench.statements(TABLES['sessions'])})"
+    ).fetchall()
+    turns = bench.connection.execute(
+        f"select id, parent_turn_id, started_at, false, 0 from ({bench.statements(TABLES['turns'])})"
+    ).fetchall()
+    own_turns = bench.connection.execute(
+        f"select session_label, turn_id from ({bench.statements(TABLES['session_turns'])})"
+    ).fetchall()
+    going = _with_subagents(set(selection.labels), {label: parent for label, _, parent in sessions})
+    tree = Tree(Turn(*turn) for turn in turns)
+    turns_of = {label: set(tree.ancestors(head)) for label, head, _ in sessions}
+    for label, turn_id in own_turns:
+        turns_of.setdefault(label, set()).add(turn_id)
+    held = {turn_id for label, listed in turns_of.items() if label not in going for turn_id in listed}
+    wanted = {turn_id for label in going for turn_id in turns_of.get(label, ())} | set(selection.turns)
+    gone_turns = tree.descendants(wanted) - held
+    forgotten.sessions = sorted(label for label, _, _ in sessions if label in going)
+    shared = wanted & held
+    forgotten.shared_turns = len(shared)
+    forgotten.sharing_sessions = sorted(
+        label for label, listed in turns_of.items() if label not in going and listed & shared
+    )
+    _mark_gone(bench, "sessions.label", going)
+    _mark_gone(bench, "turns.id", gone_turns)
+
+
+def _with_subagents(labels: set[str], parents: Mapping[str, str | None]) -> set[str]:
+    going = labels & parents.keys()
+    while more := {label for label, parent in parents.items() if parent in going} - going:
+        going |= more
+    return going
+
+
+def _mark_gone(bench: Workbench, name: str, keys: set[str]) -> None:
+    with bench.temporary("key", pa.array(keys, pa.string())) as given:
+        bench.connection.execute(f"insert into gone select {quote_text(name)}, key from {given}")
+
+
+def _is_gone(column: str, name: str) -> str:
+    return f"{column} in (select key from gone where name = {quote_text(name)})"
+
+
+def _delete(bench: Workbench, table: Table, forgotten: Forgotten) -> None:
+    """Let go of the rows that belong to what is gone; tables come after those that their rows belong to."""
+    bench.connection.execute(
+        f"create temp table leaving_{table.name} as select _place, _key from ({bench.statements(table)})"
+        f" semi join chosen_{table.name} using (_place) where {_belongs_to_gone(table)}"
+    )
+    count = bench.count(f"leaving_{table.name}")
+    if not count:
+        return
+    forgotten.rows[table.name] = forgotten.rows.get(table.name, 0) + count
+    bench.connection.execute(
+        f"delete from chosen_{table.name} where _place in (select _place from leaving_{table.name});"
+        f"insert into gone select {quote_text(f'{table.name}.{table.key[0]}')}, _key from leaving_{table.name}"
+    )
+
+
+def _belongs_to_gone(table: Table) -> str:
+    if table.name in ("turns", "sessions"):
+        return _is_gone(quote_name(table.key[0]), f"{table.name}.{table.key[0]}")
+    if table.name == "requests":
+        session = _is_gone("session_label", "sessions.label")
+        return f"{_is_gone('turn_id', 'turns.id')} or (turn_id is null and {session})"
+    if table is INFERRED_VALUES:
+        cases = [
+            f"table_name = {quote_text(other.name)} and {_is_gone('row_key', f'{other.name}.{other.key[0]}')}"
+            for other in TABLES.values()
+            if other is not INFERRED_VALUES
+        ]
+        return " or ".join(f"({case})" for case in cases)
+    references = [column for column in table if column.references and not column.nullable]
+    owners = [column for column in references if column.name in table.key] or references[:1]
+    return " or ".join(_is_gone(quote_name(owner.name), namespace(table, owner)) for owner in owners) or "false"
+
+
+def _clear_references(bench: Workbench, table: Table) -> None:
+    """Set to NULL what names something that is gone."""
+    names = {
+        column.name: _is_gone(quote_name(column.name), namespace(table, column))
+        for column in table
+        if column.references and column.nullable and column.join is not Join.DERIVED
+    }
+    if not names:
+        return
+    places = bench.fetch(
+        f"select _place, {', '.join(f'coalesce({test}, false) as {quote_name(name)}' for name, test in names.items())}"
+        f" from ({bench.statements(table)}) semi join chosen_{table.name} using (_place)"
+        f" where {' or '.join(names.values())} order by _place"
+    )
+    if not places.num_rows:
+        return
+    rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks())).to_pylist()
+    cleared = [
+        {name: None if tests.get(name) else value for name, value in row.items()}
+        for row, tests in zip(rows, places.to_pylist(), strict=True)
+    ]
+    with bench.temporary("_place", places.column("_place").combine_chunks()) as old:
+        bench.connection.execute(f"delete from chosen_{table.name} where _place in (select _place from {old})")
+    lay_joined(bench, table, iter(cleared))
+
+
+def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
+    """Remove rows that are no part of a conversation: what was noted about one, and what holds the text."""
+    for name, condition in _conditions(selection, anything_gone=bool(forgotten.rows)).items():
+        table = TABLES[name]
+        found = bench.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
+        nodes = found.column(0).combine_chunks()
+        for group, part in groups.holding(nodes, nodes).items():
+            groups.remove(bench, group, part)
+        if found.num_rows:
+            forgotten.rows[name] = forgotten.rows.get(name, 0) + found.num_rows
+
+
+def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
+    """Return SQL that tells, by table, which rows go."""
+    conditions = _of_gone() if anything_gone else {}
+    if selection.text is not None:
+        for name in selection.other_tables:
+            held = selection.holds_text(TABLES[name])
+            conditions[name] = f"({conditions[name]}) or {held}" if name in conditions else held
+    return conditions
+
+
+def _of_gone() -> dict[str, str]:
+    about_gone = "exists (select 1 from gone g where g.key = entity_id and g.name like entity_type || '.%')"
+    of_gone_session = _is_gone("session_label", "sessions.label")
+    gone_origins = f"(select origin_session_id from sessions where {_is_gone('label', 'sessions.label')})"
+    still_named = f"(select file_path from message_files where not ({_is_gone('message_id', 'messages.id')}))"
+    return {
+        "tags": about_gone,
+        "embeddings": about_gone,
+        "import_problems": f"source_key in (select source_key from import_log where {of_gone_session})",
+        "import_log": of_gone_session,
+        "chat_participants": f"conversation_id in {gone_origins}",
+        "dag_events": f"run_id in {gone_origins}",
+        "file_paths": f"file_path not in {still_named}",
+    }

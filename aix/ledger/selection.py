@@ -1,0 +1,128 @@
+"""What is to be forgotten: sessions by name, by source, by age, or by a text in them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aix.errors import AmbiguousNameError, UnknownNameError
+from aix.ledger.nodes import in_conversations
+from aix.ledger.tree import Tree, Turn
+from aix.schema import TABLES, Table, Type
+from aix.schema.sql import quote_name, quote_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Sessions, turns that stand in no session, and a text that no other row may hold."""
+
+    labels: Sequence[str] = ()
+    turns: Sequence[str] = ()
+    text: str | None = None
+
+    @property
+    def other_tables(self) -> list[str]:
+        """The tables whose rows are no part of a conversation."""
+        return [table.name for table in TABLES.values() if not in_conversations(table)]
+
+    def holds_text(self, table: Table) -> str:
+        """Return SQL that tells whether a row holds the text, as it is or as JSON writes it."""
+        return _holds(table, self.text or "")
+
+
+def select_session(connection: "duckdb.DuckDBPyConnection", name: str) -> Selection:
+    """Find a session by its label, an alias, or the beginning of a label that no other has."""
+    for query in (
+        "select label from sessions where label = ?",
+        "select session_label from session_aliases where alias = ?",
+        "select label from sessions where starts_with(label, ?) order by label limit 5",
+    ):
+        found = [label for (label,) in connection.execute(query, [name]).fetchall()]
+        if len(found) == 1:
+            return Selection(labels=found)
+        if found:
+            raise AmbiguousNameError("session", name, tuple(found))
+    known = [label for (label,) in connection.execute("select label from sessions order by label").fetchall()]
+    raise UnknownNameError("session", name, tuple(get_close_matches(name, known, n=5, cutoff=0.3) or known[:5]))
+
+
+def select_source(connection: "duckdb.DuckDBPyConnection", path: Path) -> Selection:
+    """Find the sessions that were read from a file, or from any file in a folder."""
+    place = str(path.absolute())
+    query = """
+        select session_label from import_log where session_label is not null and source_key in (
+          select source_key from import_sources where path = $place or starts_with(path, $place || '/'))
+        union select label from session_context where raw_path = $place or starts_with(raw_path, $place || '/')
+    """
+    found = connection.execute(query, {"place": place}).fetchall()
+    return Selection(labels=sorted(label for (label,) in found))
+
+
+def select_before(connection: "duckdb.DuckDBPyConnection", moment_ms: int) -> Selection:
+    """Find the sessions whose last activity lies before a moment."""
+    found = connection.execute("select label from sessions where updated_at < ? order by label", [moment_ms]).fetchall()
+    return Selection(labels=[label for (label,) in found])
+
+
+def select_match(connection: "duckdb.DuckDBPyConnection", text: str) -> Selection:
+    """Find the sessions that hold a text anywhere, letter for letter."""
+    turns: set[str] = set()
+    labels: set[str] = set()
+    for name, (kind, owner) in _OWNERS.items():
+        holding = f"select distinct {owner} from {name} where {_holds(TABLES[name], text)}"
+        found = {key for (key,) in connection.execute(holding).fetchall() if key is not None}
+        (turns if kind == "turn" else labels).update(found)
+    turns_of = _turns_of_sessions(connection)
+    labels.update(label for label, listed in turns_of.items() if listed & turns)
+    in_sessions = {turn_id for listed in turns_of.values() for turn_id in listed}
+    return Selection(labels=sorted(labels), turns=sorted(turns - in_sessions), text=text)
+
+
+_TURN_OF_MESSAGE = "(select turn_id from messages m where m.id = message_id)"
+_OWNERS = {
+    "turns": ("turn", "id"),
+    "threads": ("turn", "turn_id"),
+    "turn_context": ("turn", "turn_id"),
+    "messages": ("turn", "turn_id"),
+    "tool_calls": ("turn", "turn_id"),
+    "compactions": ("turn", "turn_id"),
+    "permission_decisions": ("turn", "turn_id"),
+    "requests": ("turn", "turn_id"),
+    "message_files": ("turn", _TURN_OF_MESSAGE),
+    "message_lints": ("turn", _TURN_OF_MESSAGE),
+    "message_codeblocks": ("turn", _TURN_OF_MESSAGE),
+    "message_facts": ("turn", _TURN_OF_MESSAGE),
+    "chat_mentions": ("turn", _TURN_OF_MESSAGE),
+    "tool_call_facts": ("turn", "(select turn_id from tool_calls c where c.id = call_id)"),
+    "sessions": ("session", "label"),
+    "session_aliases": ("session", "session_label"),
+    "session_context": ("session", "label"),
+    "session_turns": ("session", "session_label"),
+}
+"""How the turn or the session of a row is found."""
+
+
+def _holds(table: Table, text: str) -> str:
+    spellings = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    tests = [
+        f"contains({quote_name(column.name)}, {quote_text(spelling)})"
+        for column in table
+        if column.type is Type.VARCHAR and column.name != "ancestry"
+        for spelling in sorted(spellings)
+    ]
+    return f"({' or '.join(tests) or 'false'})"
+
+
+def _turns_of_sessions(connection: "duckdb.DuckDBPyConnection") -> dict[str, set[str]]:
+    turns = connection.execute("select id, parent_turn_id, started_at, false, 0 from turns").fetchall()
+    tree = Tree(Turn(*turn) for turn in turns)
+    sessions = connection.execute("select label, thread_id from sessions").fetchall()
+    turns_of = {label: set(tree.ancestors(head)) for label, head in sessions}
+    for label, turn_id in connection.execute("select session_label, turn_id from session_turns").fetchall():
+        turns_of.setdefault(label, set()).add(turn_id)
+    return turns_of

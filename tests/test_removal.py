@@ -1,0 +1,244 @@
+"""Forgetting leaves nothing of what was forgotten, and everything else as it was."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from aix.errors import AmbiguousNameError, UnknownNameError
+from aix.ids import h63
+from aix.ledger.manifest import manifest_paths, read_latest
+from aix.ledger.removal import Forgotten, forget
+from aix.ledger.selection import Selection, select_before, select_match, select_session, select_source
+from aix.ledger.staging import staging_folder
+from aix.ledger.views import create_views
+from tests.conversations import call, context, message, request, session, turn
+from tests.deliveries import Rows, deliver, dump, rows_of
+from tests.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SUBAGENT
+
+SECRET = 'correct horse "battery" staple\n日本'
+
+
+def conversation(name: str, text: str, first: str | None = None) -> Rows:
+    """A session of two turns, the first of which may be another session's, with the text in every place there is."""
+    ids = [first or f"{name}-1", f"{name}-2"]
+    own = ids if first is None else ids[1:]
+    return {
+        "turns": [
+            turn(turn_id, above, place + 1, workspace_path=text)
+            for place, (turn_id, above) in enumerate(zip(ids, [None, *ids], strict=False))
+            if turn_id in own
+        ],
+        "turn_context": [context(turn_id, situation=text) for turn_id in own],
+        "threads": [{"turn_id": turn_id, "persona_id": text} for turn_id in own],
+        "messages": [message(f"m-{turn_id}", turn_id, "user", content=text, thinking=text) for turn_id in own],
+        "message_files": [
+            {"id": h63(turn_id), "message_id": f"m-{turn_id}", "kind": "read", "file_path": text} for turn_id in own
+        ],
+        "message_codeblocks": [
+            {"id": h63(turn_id), "message_id": f"m-{turn_id}", "idx": 0, "content": text} for turn_id in own
+        ],
+        "message_lints": [{"id": h63(turn_id), "message_id": f"m-{turn_id}", "message": text} for turn_id in own],
+        "tool_calls": [
+            call(f"c-{turn_id}", turn_id, params_json=text, result_json=text, error=text) for turn_id in own
+        ],
+        "permission_decisions": [
+            {"call_id": f"c-{turn_id}", "turn_id": turn_id, "raw_target": text} for turn_id in own
+        ],
+        "requests": [request(f"r-{turn_id}", turn_id, cwd=text) for turn_id in own]
+        + [request(f"side-{name}", None, session_label=name, cwd=text)],
+        "sessions": [session(name, ids[-1], task_description=text)],
+        "session_context": [{"label": name, "title": text}],
+        "session_aliases": [{"alias": f"{name} {text}", "session_label": name, "created_at": 1}],
+        "session_turns": [{"session_label": name, "turn_id": turn_id} for turn_id in ids],
+        "tags": [
+            {"entity_type": "sessions", "entity_id": name, "tag": text, "added_at": 1},
+            {"entity_type": "turns", "entity_id": own[0], "tag": text, "added_at": 1},
+        ],
+        "file_paths": [{"file_path": text, "workspace_path": "/", "relative_path": text}],
+        "import_runs": [{"id": "run", "started_at": 1, "tool_version": "1"}],
+        "import_sources": [{"source_key": f"key-{name}", "importer": "test", "path": f"/logs/{name}.jsonl"}],
+        "import_log": [
+            {"run_id": "run", "source_key": f"key-{name}", "seq": 0, "session_label": name, "status": "imported"}
+        ],
+        "import_problems": [
+            {"run_id": "run", "source_key": f"key-{name}", "seq": 0, "kind": "k", "reason": text, "sample": text}
+        ],
+        "inferred_values": [
+            {"table_name": "turns", "row_key": own[-1], "column_name": "started_at", "basis": text},
+        ],
+    }
+
+
+def bytes_of(ledger: Path) -> Iterator[bytes]:
+    for path in ledger.rglob("*"):
+        if path.is_file():
+            yield path.read_bytes()
+
+
+def connect(ledger: Path) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    create_views(connection, ledger, read_latest(ledger))
+    return connection
+
+
+def forget_session(ledger: Path, name: str) -> Forgotten:
+    with connect(ledger) as connection:
+        selection = select_session(connection, name)
+    return forget(ledger, selection)
+
+
+@pytest.fixture
+def marker() -> str:
+    """A text that compression cannot hide in so small a file: it is looked for in the rows, and in raw bytes."""
+    return "Zq9" * 4
+
+
+def test_forgetting_a_session_leaves_none_of_its_text_in_any_file(tmp_path: Path, marker: str) -> None:
+    deliver(tmp_path, conversation("keep", "harmless"))
+    deliver(tmp_path, conversation("gone", marker))
+    deliver(tmp_path, conversation("gone", marker + " grown"))
+    with staging_folder(tmp_path) as living:
+        (living / "note").write_text("of another process that is at work")
+        dead = tmp_path / "staging" / "dead"
+        dead.mkdir()
+        (dead / "messages.parquet").write_text(marker)
+        (tmp_path / "data" / "messages-orphan.parquet").write_text(marker)
+        forgotten = forget_session(tmp_path, "gone")
+        assert (living / "note").exists()
+    assert forgotten.sessions == ["gone"]
+    assert not any(marker.encode() in content for content in bytes_of(tmp_path))
+    assert not any(marker in row for rows in dump(tmp_path).values() for row in rows)
+    assert manifest_paths(tmp_path) == [tmp_path / "versions" / f"{read_latest(tmp_path).version:010}.json"]
+
+
+def test_what_is_left_is_as_if_the_session_had_never_been_there(tmp_path: Path) -> None:
+    kept = [conversation("keep", "harmless"), SAMPLE_ROWS]
+    deliver(tmp_path / "all", conversation("gone", SECRET), *kept)
+    deliver(tmp_path / "kept", *kept)
+    forgotten = forget_session(tmp_path / "all", "gone")
+    left = dump(tmp_path / "all")
+    left["import_sources"] = [row for row in left["import_sources"] if "key-gone" not in row]
+    assert left == dump(tmp_path / "kept")
+    assert forgotten.rows["messages"] == 2
+    assert forgotten.rows["tags"] == 2
+    assert forgotten.rows["import_problems"] == 1
+
+
+def test_a_turn_that_another_session_shares_stays_with_it(tmp_path: Path) -> None:
+    deliver(tmp_path, conversation("one", "text of one"))
+    deliver(tmp_path, conversation("fork", "text of fork", first="one-1"))
+    forgotten = forget_session(tmp_path, "one")
+    assert (forgotten.shared_turns, forgotten.sharing_sessions) == (1, ["fork"])
+    assert [row["id"] for row in rows_of(tmp_path, "turns")] == ["fork-2", "one-1"]
+    assert [row["label"] for row in rows_of(tmp_path, "sessions")] == ["fork"]
+    assert {row["id"]: row["has_children"] for row in rows_of(tmp_path, "turns")} == {"one-1": 1, "fork-2": 0}
+    forget_session(tmp_path, "fork")
+    assert "turns" not in dump(tmp_path)
+
+
+def test_subagents_go_with_the_session_that_spawned_them(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    assert forget_session(tmp_path, MAIN).sessions == sorted([MAIN, SUBAGENT])
+    left = dump(tmp_path)
+    assert [row["label"] for row in rows_of(tmp_path, "sessions")] == [ABANDONED]
+    assert len(left["turns"]) == 2, "the abandoned branch and the turn before it"
+
+
+def test_a_subagent_can_go_alone_and_the_call_no_longer_names_it(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    assert forget_session(tmp_path, SUBAGENT).sessions == [SUBAGENT]
+    calls = {row["id"]: row["spawned_session_label"] for row in rows_of(tmp_path, "tool_calls")}
+    assert calls == {"call_1": None, "call_2": None}
+    assert {row["label"] for row in rows_of(tmp_path, "sessions")} == {MAIN, ABANDONED}
+
+
+def test_sessions_are_found_by_label_alias_and_beginning(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS, conversation("other", "x"))
+    with connect(tmp_path) as connection:
+        assert select_session(connection, MAIN).labels == [MAIN]
+        assert select_session(connection, "s-1").labels == [MAIN]
+        assert select_session(connection, "oth").labels == ["other"]
+        with pytest.raises(AmbiguousNameError) as ambiguous:
+            select_session(connection, "session-log:s")
+        assert MAIN in ambiguous.value.remedy
+        with pytest.raises(UnknownNameError) as unknown:
+            select_session(connection, "otter")
+        assert "other" in unknown.value.remedy
+
+
+def test_sessions_are_found_by_source(tmp_path: Path) -> None:
+    deliver(
+        tmp_path,
+        conversation("a", "x"),
+        conversation("b", "y"),
+        {"session_context": [{"label": "b", "raw_path": "/raw/b"}]},
+    )
+    with connect(tmp_path) as connection:
+        assert select_source(connection, Path("/logs/a.jsonl")).labels == ["a"]
+        assert select_source(connection, Path("/logs")).labels == ["a", "b"]
+        assert select_source(connection, Path("/raw/b")).labels == ["b"]
+        assert select_source(connection, Path("/log")).labels == []
+
+
+def test_sessions_are_found_by_age(tmp_path: Path) -> None:
+    deliver(tmp_path, {"turns": [turn("T")], "sessions": [session("old", "T", 5), session("new", "T", 9)]})
+    with connect(tmp_path) as connection:
+        assert select_before(connection, 9).labels == ["old"]
+
+
+@pytest.mark.parametrize(
+    "column", ["messages.content", "tool_calls.result_json", "session_context.title", "message_lints.message"]
+)
+def test_sessions_are_found_by_a_text_in_any_place(tmp_path: Path, column: str) -> None:
+    name, _, _ = column.partition(".")
+    whole = conversation("gone", "nothing")
+    rows = [{**row, column.partition(".")[2]: f"a {SECRET} b"} for row in whole[name]]
+    deliver(tmp_path, {**whole, name: rows}, conversation("keep", "harmless"))
+    with connect(tmp_path) as connection:
+        assert select_match(connection, SECRET).labels == ["gone"]
+
+
+def test_a_text_in_json_is_found_as_json_writes_it(tmp_path: Path) -> None:
+    deliver(
+        tmp_path,
+        {
+            "turns": [turn("T")],
+            "sessions": [session("s", "T")],
+            "tool_calls": [call("c", "T", result_json='{"a":"say \\"hi\\""}')],
+        },
+    )
+    with connect(tmp_path) as connection:
+        assert select_match(connection, 'say "hi"').labels == ["s"]
+
+
+def test_a_match_leaves_the_text_nowhere(tmp_path: Path, marker: str) -> None:
+    stray = {
+        "turns": [turn("orphan", workspace_path=marker)],
+        "chat_users": [{"id": "u", "name": marker}, {"id": "v", "name": "Ada"}],
+        "dag_events": [{"event_id": "e", "kind": "k", "payload_json": marker}],
+    }
+    deliver(tmp_path, conversation("gone", marker), conversation("keep", "harmless"), stray)
+    with connect(tmp_path) as connection:
+        selection = select_match(connection, marker)
+    assert (selection.labels, selection.turns) == (["gone"], ["orphan"])
+    forget(tmp_path, selection)
+    assert not any(marker.encode() in content for content in bytes_of(tmp_path))
+    assert [row["id"] for row in rows_of(tmp_path, "chat_users")] == ["v"]
+    assert [row["label"] for row in rows_of(tmp_path, "sessions")] == ["keep"]
+
+
+def test_forgetting_nothing_changes_nothing(tmp_path: Path) -> None:
+    version = deliver(tmp_path, conversation("keep", "harmless"))
+    forgotten = forget(tmp_path, Selection(labels=["nobody"]))
+    assert (forgotten.sessions, forgotten.rows) == ([], {})
+    assert read_latest(tmp_path) == version
+
+
+def test_a_forgotten_session_can_be_imported_again(tmp_path: Path) -> None:
+    deliver(tmp_path, conversation("a", "x"), conversation("b", "y"))
+    before = dump(tmp_path)
+    forget_session(tmp_path, "a")
+    deliver(tmp_path, conversation("a", "x"))
+    assert dump(tmp_path) == before
