@@ -33,6 +33,8 @@ class Disk:
         self.fault: Callable[[], None] = lambda: None
         self.is_off = False
         self.halves_writes = False
+        self.names: list[str] = []
+        """What each operation was, and on what."""
         there = [path for path in (ledger, *ledger.rglob("*")) if path.exists()]
         self.lasting_names = set(there)
         self.lasting_sizes = {path.stat().st_ino: path.stat().st_size for path in there}
@@ -41,19 +43,19 @@ class Disk:
         real_unlink, real_rename = Path.unlink, Path.rename
 
         def rename(part: Path, final: Path) -> Path:
-            self._operation()
+            self._operation("rename")
             return real_rename(part, final)
 
         patch.setattr(Path, "unlink", lambda path, **options: None if self.is_off else real_unlink(path, **options))
         patch.setattr(Path, "rename", rename)
 
     def write(self, descriptor: int, data: memoryview) -> int:
-        self._operation()
+        self._operation("write", descriptor)
         half = data[: (len(data) + 1) // 2] if self.halves_writes else data
         return os.write(descriptor, half)
 
     def fsync(self, descriptor: int) -> None:
-        self._operation()
+        self._operation("sync", descriptor)
         os.fsync(descriptor)
         status = os.fstat(descriptor)
         self.lasting_sizes[status.st_ino] = status.st_size
@@ -62,15 +64,25 @@ class Disk:
             self.lasting_names |= set(path.iterdir())
 
     def link(self, part: Path, final: Path) -> None:
-        self._operation()
+        self._operation("link")
         if not self.has_links:
             raise OSError(errno.EPERM, os.strerror(errno.EPERM))
         os.link(part, final)
 
-    def _operation(self) -> None:
+    def _operation(self, kind: str, descriptor: int | None = None) -> None:
         self.operations += 1
+        self.names.append(kind if descriptor is None else f"{kind} {self._what(descriptor)}")
         if self.operations == self.fails_at:
             self.fault()
+
+    def _what(self, descriptor: int) -> str:
+        """Name a file of a ledger by its folder and kind, without what is chosen anew each time."""
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        if not path.is_relative_to(self.ledger):
+            return "above"
+        folder = path.relative_to(self.ledger).parts[:1]
+        kind, dash, _ = path.name.partition("-")
+        return f"{''.join(folder)} {kind if dash else path.suffix}"
 
     def cut_power(self) -> None:
         self.is_off = True

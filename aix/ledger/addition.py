@@ -23,20 +23,27 @@ from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, sca
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name, quote_text
 
-Delivered = list[tuple[Table, StatementFile]]
+Delivered = Sequence[tuple[Table, StatementFile]]
 
 
 def add(ledger: Path, deliveries: Sequence[Files]) -> Manifest:
     """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them."""
-    delivered = [
-        (TABLES[name], StatementFile(path, f"'{number}:' || {quote_name(SOURCE_COLUMN)}"))
-        for number, files in enumerate(deliveries)
-        for name, path in files.items()
-    ]
+    return add_statements(
+        ledger,
+        [
+            (TABLES[name], StatementFile(path, f"'{number}:' || {quote_name(SOURCE_COLUMN)}"))
+            for number, files in enumerate(deliveries)
+            for name, path in files.items()
+        ],
+    )
+
+
+def add_statements(ledger: Path, delivered: Delivered) -> Manifest:
+    """Join the rows of files into a ledger, and return the version that holds them."""
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
         with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
-            return _join(base, stage, bench, delivered + _ungrouped(ledger, base))
+            return _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
 
     return commit(ledger, change)
 

@@ -25,6 +25,7 @@ from aix.ledger.manifest import (
     read_latest,
     read_manifest,
 )
+from aix.ledger.raw import kept_digests, raw_path
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
 
@@ -57,6 +58,7 @@ def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
         *(Removal("file of an old version", path, _size(path)) for path in files if path.exists()),
         *(Removal("left behind", path, _size(path)) for path in strays),
         *(Removal("left behind", path, _size(path)) for path in _abandoned_staging(ledger)),
+        *(Removal("copy of an old source", path, _size(path)) for path in _outdated_copies(ledger, kept, limit)),
     ]
 
 
@@ -82,6 +84,21 @@ def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
             yield path
     yield from (ledger / VERSIONS_FOLDER).glob(".*.part")
     yield from ledger.glob(".*.part")
+
+
+def _outdated_copies(ledger: Path, kept: set[str], limit: float) -> Iterator[Path]:
+    """Go through the copies of sources that no version knows in that state."""
+    paths = [raw_path(ledger, digest) for digest in kept_digests(ledger)]
+    old = [path for path in paths if path.stat().st_mtime <= limit]
+    if not old:
+        return
+    import pyarrow.parquet as pq
+
+    sources = [ledger / name for name in kept if Path(name).name.startswith("import_sources-")]
+    known = {
+        digest for path in sources for digest in pq.read_table(path, columns=["fingerprint"]).column(0).to_pylist()
+    }
+    yield from (path for path in old if path.name.partition(".")[0] not in known)
 
 
 def _abandoned_staging(ledger: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ took that number; the change is then made again on top of the other's. A writer 
 manifest names.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -32,11 +32,12 @@ from aix.ledger.manifest import (
     read_latest,
     segments_of,
 )
-from aix.ledger.row_groups import RowGroupWriter, read_row_groups
+from aix.ledger.row_groups import RowGroupWriter
+from aix.ledger.upgrade import upgraded_rows
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
-from aix.schema.migrations import changed_tables, upgrade_select
+from aix.schema.migrations import changed_tables
 
 
 class Stage:
@@ -167,16 +168,8 @@ def _upgrade(base: Manifest, stage: Stage) -> Manifest:
 
 def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stage) -> Segment:
     path = stage.ledger / segment.path
-
-    def upgraded() -> Iterator[pa.RecordBatch]:
-        with duckdb.connect() as connection:
-            for rows in read_row_groups(path):
-                connection.register("old_rows", rows)
-                new = connection.sql(upgrade_select(table, "old_rows", written_version)).to_arrow_table()
-                yield from new.cast(arrow_schema(table)).to_batches()
-
     try:
-        return stage.write(table, upgraded(), segment.group)
+        return stage.write(table, upgraded_rows(table, path, written_version), segment.group)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 

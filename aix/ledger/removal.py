@@ -13,11 +13,13 @@ import pyarrow as pa
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, collect
 from aix.ledger.commit import Stage, commit
+from aix.ledger.durable import remove
 from aix.ledger.families import Families
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions
+from aix.ledger.raw import holds_text, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.selection import Selection
@@ -39,6 +41,8 @@ class Forgotten:
     sharing_sessions: list[str] = field(default_factory=list)
     """Sessions that stay, and keep turns which they share with those that went."""
     shared_turns: int = 0
+    raw_copies: int = 0
+    """Copies of sources that held them."""
     files: int = 0
     """Files of older versions, and files left behind, that were removed."""
 
@@ -60,6 +64,8 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
             _remove_other_rows(bench, groups, selection, forgotten)
             if not forgotten.rows:
                 return base.tables
+            # Before the commit: were it to end here, the sessions would still be there to be forgotten.
+            forgotten.raw_copies = _remove_raw_copies(ledger, bench, selection)
             groups.merge()
             return groups.tables()
 
@@ -209,6 +215,21 @@ def _clear_references(bench: Workbench, table: Table) -> None:
     with bench.temporary("_place", places.column("_place").combine_chunks()) as old:
         bench.connection.execute(f"delete from chosen_{table.name} where _place in (select _place from {old})")
     lay_joined(bench, table, iter(cleared))
+
+
+def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> int:
+    of_gone_session = _is_gone("session_label", "sessions.label")
+    sources = bench.fetch(
+        "select distinct fingerprint from import_sources where fingerprint is not null"
+        f" and source_key in (select source_key from import_log where {of_gone_session})"
+    )
+    of_sources = set(sources.column(0).to_pylist())
+    removed = 0
+    for digest in kept_digests(ledger):
+        if digest in of_sources or (selection.text is not None and holds_text(ledger, digest, selection.text)):
+            remove(raw_path(ledger, digest))
+            removed += 1
+    return removed
 
 
 def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:

@@ -78,15 +78,7 @@ class Workbench:
     def write_scratch(self, table: Table, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Path:
         """Write rows to a file that lasts as long as the change."""
         self._written += 1
-        path = self._scratch / f"{table.name}-{self._written}.parquet"
-        file = NewFile(path)
-        try:
-            with RowGroupWriter(file, schema) as writer:
-                for batch in batches:
-                    writer.write(batch)
-        finally:
-            file.close()
-        return path
+        return write_rows(self._scratch / f"{table.name}-{self._written}.parquet", schema, batches)
 
     def statements(self, table: Table) -> str:
         """Return SQL for all rows of the table, each with its place, source, key and first node."""
@@ -150,6 +142,18 @@ def engine_errors_of(ledger: Path) -> Iterator[None]:
         if "No space left" in str(error):
             raise LedgerUnwritableError(ledger, str(error)) from error
         raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
+
+
+def write_rows(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Path:
+    """Write rows to a private file that need not outlast a power cut, and return its path."""
+    file = NewFile(path)
+    try:
+        with RowGroupWriter(file, schema) as writer:
+            for batch in batches:
+                writer.write(batch)
+    finally:
+        file.close()
+    return path
 
 
 def scan(path: Path) -> str:

@@ -1,0 +1,65 @@
+"""Joining one ledger into another."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from aix.ledger.addition import add_statements
+from aix.ledger.durable import make_folder, new_file, place, remove, writing_to
+from aix.ledger.manifest import Manifest, Segment, groups_of, read_latest
+from aix.ledger.raw import kept_digests, raw_path
+from aix.ledger.staging import staging_folder
+from aix.ledger.upgrade import upgraded_rows
+from aix.ledger.workbench import StatementFile, engine_errors_of, write_rows
+from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema.arrow import arrow_schema
+from aix.schema.migrations import changed_tables
+from aix.schema.sql import quote_text
+
+_OWN = {"prices"}
+"""Tables that every ledger keeps for itself."""
+
+
+def join_ledger(ledger: Path, other: Path) -> Manifest:
+    """Join the newest version of another ledger into this one, and return the version that holds it.
+
+    Each group of the other's files is joined in a commit of its own, so that memory stays bounded; joining again after
+    an interruption does the rest.
+    """
+    theirs = read_latest(other)
+    version = None
+    for files in groups_of(theirs.tables).values():
+        with staging_folder(ledger) as scratch, engine_errors_of(other):
+            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)))
+    _copy_raw(ledger, other)
+    return version or read_latest(ledger)
+
+
+def _statements(
+    other: Path, theirs: Manifest, files: dict[str, list[Segment]], scratch: Path
+) -> Iterator[tuple[Table, StatementFile]]:
+    outdated = changed_tables(theirs.schema_version) if theirs.schema_version < SCHEMA_VERSION else set()
+    for name, segments in files.items():
+        if name in _OWN:
+            continue
+        for number, segment in enumerate(segments):
+            path = other / segment.path
+            if name in outdated:
+                rows = upgraded_rows(TABLES[name], path, theirs.schema_version)
+                path = write_rows(scratch / f"{name}-{number}.parquet", arrow_schema(TABLES[name]), rows)
+            yield TABLES[name], StatementFile(path, quote_text("ledger"))
+
+
+def _copy_raw(ledger: Path, other: Path) -> None:
+    for digest in kept_digests(other):
+        copy = raw_path(ledger, digest)
+        with writing_to(ledger):
+            make_folder(copy.parent.parent)
+            make_folder(copy.parent)
+            part = copy.with_name(f".{digest}.part")
+            try:
+                with raw_path(other, digest).open("rb") as content, new_file(part) as file:
+                    shutil.copyfileobj(content, file)
+                place(part, copy)
+            finally:
+                remove(part)

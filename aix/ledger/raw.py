@@ -1,0 +1,101 @@
+"""Copies of sources: the bytes as they were read, so that a better importer can read again what a tool has deleted.
+
+    LEDGER/raw/3f/3f9a….zst    compressed with zstd, named by the SHA-256 of the bytes
+
+A source that has grown is another content with another name; the older copy goes when old versions are collected.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+from uuid import uuid4
+
+import pyarrow as pa
+
+from aix.errors import LedgerDamagedError
+from aix.ledger.durable import NewFile, make_folder, new_file, place, remove, writing_to
+
+RAW_FOLDER = "raw"
+_SUFFIX = ".zst"
+_PIECE_BYTES = 2**20
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+def keep_raw(ledger: Path, source: Path) -> str:
+    """Keep a copy of a file, unless there is one, and return the SHA-256 of its bytes."""
+    folder = ledger / RAW_FOLDER
+    part = folder / f".{uuid4().hex}.part"
+    digest = hashlib.sha256()
+    with writing_to(ledger):
+        make_folder(ledger)
+        make_folder(folder)
+        try:
+            with new_file(part) as file, _compressing(file) as compressed:
+                for piece in _pieces(source):
+                    digest.update(piece)
+                    compressed.write(piece)
+            copy = raw_path(ledger, digest.hexdigest())
+            make_folder(copy.parent)
+            place(part, copy)
+        finally:
+            remove(part)
+    return digest.hexdigest()
+
+
+def open_raw(ledger: Path, digest: str) -> BinaryIO:
+    """Open the bytes of a kept source for reading."""
+    path = raw_path(ledger, digest)
+    try:
+        return cast("BinaryIO", pa.input_stream(str(path), compression="zstd"))
+    except OSError as error:
+        raise LedgerDamagedError(path, "there is no copy of that source") from error
+
+
+def raw_path(ledger: Path, digest: str) -> Path:
+    """Return where the copy of a source lies."""
+    if not _DIGEST.fullmatch(digest):
+        raise ValueError(f"{digest!r} is not the SHA-256 of anything")
+    return ledger / RAW_FOLDER / digest[:2] / f"{digest}{_SUFFIX}"
+
+
+def kept_digests(ledger: Path) -> Iterator[str]:
+    """Go through the sources of which there are copies."""
+    for path in sorted((ledger / RAW_FOLDER).glob(f"*/*{_SUFFIX}")):
+        yield path.name.removesuffix(_SUFFIX)
+
+
+def holds_text(ledger: Path, digest: str, text: str) -> bool:
+    """Whether the bytes of a kept source hold a text."""
+    wanted = text.encode()
+    seen = b""
+    with open_raw(ledger, digest) as file:
+        while piece := file.read(_PIECE_BYTES):
+            seen = seen[-len(wanted) :] + piece
+            if wanted in seen:
+                return True
+    return False
+
+
+def _compressing(file: NewFile) -> pa.CompressedOutputStream:
+    return pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), "w"), "zstd")
+
+
+class _LeftOpen:
+    """Keeps an encoder that is done from closing the file before it is synced."""
+
+    closed = False
+
+    def __init__(self, file: NewFile) -> None:
+        self.write = file.write
+        self.flush = file.flush
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _pieces(source: Path) -> Iterator[bytes]:
+    with source.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
