@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError, LedgerUnwritableError
+from aix.ledger.catalog import refresh_catalog
 from aix.ledger.durable import DiskError, is_absent, make_folder, new_file, place, remove, sync_folder
 from aix.ledger.manifest import (
     DATA_FOLDER,
@@ -86,6 +87,7 @@ def commit(ledger: Path, change: Change) -> Manifest:
                 raise LedgerDamagedError(taken, "it was there, and is gone again")
             new = _attempt(ledger, base, change)
             if new is not None:
+                refresh_catalog(ledger)
                 return new
             overtaken_at = base.version
     except DiskError as error:

@@ -70,6 +70,12 @@ def read_latest(ledger: Path) -> Manifest:
     return read_manifest(newest)
 
 
+def version_numbers(ledger: Path) -> tuple[int, ...]:
+    """Return the numbers of the versions at that path, the newest last."""
+    names = (path.name for path in (ledger / VERSIONS_FOLDER).iterdir())
+    return tuple(sorted(int(name.removesuffix(".json")) for name in names if _NAME.fullmatch(name)))
+
+
 def _newest(ledger: Path) -> Path | None:
     folder = ledger / VERSIONS_FOLDER
     try:

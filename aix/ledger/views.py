@@ -33,12 +33,13 @@ def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
     segments = manifest.tables.get(table.name, ())
     if not segments:
         return empty_select(table)
-    files = ", ".join(_file_literal(ledger / segment.path) for segment in segments)
+    files = ", ".join(file_literal(ledger / segment.path) for segment in segments)
     # Without the option, a folder called `id=1` above the ledger would become a column.
     relation = f"read_parquet([{files}], hive_partitioning = false)"
     return upgrade_select(table, relation, manifest.schema_version)
 
 
-def _file_literal(path: Path) -> str:
+def file_literal(path: Path) -> str:
+    """Return a string literal that stands for this file and no other in `read_parquet`."""
     # DuckDB expands wildcards in file names; a ledger may lie in a folder whose name holds some.
     return quote_text(_GLOB_CHARACTER.sub(r"[\g<0>]", str(path.absolute())))
