@@ -1,11 +1,4 @@
-"""AIX: the session histories of AI coding assistants as one ledger, read with SQL.
-
->>> import aix
->>> aix.open("fixtures/ledgers/nowhere")
-Traceback (most recent call last):
-    ...
-aix.errors.LedgerNotFoundError: ...
-"""
+"""AIX: the session histories of AI coding assistants as one ledger, read with SQL."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

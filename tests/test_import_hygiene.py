@@ -19,7 +19,14 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
         "import aix.ledger.manifest, aix.ledger.views, aix.ledger.catalog, aix.reading.ledger",
         *(
             f"import sys; sys.argv = {['aix', *arguments]}\n{RUN_MAIN}"
-            for arguments in (["--help"], ["schema", "--help"], ["sql", "--help"], ["version"], ["schema"], ["config", "--json"])
+            for arguments in (
+                ["--help"],
+                ["schema", "--help"],
+                ["sql", "--help"],
+                ["version"],
+                ["schema"],
+                ["config", "--json"],
+            )
         ),
     ],
 )

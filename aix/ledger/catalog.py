@@ -16,6 +16,7 @@ from uuid import uuid4
 import msgspec
 
 from aix.errors import LedgerError, LedgerUnwritableError
+from aix.ledger.durable import remove
 from aix.ledger.manifest import Manifest, read_latest
 from aix.ledger.views import create_views
 from aix.schema import SCHEMA_VERSION
@@ -40,6 +41,7 @@ def refresh_catalog(ledger: Path) -> None:
     """Bring the catalog up to date, where it can be written; the ledger is whole without it."""
     with suppress(OSError, LedgerError, UnicodeError):
         folder = ledger.resolve()
+        str(folder).encode()  # DuckDB opens no path that is not UTF-8
         written = 0
         # A writer that was slow replaces the catalog of a faster one, so look again after writing.
         while (newest := read_latest(folder)).version > written and not _is_current(folder, newest):
@@ -53,7 +55,7 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
     content = _views(folder, manifest)
     with suppress(FileNotFoundError):
         # Left by a client that wrote to the catalog before; it does not belong to the new one.
-        os.unlink(folder / f"{CATALOG}.wal")
+        (folder / f"{CATALOG}.wal").unlink()
     file = _replace(folder / CATALOG, content)
     note = _Note(manifest.version, SCHEMA_VERSION, str(folder), file)
     _replace(folder / CATALOG_NOTE, msgspec.json.encode(note))
@@ -62,18 +64,18 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
 def _is_current(folder: Path, manifest: Manifest) -> bool:
     try:
         note = msgspec.json.decode((folder / CATALOG_NOTE).read_bytes(), type=_Note)
-        found = _identity(os.stat(folder / CATALOG))
+        found = _identity((folder / CATALOG).stat())
     except (OSError, msgspec.MsgspecError):
         return False
     return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), found)
 
 
 def _views(folder: Path, manifest: Manifest) -> bytes:
-    """Make a database of views; elsewhere, because DuckDB can write in no folder that has a question mark in its name."""
+    """Make a database of views; elsewhere, because DuckDB cannot write where a folder's name has a question mark."""
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="aix-") as elsewhere:
-        os.chmod(elsewhere, 0o700)
+        Path(elsewhere).chmod(0o700)
         made = Path(elsewhere) / CATALOG
         try:
             with duckdb.connect(str(made), config={"storage_compatibility_version": _STORAGE_VERSION}) as connection:
@@ -90,16 +92,15 @@ def _replace(target: Path, content: bytes) -> tuple[int, int, int]:
     part = target.with_name(f".{uuid4().hex}.part")
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             os.fchmod(descriptor, 0o600)
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        identity = _identity(os.stat(part))
-        os.replace(part, target)
+        identity = _identity(part.stat())
+        part.replace(target)
     finally:
-        with suppress(OSError):
-            os.unlink(part)
+        remove(part)
     return identity
 
 

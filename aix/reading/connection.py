@@ -26,17 +26,18 @@ _SETTINGS = (
 
 def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
     """Open a database in memory with a view per table; the files of the version are all it can reach."""
-    connection = duckdb.connect()
     try:
-        for setting in _SETTINGS:
-            connection.execute(setting)
-        connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
-        connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
-        connection.execute("set enable_external_access = false")
-        create_views(connection, ledger, manifest)
-        connection.execute("set lock_configuration = true")
+        str(ledger).encode()
     except UnicodeEncodeError as error:
         raise LedgerDamagedError(ledger, "its path is not UTF-8, and DuckDB opens no other") from error
+    connection = duckdb.connect()
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
+    connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
+    connection.execute("set enable_external_access = false")
+    create_views(connection, ledger, manifest)
+    connection.execute("set lock_configuration = true")
     return connection
 
 

@@ -2,7 +2,6 @@
 
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
@@ -54,7 +53,7 @@ class Ledger:
         from aix.reading.result import Result
         from aix.reading.statement import accept
 
-        return Result(self.path, self._connection, accept(self._connection, query), parameters)
+        return Result(self._connection, self._files(), accept(self._connection, query), parameters)
 
     def table(self, name: str) -> "pl.LazyFrame":
         """Return a table for polars: a scan of the version's files.
@@ -67,13 +66,18 @@ class Ledger:
         from aix.schema.arrow import arrow_schema
 
         table = find_table(name)
-        files = [self.path / segment.path for segment in self._manifest.tables.get(name, ())]
+        files = self._files(name)
         if not files:
             return pl.DataFrame(arrow_schema(table).empty_table()).lazy()
         if name in changed_tables(self._manifest.schema_version):
-            return self.sql(f"select * from {quote_name(name)}").polars().lazy()
+            return self.sql(f"from {quote_name(name)}").polars().lazy()
         scan = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         return scan.select(table.column_names)
+
+    def _files(self, *tables: str) -> list[Path]:
+        """Return the files of these tables, or of all."""
+        names = tables or self._manifest.tables
+        return [self.path / segment.path for name in names for segment in self._manifest.tables.get(name, ())]
 
     def close(self) -> None:
         """Let go of the database in memory; results that were not converted cannot be any more."""
@@ -83,9 +87,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @cached_property

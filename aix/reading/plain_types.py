@@ -36,12 +36,17 @@ def _plain(found: "DuckDBPyType", kept: frozenset[str]) -> str:
         case "hugeint" | "uhugeint" if found.id not in kept:
             return "DECIMAL(38,0)"
         case "list" | "array":
-            (_, inner), *_ = found.children
+            [(_, inner)] = _inner_types(found)
             return f"{_plain(inner, kept)}[]"
         case "map":
             return f"MAP({_plain(found.key, kept)}, {_plain(found.value, kept)})"
         case "struct" if found.children:
-            fields = [f"{quote_name(name)} {_plain(inner, kept)}" for name, inner in found.children]
+            fields = [f"{quote_name(name)} {_plain(inner, kept)}" for name, inner in _inner_types(found)]
             return f"STRUCT({', '.join(fields)})"
         case simple:
             return str(found) if simple in kept else "VARCHAR"
+
+
+def _inner_types(found: "DuckDBPyType") -> "list[tuple[str, DuckDBPyType]]":
+    # An array lists its length among them.
+    return [(name, inner) for name, inner in found.children if not isinstance(inner, (int, list))]

@@ -1,10 +1,11 @@
 """What a statement returns, in the form that the reader likes."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import duckdb
 
@@ -12,6 +13,7 @@ from aix.errors import LedgerDamagedError, MissingLibraryError, SqlError
 from aix.formats import Listing, ListingColumn
 from aix.reading.plain_types import ARROW_TYPES, PYTHON_TYPES, plain_type
 from aix.reading.statement import Statement
+from aix.reading.work import Work
 from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 Parameters = Sequence[object] | Mapping[str, object]
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _ROWS_AT_A_TIME = 2_000
 _ERROR_CHARACTERS = 2_000
 _INDENT = re.compile("^ +")
@@ -35,12 +39,12 @@ class Result:
 
     def __init__(
         self,
-        ledger: Path,
         connection: duckdb.DuckDBPyConnection,
+        files: Sequence[Path],
         statement: Statement,
         parameters: Parameters | None,
     ) -> None:
-        self._ledger = ledger
+        self._files = files
         self._connection = connection
         self._statement = statement
         self._parameters = parameters
@@ -51,9 +55,9 @@ class Result:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Go through the rows; what Python has no exact value for comes as the text that DuckDB writes."""
-        with self._cursor() as cursor:
-            cursor.execute(self._select(PYTHON_TYPES), self._parameters)
-            while rows := cursor.fetchmany(_ROWS_AT_A_TIME):
+        with Work(self._connection) as work:
+            self._do(work, work.connection.execute, self._select(PYTHON_TYPES), self._parameters)
+            while rows := self._do(work, work.connection.fetchmany, _ROWS_AT_A_TIME):
                 yield from rows
 
     def rows(self) -> list[tuple[Any, ...]]:
@@ -63,14 +67,13 @@ class Result:
     @contextmanager
     def arrow_reader(self) -> "Iterator[pa.RecordBatchReader]":
         """Give the rows as Arrow batches, one after the other."""
-        with self._cursor() as cursor:
-            select = self._select(ARROW_TYPES)
-            if hasattr(cursor, "fetch_record_batch"):  # before DuckDB 2.0, where relations with parameters do not stream
-                reader = cursor.execute(select, self._parameters).fetch_record_batch(_ROWS_AT_A_TIME)
-            else:
-                reader = cursor.sql(select, params=self._parameters).to_arrow_reader(_ROWS_AT_A_TIME)
+        import pyarrow as pa
+
+        with Work(self._connection) as work:
+            reader = self._do(work, _start_reader, work.connection, self._select(ARROW_TYPES), self._parameters)
             try:
-                yield reader
+                batches = iter(partial(self._do, work, next, reader, None), None)
+                yield pa.RecordBatchReader.from_batches(reader.schema, batches)
             finally:
                 reader.close()
 
@@ -101,7 +104,8 @@ class Result:
         try:
             return self.arrow().to_pandas(types_mapper=nullable.get)
         except (ValueError, OverflowError) as error:
-            raise SqlError(f"pandas cannot hold a value: {error}", "cast it to text in the SQL, or take polars") from error
+            advice = "cast it to text in the SQL, or take polars"
+            raise SqlError(f"pandas cannot hold a value: {error}", advice) from error
 
     def listing(self) -> Listing:
         """Return what the output formats take."""
@@ -116,8 +120,9 @@ class Result:
     def _describe(self) -> list[tuple[str, str]]:
         if self._statement.is_explain:
             return [("explain_key", "VARCHAR"), ("explain_value", "VARCHAR")]
-        with self._cursor() as cursor:
-            described = cursor.execute(f"describe {self._wrapped('*')}", self._parameters).fetchall()
+        with Work(self._connection) as work:
+            self._do(work, work.connection.execute, f"describe {self._wrapped('*')}", self._parameters)
+            described = work.connection.fetchall()
         return [(name, sql_type) for name, sql_type, *_ in described]
 
     def _plain_types(self, kept: frozenset[str]) -> list[str]:
@@ -134,22 +139,28 @@ class Result:
 
     def _wrapped(self, columns: str) -> str:
         # On lines of its own: the statement may end in a comment, and errors name its lines.
-        return f"select {columns} from (\n{self._statement.sql}\n)"
+        return f"select {columns} from (\n{self._statement.sql}\n)"  # noqa: S608 - that is what it is for
 
-    @contextmanager
-    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Give a connection of its own to each reader: one that streams can do nothing else."""
-        cursor = self._connection.cursor()
+    def _do(self, work: Work, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         try:
-            yield cursor
-        except duckdb.InterruptException as error:
-            raise KeyboardInterrupt from error
-        except duckdb.IOException as error:  # the files of the version are the only ones it can reach
-            raise LedgerDamagedError(self._ledger, _bounded(str(error))) from error
-        except duckdb.Error as error:
+            return work.do(step, *args, **kwargs)
+        except (duckdb.Error, OSError, ValueError) as error:  # the latter two are how pyarrow passes on the first
+            # What DuckDB says of a missing file depends on its release, and on what it looked for next.
+            for file in self._files:
+                if not file.exists():
+                    raise LedgerDamagedError(file, "it is missing") from error
             raise SqlError(_bounded(_unwrapped(str(error), self._statement))) from error
-        finally:
-            cursor.close()
+
+
+def _start_reader(
+    connection: duckdb.DuckDBPyConnection, select: str, parameters: Parameters | None
+) -> "pa.RecordBatchReader":
+    # Before DuckDB 2.0 relations with parameters do not stream, and since then only relations do.
+    fetch_reader = getattr(connection, "fetch_record_batch", None)
+    if fetch_reader:
+        connection.execute(select, parameters)
+        return fetch_reader(_ROWS_AT_A_TIME)
+    return connection.sql(select, params=parameters).to_arrow_reader(_ROWS_AT_A_TIME)
 
 
 def _dotted(blanks: re.Match[str]) -> str:

@@ -36,6 +36,7 @@ _TABLE_FUNCTIONS = {
     "pragma_version",
     "range",
     "read_parquet",
+    "repeat",
     "unnest",
 }
 _VOLATILE_FUNCTIONS = {
@@ -103,7 +104,7 @@ def _check_select(connection: duckdb.DuckDBPyConnection, select: str) -> None:
         """
         select function_name from duckdb_functions()
         where lower(function_name) in (select unnest($1))
-          and (has_side_effects or function_type in ('table', 'table_macro', 'pragma'))
+          and (has_side_effects or function_type in ('table', 'table_macro'))
         order by function_name
         """,
         [sorted(called)],
