@@ -4,6 +4,9 @@
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
     │   ├── AmbiguousNameError     several sessions, … begin with that name
+    │   ├── UnknownVersionError    the ledger has no such version
+    │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
+    │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
     │       └── OutputError            the output cannot be written where or how it was asked for
@@ -72,6 +75,60 @@ class AmbiguousNameError(UsageError):
     def remedy(self) -> str:
         """Name some of them."""
         return f"say which: {', '.join(self.found)}"
+
+
+class UnknownVersionError(UsageError):
+    """The ledger has no such version."""
+
+    def __init__(self, version: int, known: tuple[int, ...]) -> None:
+        self.version = version
+        self.known = known
+
+    def __str__(self) -> str:
+        return f"the ledger has no version {self.version}"
+
+    @property
+    def remedy(self) -> str:
+        """Name the versions there are; they may be thousands, but they have few gaps."""
+        runs: list[list[int]] = []
+        for number in sorted(self.known):
+            if runs and number == runs[-1][-1] + 1:
+                runs[-1][1:] = [number]
+            else:
+                runs.append([number])
+        shown = [" to ".join(map(str, run)) for run in runs[-5:]]
+        return f"the versions are: {', '.join(['…'] * (len(runs) > 5) + shown)}"
+
+
+class SqlError(UsageError):
+    """DuckDB cannot run the SQL, or AIX will not."""
+
+    def __init__(self, problem: str, advice: str = "") -> None:
+        self.problem = problem
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return self.problem
+
+    @property
+    def remedy(self) -> str:
+        """Say what would be run."""
+        return self.advice
+
+
+class MissingLibraryError(UsageError):
+    """A library that AIX does not bring along is not installed."""
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+
+    def __str__(self) -> str:
+        return f"{self.library} is not installed"
+
+    @property
+    def remedy(self) -> str:
+        """Say how to get it."""
+        return f"pip install {self.library}"
 
 
 class PlaceError(UsageError):

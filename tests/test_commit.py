@@ -16,6 +16,7 @@ import pytest
 
 from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
 from aix.ledger import durable
+from aix.ledger.catalog import CATALOG, CATALOG_NOTE
 from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.manifest import Manifest, Segment, manifest_path, read_latest
 from aix.schema import SCHEMA_VERSION, TABLES, migrations
@@ -29,7 +30,9 @@ TAGS = TABLES["tags"]
 
 
 def files_of(ledger: Path) -> set[str]:
-    return {path.relative_to(ledger).as_posix() for path in ledger.rglob("*") if path.is_file()}
+    """The files that a ledger consists of; the catalog is made of them."""
+    files = {path.relative_to(ledger).as_posix() for path in ledger.rglob("*") if path.is_file()}
+    return files - {CATALOG, CATALOG_NOTE}
 
 
 def named_files(ledger: Path) -> set[str]:

@@ -4,6 +4,7 @@ import doctest
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,14 +107,28 @@ AIX_EXAMPLES = [example for page in PAGES for example in console_examples(page) 
 def test_examples_do_what_the_page_shows(
     command: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
     monkeypatch.chdir(tmp_path)
     process = run_aix(*shlex.split(command)[1:])
     assert (process.returncode, process.stderr) == (0, "")
     assert doctest.OutputChecker().check_output(shown, process.stdout, doctest.ELLIPSIS), process.stdout
 
 
+PYTHON_EXAMPLES = [
+    example for page in PAGES for example in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+]
+
+
+@pytest.mark.parametrize("program", PYTHON_EXAMPLES)
+def test_python_examples_run(program: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    process = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")
+
+
 def test_the_readme_has_examples_that_run() -> None:
     assert len(AIX_EXAMPLES) >= 4
+    assert PYTHON_EXAMPLES
 
 
 def test_ci_runs_what_contributing_says() -> None:

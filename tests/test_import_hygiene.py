@@ -16,10 +16,17 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
         "import aix",
         "import aix.schema",
         "import aix.config, aix.ids, aix.errors, aix.query_files",
-        "import aix.ledger.manifest, aix.ledger.views",
+        "import aix.ledger.manifest, aix.ledger.views, aix.ledger.catalog, aix.reading.ledger",
         *(
             f"import sys; sys.argv = {['aix', *arguments]}\n{RUN_MAIN}"
-            for arguments in (["--help"], ["schema", "--help"], ["version"], ["schema"], ["config", "--json"])
+            for arguments in (
+                ["--help"],
+                ["schema", "--help"],
+                ["sql", "--help"],
+                ["version"],
+                ["schema"],
+                ["config", "--json"],
+            )
         ),
     ],
 )

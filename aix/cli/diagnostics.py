@@ -73,7 +73,10 @@ def _on_one_line(message: str) -> str:
 
 
 def _complain(problem: str, remedy: str) -> None:
-    _say(f"aix: {problem}")
+    first, *others = problem.split("\n")
+    _say(f"aix: {first}")
+    for line in others:  # indented, so that text of a log cannot look like another message
+        _say(f"  {line}".rstrip())
     if remedy:
         _say(f"  {remedy}")
 

@@ -3,11 +3,28 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
 from aix.cli.stdout import emit
+from aix.config import load_config
 from aix.formats import FORMATS, Listing
+
+
+def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
+    return value if value or ctx.resilient_parsing else load_config(ctx.obj).ledger
+
+
+def ledger_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the folder of the ledger it reads, as `ledger`."""
+    return click.option(
+        "--ledger",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        callback=_ledger_in_force,
+        help="Read the ledger in FOLDER. Default: the one that `aix config` shows.",
+    )(command)
 
 
 def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., None]:

@@ -1,9 +1,15 @@
 """What a command gives out: named, typed columns and rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-_NUMBERS = ("BIGINT", "DOUBLE", "DECIMAL")
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMBERS = (*_WHOLE_NUMBERS, *(f"U{name}" for name in _WHOLE_NUMBERS), "FLOAT", "DOUBLE", "DECIMAL")
 
 
 @dataclass(frozen=True)
@@ -25,3 +31,5 @@ class Listing:
 
     columns: tuple[ListingColumn, ...]
     rows: Iterable[Sequence[object]]
+    arrow_reader: "Callable[[], AbstractContextManager[pa.RecordBatchReader]] | None" = None
+    """The same rows in Arrow, where whoever made the listing has them so."""

@@ -19,6 +19,11 @@ _ROWS_PER_BATCH = 50_000
 
 def write_parquet(listing: Listing, stream: "SupportsWrite[bytes]") -> None:
     """Write the listing as one Parquet file."""
+    if listing.arrow_reader is not None:
+        with listing.arrow_reader() as reader, pq.ParquetWriter(stream, reader.schema, compression="zstd") as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        return
     schema = pa.schema([(column.name, arrow_type(column.type)) for column in listing.columns])
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         for batch in _batches(listing, schema):

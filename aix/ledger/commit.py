@@ -15,6 +15,7 @@ import msgspec
 import pyarrow as pa
 
 from aix.errors import LedgerDamagedError
+from aix.ledger.catalog import refresh_catalog
 from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
 from aix.ledger.index import Index
 from aix.ledger.locks import among_writers
@@ -93,16 +94,22 @@ def commit(ledger: Path, change: Change) -> Manifest:
     with writing_to(ledger):
         _prepare(ledger)
         with among_writers(ledger):
-            overtaken_at = -1
-            while True:
-                base = read_latest(ledger) if is_ledger(ledger) else EMPTY
-                if base.version <= overtaken_at:
-                    taken = manifest_path(ledger, base.version + 1)
-                    raise LedgerDamagedError(taken, "it was there, and is gone again")
-                new = _attempt(ledger, base, change)
-                if new is not None:
-                    return new
-                overtaken_at = base.version
+            new = _commit(ledger, change)
+        refresh_catalog(ledger)
+        return new
+
+
+def _commit(ledger: Path, change: Change) -> Manifest:
+    overtaken_at = -1
+    while True:
+        base = read_latest(ledger) if is_ledger(ledger) else EMPTY
+        if base.version <= overtaken_at:
+            taken = manifest_path(ledger, base.version + 1)
+            raise LedgerDamagedError(taken, "it was there, and is gone again")
+        new = _attempt(ledger, base, change)
+        if new is not None:
+            return new
+        overtaken_at = base.version
 
 
 def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:

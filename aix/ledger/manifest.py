@@ -103,6 +103,11 @@ def read_latest(ledger: Path) -> Manifest:
     return read_manifest(newest)
 
 
+def version_numbers(ledger: Path) -> tuple[int, ...]:
+    """Return the numbers of the versions at that path, the newest last."""
+    return tuple(int(path.stem) for path in manifest_paths(ledger))
+
+
 def manifest_paths(ledger: Path) -> list[Path]:
     """Return the manifests of all versions, oldest first."""
     folder = ledger / VERSIONS_FOLDER

@@ -1,0 +1,108 @@
+"""`ledger.duckdb`: the newest version of the ledger for any DuckDB client, one view per table.
+
+    LEDGER/ledger.duckdb         views over the version's Parquet files, by absolute path
+    LEDGER/ledger.duckdb.json    which version and folder the file beside it is for
+
+Both are disposable: they are made of a manifest, and made again when they are missing, of another version, or in
+another folder than they say. The file is replaced whole, so whoever has it open keeps what they opened.
+"""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from aix.errors import LedgerError, LedgerUnwritableError
+from aix.ledger.durable import remove
+from aix.ledger.manifest import Manifest, read_latest
+from aix.ledger.views import create_views
+from aix.schema import SCHEMA_VERSION
+
+CATALOG = "ledger.duckdb"
+CATALOG_NOTE = "ledger.duckdb.json"
+_STORAGE_VERSION = "v1.0.0"
+"""Read by every DuckDB since 1.0; left to itself, DuckDB writes files that only its own release and later ones open."""
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """What a catalog was made of, readable without DuckDB."""
+
+    version: int
+    schema_version: int
+    folder: str
+    file: tuple[int, int, int]
+    """Which file is meant: of two writers, one may leave the file and the other the note."""
+
+
+def refresh_catalog(ledger: Path) -> None:
+    """Bring the catalog up to date, where it can be written; the ledger is whole without it."""
+    with suppress(OSError, LedgerError, UnicodeError):
+        folder = ledger.resolve()
+        str(folder).encode()  # DuckDB opens no path that is not UTF-8
+        written = 0
+        # A writer that was slow replaces the catalog of a faster one, so look again after writing.
+        while (newest := read_latest(folder)).version > written and not _is_current(folder, newest):
+            write_catalog(folder, newest)
+            written = newest.version
+
+
+def write_catalog(ledger: Path, manifest: Manifest) -> None:
+    """Replace the catalog by one of that version."""
+    folder = ledger.resolve()
+    content = _views(folder, manifest)
+    with suppress(FileNotFoundError):
+        # Left by a client that wrote to the catalog before; it does not belong to the new one.
+        (folder / f"{CATALOG}.wal").unlink()
+    file = _replace(folder / CATALOG, content)
+    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), file)
+    _replace(folder / CATALOG_NOTE, msgspec.json.encode(note))
+
+
+def _is_current(folder: Path, manifest: Manifest) -> bool:
+    try:
+        note = msgspec.json.decode((folder / CATALOG_NOTE).read_bytes(), type=_Note)
+        found = _identity((folder / CATALOG).stat())
+    except (OSError, msgspec.MsgspecError):
+        return False
+    return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), found)
+
+
+def _views(folder: Path, manifest: Manifest) -> bytes:
+    """Make a database of views; elsewhere, because DuckDB cannot write where a folder's name has a question mark."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="aix-") as elsewhere:
+        Path(elsewhere).chmod(0o700)
+        made = Path(elsewhere) / CATALOG
+        try:
+            with duckdb.connect(str(made), config={"storage_compatibility_version": _STORAGE_VERSION}) as connection:
+                connection.execute("begin")
+                create_views(connection, folder, manifest)
+                connection.execute("commit")
+        except duckdb.Error as error:
+            raise LedgerUnwritableError(folder, str(error)) from error
+        return made.read_bytes()
+
+
+def _replace(target: Path, content: bytes) -> tuple[int, int, int]:
+    """Put a private file in the place of another, all at once, and say which file it is."""
+    part = target.with_name(f".{uuid4().hex}.part")
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, 0o600)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        identity = _identity(part.stat())
+        part.replace(target)
+    finally:
+        remove(part)
+    return identity
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_size, status.st_mtime_ns

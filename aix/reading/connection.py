@@ -1,0 +1,54 @@
+"""A DuckDB connection that can read one version of one ledger, and nothing else."""
+
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+
+import duckdb
+
+from aix.errors import LedgerDamagedError
+from aix.ledger.manifest import Manifest
+from aix.ledger.views import create_views, file_literal
+from aix.schema.sql import quote_text
+
+_SETTINGS = (
+    "set autoinstall_known_extensions = false",
+    "set autoload_known_extensions = false",
+    "set allow_community_extensions = false",
+    "set allow_persistent_secrets = false",
+    # Else a table name that is not in the ledger could be that of a variable of the Python program.
+    "set python_enable_replacements = false",
+    # So that the same ledger gives the same rows on every machine.
+    "set TimeZone = 'UTC'",
+)
+
+
+def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory with a view per table; the files of the version are all it can reach."""
+    try:
+        str(ledger).encode()
+    except UnicodeEncodeError as error:
+        raise LedgerDamagedError(ledger, "its path is not UTF-8, and DuckDB opens no other") from error
+    connection = duckdb.connect()
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
+    connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
+    connection.execute("set enable_external_access = false")
+    create_views(connection, ledger, manifest)
+    connection.execute("set lock_configuration = true")
+    return connection
+
+
+def _private_folder(connection: duckdb.DuckDBPyConnection) -> str:
+    """Make the folder for what does not fit into memory; left to itself, DuckDB writes to the current one."""
+    folder = tempfile.mkdtemp(prefix="aix-")
+    weakref.finalize(connection, shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _file_names(ledger: Path, manifest: Manifest) -> set[str]:
+    """Name every file as it is, and as the views write it."""
+    paths = [ledger / segment.path for segments in manifest.tables.values() for segment in segments]
+    return {name for path in paths for name in (quote_text(str(path.absolute())), file_literal(path))}

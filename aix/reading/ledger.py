@@ -1,0 +1,106 @@
+"""A ledger as a Python object."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from aix.config import load_config
+from aix.errors import UnknownVersionError
+from aix.ledger.catalog import refresh_catalog
+from aix.ledger.manifest import Manifest, manifest_path, read_latest, read_manifest, version_numbers
+from aix.schema import find_table
+from aix.schema.migrations import changed_tables
+from aix.schema.sql import quote_name
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+    from aix.reading.result import Parameters, Result
+
+
+class Ledger:
+    """One version of a ledger: what is committed after it was opened does not show."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self._manifest = manifest
+
+    def __repr__(self) -> str:
+        return f"<aix ledger {self.path}, version {self.version}>"
+
+    @property
+    def version(self) -> int:
+        """The number of the version that is read."""
+        return self._manifest.version
+
+    def versions(self) -> tuple[int, ...]:
+        """Return the numbers of all versions there are, the newest last."""
+        return version_numbers(self.path)
+
+    def at(self, version: int) -> "Ledger":
+        """Return the same ledger at another of its versions."""
+        known = self.versions()
+        if version not in known:
+            raise UnknownVersionError(version, known)
+        return Ledger(self.path, read_manifest(manifest_path(self.path, version)))
+
+    def sql(self, query: str, parameters: "Parameters | None" = None) -> "Result":
+        """Run one SELECT, or the EXPLAIN of one; the tables are those of `aix schema`.
+
+        Parameters stand for `$1`, `$2` and so on, or for `$name` when they are a mapping.
+        """
+        from aix.reading.result import Result
+        from aix.reading.statement import accept
+
+        return Result(self._connection, self._files(), accept(self._connection, query), parameters)
+
+    def table(self, name: str) -> "pl.LazyFrame":
+        """Return a table for polars: a scan of the version's files.
+
+        A table that this release has in another form than the ledger is read at once, until a commit brings the
+        ledger up to date.
+        """
+        import polars as pl
+
+        from aix.schema.arrow import arrow_schema
+
+        table = find_table(name)
+        files = self._files(name)
+        if not files:
+            return pl.DataFrame(arrow_schema(table).empty_table()).lazy()
+        if name in changed_tables(self._manifest.schema_version):
+            return self.sql(f"from {quote_name(name)}").polars().lazy()
+        scan = pl.scan_parquet(files, glob=False, hive_partitioning=False)
+        return scan.select(table.column_names)
+
+    def _files(self, *tables: str) -> list[Path]:
+        """Return the files of these tables, or of all."""
+        names = tables or self._manifest.tables
+        return [self.path / segment.path for name in names for segment in self._manifest.tables.get(name, ())]
+
+    def close(self) -> None:
+        """Let go of the database in memory; results that were not converted cannot be any more."""
+        if "_connection" in vars(self):
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @cached_property
+    def _connection(self) -> "duckdb.DuckDBPyConnection":
+        from aix.reading.connection import connect
+
+        return connect(self.path, self._manifest)
+
+
+def open_ledger(path: Path | str | None = None) -> Ledger:
+    """Open the newest version of the ledger in a folder, by default of the one in the configuration."""
+    folder = load_config().ledger if path is None else Path(path)
+    absolute = folder.expanduser().absolute()
+    manifest = read_latest(absolute)
+    refresh_catalog(absolute)
+    return Ledger(absolute, manifest)

@@ -1,0 +1,179 @@
+"""What a statement returns, in the form that the reader likes."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import duckdb
+
+from aix.errors import LedgerDamagedError, MissingLibraryError, SqlError
+from aix.formats import Listing, ListingColumn
+from aix.reading.plain_types import ARROW_TYPES, PYTHON_TYPES, plain_type
+from aix.reading.statement import Statement
+from aix.reading.work import Work
+from aix.schema.sql import quote_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Parameters = Sequence[object] | Mapping[str, object]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_ROWS_AT_A_TIME = 2_000
+_ERROR_CHARACTERS = 2_000
+_INDENT = re.compile("^ +")
+_LINE = re.compile(r"^LINE (\d+): ", re.MULTILINE)
+
+
+class Result:
+    """The rows of one statement on one version of the ledger.
+
+    Nothing is kept: each conversion runs the statement, and iteration never holds more than a few thousand rows.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        files: Sequence[Path],
+        statement: Statement,
+        parameters: Parameters | None,
+    ) -> None:
+        self._files = files
+        self._connection = connection
+        self._statement = statement
+        self._parameters = parameters
+        described = self._describe()
+        self.columns = tuple(name for name, _ in described)
+        self.types = tuple(sql_type for _, sql_type in described)
+        """As SQL writes them."""
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Go through the rows; what Python has no exact value for comes as the text that DuckDB writes."""
+        with Work(self._connection) as work:
+            self._do(work, work.connection.execute, self._select(PYTHON_TYPES), self._parameters)
+            while rows := self._do(work, work.connection.fetchmany, _ROWS_AT_A_TIME):
+                yield from rows
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return all rows."""
+        return list(self)
+
+    @contextmanager
+    def arrow_reader(self) -> "Iterator[pa.RecordBatchReader]":
+        """Give the rows as Arrow batches, one after the other."""
+        import pyarrow as pa
+
+        with Work(self._connection) as work:
+            reader = self._do(work, _start_reader, work.connection, self._select(ARROW_TYPES), self._parameters)
+            try:
+                batches = iter(partial(self._do, work, next, reader, None), None)
+                yield pa.RecordBatchReader.from_batches(reader.schema, batches)
+            finally:
+                reader.close()
+
+    def arrow(self) -> "pa.Table":
+        """Return an Arrow table."""
+        with self.arrow_reader() as reader:
+            return reader.read_all()
+
+    def polars(self) -> "pl.DataFrame":
+        """Return a polars frame."""
+        import polars as pl
+
+        return pl.DataFrame(self.arrow())
+
+    def pandas(self) -> "pd.DataFrame":
+        """Return a pandas frame, with the types of pandas that can hold NULL beside whole numbers and booleans."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingLibraryError("pandas") from error
+        import pyarrow as pa
+
+        nullable = {
+            pa.bool_(): pd.BooleanDtype(),
+            **{getattr(pa, f"int{bits}")(): getattr(pd, f"Int{bits}Dtype")() for bits in (8, 16, 32, 64)},
+            **{getattr(pa, f"uint{bits}")(): getattr(pd, f"UInt{bits}Dtype")() for bits in (8, 16, 32, 64)},
+        }
+        try:
+            return self.arrow().to_pandas(types_mapper=nullable.get)
+        except (ValueError, OverflowError) as error:
+            advice = "cast it to text in the SQL, or take polars"
+            raise SqlError(f"pandas cannot hold a value: {error}", advice) from error
+
+    def listing(self) -> Listing:
+        """Return what the output formats take."""
+        if self._statement.is_explain:
+            lines = (line for _, plan in self for line in plan.splitlines())
+            # Text that begins with blanks would be quoted, and the drawing torn.
+            return Listing((ListingColumn("plan"),), ((_INDENT.sub(_dotted, line.rstrip()),) for line in lines))
+        types = self._plain_types(PYTHON_TYPES)
+        columns = tuple(ListingColumn(*column) for column in zip(self.columns, types, strict=True))
+        return Listing(columns, self, self.arrow_reader)
+
+    def _describe(self) -> list[tuple[str, str]]:
+        if self._statement.is_explain:
+            return [("explain_key", "VARCHAR"), ("explain_value", "VARCHAR")]
+        with Work(self._connection) as work:
+            self._do(work, work.connection.execute, f"describe {self._wrapped('*')}", self._parameters)
+            described = work.connection.fetchall()
+        return [(name, sql_type) for name, sql_type, *_ in described]
+
+    def _plain_types(self, kept: frozenset[str]) -> list[str]:
+        return [plain_type(self._connection, sql_type, kept) for sql_type in self.types]
+
+    def _select(self, kept: frozenset[str]) -> str:
+        if self._statement.is_explain:
+            return self._statement.sql
+        casts = [
+            f"cast(#{number} as {sql_type}) as {quote_name(name)}"
+            for number, (name, sql_type) in enumerate(zip(self.columns, self._plain_types(kept), strict=True), start=1)
+        ]
+        return self._wrapped(", ".join(casts))
+
+    def _wrapped(self, columns: str) -> str:
+        # On lines of its own: the statement may end in a comment, and errors name its lines.
+        return f"select {columns} from (\n{self._statement.sql}\n)"  # noqa: S608 - that is what it is for
+
+    def _do(self, work: Work, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return work.do(step, *args, **kwargs)
+        except (duckdb.Error, OSError, ValueError) as error:  # the latter two are how pyarrow passes on the first
+            # What DuckDB says of a missing file depends on its release, and on what it looked for next.
+            for file in self._files:
+                if not file.exists():
+                    raise LedgerDamagedError(file, "it is missing") from error
+            raise SqlError(_bounded(_unwrapped(str(error), self._statement))) from error
+
+
+def _start_reader(
+    connection: duckdb.DuckDBPyConnection, select: str, parameters: Parameters | None
+) -> "pa.RecordBatchReader":
+    # Before DuckDB 2.0 relations with parameters do not stream, and since then only relations do.
+    fetch_reader = getattr(connection, "fetch_record_batch", None)
+    if fetch_reader:
+        connection.execute(select, parameters)
+        return fetch_reader(_ROWS_AT_A_TIME)
+    return connection.sql(select, params=parameters).to_arrow_reader(_ROWS_AT_A_TIME)
+
+
+def _dotted(blanks: re.Match[str]) -> str:
+    return "·" * len(blanks[0])
+
+
+def _unwrapped(message: str, statement: Statement) -> str:
+    """Count the lines of a message from the start of the user's statement; what stands below stays in its column."""
+    if statement.is_explain:
+        return message
+    message = message.split("\n\nLINE 1: ")[0]  # the line before the statement, which the user did not write
+    return _LINE.sub(lambda line: f"LINE {int(line[1]) - 1}: ".ljust(len(line[0])), message)
+
+
+def _bounded(message: str) -> str:
+    return message if len(message) <= _ERROR_CHARACTERS else f"{message[:_ERROR_CHARACTERS]}…"

@@ -1,0 +1,143 @@
+"""Which SQL is run: one statement, a SELECT or the EXPLAIN of one, that calls nothing which acts.
+
+DuckDB's own parser says what a statement is. The connection is locked besides, so that what slips through here still
+reaches no other file; see `aix.reading.connection`.
+"""
+
+import re
+from dataclasses import dataclass
+
+import duckdb
+
+from aix.errors import SqlError
+
+_ADVICE = "one SELECT is run, or the EXPLAIN of one; see `aix sql --help`"
+_QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"}
+# Whatever DuckDB lists as a table function, or as one with side effects, is refused unless it is known to only look.
+_TABLE_FUNCTIONS = {
+    "duckdb_columns",
+    "duckdb_functions",
+    "duckdb_keywords",
+    "duckdb_settings",
+    "duckdb_tables",
+    "duckdb_types",
+    "duckdb_views",
+    "generate_series",
+    "histogram",
+    "histogram_values",
+    "json_each",
+    "json_tree",
+    "parquet_file_metadata",
+    "parquet_kv_metadata",
+    "parquet_metadata",
+    "parquet_scan",
+    "parquet_schema",
+    "pragma_table_info",
+    "pragma_version",
+    "range",
+    "read_parquet",
+    "repeat",
+    "unnest",
+}
+_VOLATILE_FUNCTIONS = {
+    "current_query",
+    "error",
+    "gen_random_uuid",
+    "random",
+    "setseed",
+    "uuid",
+    "uuidv4",
+    "uuidv7",
+}
+HARMLESS_FUNCTIONS = frozenset(_TABLE_FUNCTIONS | _VOLATILE_FUNCTIONS)
+
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_ANALYZE = (b"analyze", b"analyse")
+_WORD = re.compile(rb"\w+|.")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL that may be run, without the semicolon at its end."""
+
+    sql: str
+    is_explain: bool
+
+
+def accept(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
+    """Return the one statement of the query, or raise an error that says why it is not run."""
+    if _NO_TEXT.search(query):
+        raise SqlError("the SQL holds characters that are no text", _ADVICE)
+    try:
+        kinds = [statement.type.name for statement in connection.extract_statements(query)]
+    except duckdb.Error as error:
+        raise SqlError(str(error)) from error
+    if len(kinds) != 1 or kinds == ["MULTI"]:
+        raise SqlError("this is more than one statement" if kinds else "there is no statement", _ADVICE)
+    if kinds[0] not in ("SELECT", "EXPLAIN"):
+        raise SqlError(f"{kinds[0].replace('_', ' ')} is not run here", _ADVICE)
+    words = _Words(query)
+    is_explain = kinds[0] == "EXPLAIN"
+    _check_select(connection, words.explained() if is_explain else words.text)
+    return Statement(words.text, is_explain)
+
+
+def _check_select(connection: duckdb.DuckDBPyConnection, select: str) -> None:
+    found = connection.execute(
+        """
+        with parsed as (select json_serialize_sql(cast($1 as varchar)) as tree)
+        select json_array_length(tree, '$.statements'),
+               json_extract_string(tree, '$..type'),
+               json_extract_string(tree, '$..function_name')
+        from parsed
+        """,
+        [select],
+    ).fetchone()
+    assert found is not None  # noqa: S101 - the query has one row
+    statements, types, functions = found
+    writing = {node for node in types if node and node.endswith("_NODE")} - _QUERY_NODES
+    if statements != 1 or writing:
+        raise SqlError("this statement is no plain SELECT", _ADVICE)
+    called = {function.lower() for function in functions if function} - HARMLESS_FUNCTIONS
+    refused = connection.execute(
+        """
+        select function_name from duckdb_functions()
+        where lower(function_name) in (select unnest($1))
+          and (has_side_effects or function_type in ('table', 'table_macro'))
+        order by function_name
+        """,
+        [sorted(called)],
+    ).fetchone()
+    if refused:
+        raise SqlError(f"the function {refused[0]} is not called here: it can do more than look at the ledger", _ADVICE)
+
+
+class _Words:
+    """A query by the words of DuckDB's lexer, which knows what is a comment or a string."""
+
+    def __init__(self, query: str) -> None:
+        self._bytes = query.encode()
+        self._starts = [start for start, kind in duckdb.tokenize(query) if kind != duckdb.token_type.comment]
+        end = len(self._bytes)
+        while self._word(len(self._starts) - 1) == b";":
+            end = self._starts.pop()
+        self._bytes = self._bytes[:end]
+
+    @property
+    def text(self) -> str:
+        """The query without the semicolons at its end."""
+        return self._bytes.decode()
+
+    def explained(self) -> str:
+        """Return what comes after EXPLAIN and its options."""
+        first = 1
+        if self._word(1) in _ANALYZE:
+            first = 2
+        elif self._word(1) == b"(" and self._word(2) in (*_ANALYZE, b"format"):
+            first = next(number for number in range(2, len(self._starts)) if self._word(number) == b")") + 1
+        return self._bytes[self._starts[first] :].decode()
+
+    def _word(self, number: int) -> bytes:
+        found = _WORD.match(self._bytes, self._starts[number])
+        return found[0].lower() if found else b""
