@@ -9,7 +9,8 @@
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
-    │       └── OutputError            the output cannot be written where or how it was asked for
+    │       ├── OutputError            the output cannot be written where or how it was asked for
+    │       └── ExportError            the export cannot be written there
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    there is none at that path
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
@@ -154,6 +155,13 @@ class ConfigError(PlaceError):
 
 class OutputError(PlaceError):
     """The output cannot be written where or how it was asked for."""
+
+
+class ExportError(PlaceError):
+    """The export cannot be written there."""
+
+    def __init__(self, target: Path, problem: str) -> None:
+        super().__init__(str(target), problem, "name another place with -o PATH")
 
 
 class LedgerError(AixError):

@@ -6,6 +6,7 @@ fast with fifty commands as with five.
 
 from difflib import get_close_matches
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -14,9 +15,14 @@ import aix as package
 from aix.cli.command import Command, print_and_exit
 from aix.cli.stdout import emit_text
 
-# The subcommand NAME is `command` in the module `aix.cli.NAME`; what a newcomer needs first comes first.
+# The subcommand NAME is `command` in the module `aix.cli.NAME`, or `aix.cli.NAME_` where NAME is a word of Python; what a
+# newcomer needs first comes first.
 COMMANDS = {
     "sql": "Ask the ledger a question in SQL.",
+    "import": "Join another ledger into this one.",
+    "export": "Write the ledger as Parquet files or as a DuckDB database.",
+    "forget": "Remove sessions from the ledger for good.",
+    "vacuum": "Remove files that nobody needs any more.",
     "schema": "List the tables of the ledger, or the columns of one.",
     "config": "Show the settings in force and where each comes from.",
     "completion": "Print a shell completion script.",
@@ -33,7 +39,8 @@ class _Commands(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"aix.cli.{cmd_name}").command
+        module = f"aix.cli.{cmd_name}{'_' if iskeyword(cmd_name) else ''}"
+        command: click.Command = import_module(module).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -23,7 +23,7 @@ from aix.schema import SCHEMA_VERSION
 
 CATALOG = "ledger.duckdb"
 CATALOG_NOTE = "ledger.duckdb.json"
-_STORAGE_VERSION = "v1.0.0"
+STORAGE_VERSION = "v1.0.0"
 """Read by every DuckDB since 1.0; left to itself, DuckDB writes files that only its own release and later ones open."""
 
 
@@ -78,7 +78,7 @@ def _views(folder: Path, manifest: Manifest) -> bytes:
         Path(elsewhere).chmod(0o700)
         made = Path(elsewhere) / CATALOG
         try:
-            with duckdb.connect(str(made), config={"storage_compatibility_version": _STORAGE_VERSION}) as connection:
+            with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
                 connection.execute("begin")
                 create_views(connection, folder, manifest)
                 connection.execute("commit")

@@ -94,37 +94,44 @@ class Groups:
 
     def merge(self) -> None:
         """Put small groups together until there are few of any size."""
-        while small := self._too_many_of_one_size():
-            merged = uuid4().hex
-            for table in TABLES.values():
-                paths = [
-                    self._stage.ledger / segment.path
-                    for name in small
-                    for segment in self._segments[name].get(table.name, ())
-                ]
-                if paths:
-                    self.write(merged, table, batches_of(rows for path in paths for rows in read_row_groups(path)))
-            self.put_index(merged, Index.merged(self._indexes[name].whole for name in small))
-            for name in small:
-                del self._segments[name], self._indexes[name]
+        while alike := self._too_many_of_one_size():
+            self.put_together(alike)
+
+    def put_together(self, names: Sequence[str]) -> None:
+        """Make one group of several."""
+        merged = uuid4().hex
+        for table in TABLES.values():
+            paths = [path for name in names for found, path in self.segments(name) if found is table]
+            self.write(merged, table, batches_of(rows for path in paths for rows in read_row_groups(path)))
+        self.put_index(merged, Index.merged(self._indexes[name].whole for name in names))
+        for name in names:
+            del self._segments[name], self._indexes[name]
+
+    def size_of(self, name: str) -> int:
+        """Return how many bytes the files of a group have."""
+        return sum(segment.size_bytes or 0 for segments in self._segments[name].values() for segment in segments)
+
+    def all_small(self) -> list[str]:
+        """Return small groups that fit into one, if there are several."""
+        return self._fitting([name for name in self._segments if self.size_of(name) < _TIERS[-1]])
 
     def _too_many_of_one_size(self) -> list[str]:
-        sizes = {
-            name: sum(segment.size_bytes or 0 for segments in files.values() for segment in segments)
-            for name, files in self._segments.items()
-        }
         floor = 0
         for ceiling in _TIERS:
-            alike = sorted((name for name in sizes if floor <= sizes[name] < ceiling), key=lambda name: sizes[name])
-            if len(alike) >= _MERGED_AT_ONCE:
-                chosen: list[str] = []
-                for name in alike:
-                    if sum(sizes[other] for other in chosen) + sizes[name] <= LARGEST_BYTES:
-                        chosen.append(name)
-                if len(chosen) > 1:
-                    return chosen
+            alike = [name for name in self._segments if floor <= self.size_of(name) < ceiling]
+            if len(alike) >= _MERGED_AT_ONCE and (fitting := self._fitting(alike)):
+                return fitting
             floor = ceiling
         return []
+
+    def _fitting(self, names: Sequence[str]) -> list[str]:
+        chosen: list[str] = []
+        room = LARGEST_BYTES
+        for name in sorted(names, key=self.size_of):
+            room -= self.size_of(name)
+            if room >= 0:
+                chosen.append(name)
+        return chosen if len(chosen) > 1 else []
 
 
 def rows_naming(bench: Workbench, table: Table, path: Path, nodes: str) -> pa.Array:

@@ -20,18 +20,19 @@ _OWN = {"prices"}
 """Tables that every ledger keeps for itself."""
 
 
-def join_ledger(ledger: Path, other: Path) -> Manifest:
+def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = True) -> Manifest:
     """Join the newest version of another ledger into this one, and return the version that holds it.
 
     Each group of the other's files is joined in a commit of its own, so that memory stays bounded; joining again after
-    an interruption does the rest.
+    an interruption does the rest. With `keep_raw`, the copies of sources that the other holds come along.
     """
     theirs = read_latest(other)
     version = None
     for files in groups_of(theirs.tables).values():
         with staging_folder(ledger) as scratch, engine_errors_of(other):
             version = add_statements(ledger, list(_statements(other, theirs, files, scratch)))
-    _copy_raw(ledger, other)
+    if keep_raw:
+        _copy_raw(ledger, other)
     return version or read_latest(ledger)
 
 

@@ -24,7 +24,7 @@ class Ledger:
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
-        self._manifest = manifest
+        self.manifest = manifest
 
     def __repr__(self) -> str:
         return f"<aix ledger {self.path}, version {self.version}>"
@@ -32,7 +32,7 @@ class Ledger:
     @property
     def version(self) -> int:
         """The number of the version that is read."""
-        return self._manifest.version
+        return self.manifest.version
 
     def versions(self) -> tuple[int, ...]:
         """Return the numbers of all versions there are, the newest last."""
@@ -69,15 +69,15 @@ class Ledger:
         files = self._files(name)
         if not files:
             return pl.DataFrame(arrow_schema(table).empty_table()).lazy()
-        if name in changed_tables(self._manifest.schema_version):
+        if name in changed_tables(self.manifest.schema_version):
             return self.sql(f"from {quote_name(name)}").polars().lazy()
         scan = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         return scan.select(table.column_names)
 
     def _files(self, *tables: str) -> list[Path]:
         """Return the files of these tables, or of all."""
-        names = tables or self._manifest.tables
-        return [self.path / segment.path for name in names for segment in self._manifest.tables.get(name, ())]
+        names = tables or self.manifest.tables
+        return [self.path / segment.path for name in names for segment in self.manifest.tables.get(name, ())]
 
     def close(self) -> None:
         """Let go of the database in memory; results that were not converted cannot be any more."""
@@ -94,7 +94,7 @@ class Ledger:
     def _connection(self) -> "duckdb.DuckDBPyConnection":
         from aix.reading.connection import connect
 
-        return connect(self.path, self._manifest)
+        return connect(self.path, self.manifest)
 
 
 def open_ledger(path: Path | str | None = None) -> Ledger:

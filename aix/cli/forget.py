@@ -1,0 +1,103 @@
+"""`aix forget`."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.command import Command
+from aix.cli.options import ledger_option, listing_output
+from aix.config import load_config
+from aix.formats import Listing, ListingColumn
+
+if TYPE_CHECKING:
+    from aix.ledger.removal import Forgotten
+    from aix.ledger.selection import Selection
+
+
+@click.command(cls=Command)
+@click.argument("session", required=False)
+@click.option("--source", type=click.Path(path_type=Path), metavar="PATH", help="Sessions read from PATH, or below it.")
+@click.option(
+    "--before",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    metavar="DATE",
+    help="Sessions whose last activity lies before DATE, in the configured time zone.",
+)
+@click.option("--match", "text", metavar="TEXT", help="Sessions that hold TEXT anywhere, letter for letter.")
+@click.option("--dry-run", is_flag=True, help="Show which sessions would go, and do nothing.")
+@ledger_option
+@listing_output
+@click.pass_context
+def command(
+    ctx: click.Context,
+    session: str | None,
+    source: Path | None,
+    before: datetime | None,
+    text: str | None,
+    dry_run: bool,  # noqa: FBT001 - click's
+    ledger: Path,
+) -> Listing:
+    """Remove sessions from the ledger for good, and show what went.
+
+    SESSION is a label, an alias, or the beginning of a label that no other has. A session goes with the subagents it
+    spawned, with what was noted about it, and with the copies of the sources it was read from. All older versions of
+    the ledger go as well, at once: they hold the same text.
+
+    A turn that another session shares, because one was resumed or forked from the other, stays with that session;
+    the listing names it, so that it can be forgotten too.
+
+    The tool's own log is not touched: a later import reads it again once it has changed.
+
+    \b
+      aix forget session-log:5b1f
+      aix forget --source ~/logs/secret-project --dry-run
+      aix forget --before 2026-01-01
+      aix forget --match "the password"
+    """
+    if [session, source, before, text].count(None) != 3:
+        raise click.UsageError("Say what to forget: SESSION, --source, --before or --match, one of them.")
+    if text == "":
+        raise click.UsageError("--match needs a text; every session holds the empty one.")
+    from aix.ledger.removal import forget
+
+    zoned = before and before.replace(tzinfo=load_config(ctx.obj).timezone)
+    selection = _select(ledger, session, source, zoned, text)
+    columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
+    if dry_run:
+        return Listing(columns, [("session", label, 1) for label in selection.labels])
+    return Listing(columns, _rows(forget(ledger, selection)))
+
+
+def _select(
+    ledger: Path, session: str | None, source: Path | None, before: datetime | None, text: str | None
+) -> "Selection":
+    import duckdb
+
+    from aix.ledger.manifest import read_latest
+    from aix.ledger.selection import select_before, select_match, select_session, select_source
+    from aix.ledger.views import create_views
+
+    with duckdb.connect() as connection:
+        create_views(connection, ledger, read_latest(ledger))
+        if session is not None:
+            return select_session(connection, session)
+        if source is not None:
+            return select_source(connection, source)
+        if before is not None:
+            return select_before(connection, int(before.timestamp() * 1000))
+        return select_match(connection, text or "")
+
+
+def _rows(forgotten: "Forgotten") -> list[tuple[str, str, int]]:
+    return [
+        *(("session", label, 1) for label in forgotten.sessions),
+        *(("rows", table, count) for table, count in forgotten.rows.items()),
+        *([("copies of sources", "raw", forgotten.raw_copies)] if forgotten.raw_copies else []),
+        *([("files", "of older versions and left behind", forgotten.files)] if forgotten.files else []),
+        *(
+            ("stays, and shares turns with what went", label, forgotten.shared_turns)
+            for label in forgotten.sharing_sessions
+        ),
+    ]

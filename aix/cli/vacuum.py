@@ -1,0 +1,48 @@
+"""`aix vacuum`."""
+
+from pathlib import Path
+
+import click
+
+from aix.cli.command import Command
+from aix.cli.options import ledger_option, listing_output
+from aix.formats import Listing, ListingColumn
+
+
+@click.command(cls=Command)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=24.0,
+    show_default=True,
+    metavar="HOURS",
+    help="Keep what was in use within the last HOURS: a version while a newer one is not older than that.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+@ledger_option
+@listing_output
+def command(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT001 - click's
+    """Put small groups of files together, and remove files that nobody needs any more.
+
+    Every import leaves the version before it in place, so that whoever reads it can go on. `aix vacuum` removes such
+    versions once their grace period is over, together with what killed processes left behind and with copies of
+    sources in a state that no version knows. The newest version is never touched.
+
+    With --grace 0, a query that is running may find its files gone.
+
+    \b
+      aix vacuum --dry-run
+      aix vacuum
+      aix vacuum --grace 1
+    """
+    from aix.ledger.collection import collect, find_removals
+    from aix.ledger.tidying import merge_groups, small_groups
+
+    groups = small_groups(ledger) if dry_run else merge_groups(ledger)
+    removals = find_removals(ledger, grace * 3600) if dry_run else collect(ledger, grace * 3600)
+    columns = (ListingColumn("what"), ListingColumn("path"), ListingColumn("bytes", "BIGINT"))
+    rows = [
+        *(("group put together with others", name, size) for name, size in groups.items()),
+        *((removal.kind, removal.path.relative_to(ledger).as_posix(), removal.size_bytes) for removal in removals),
+    ]
+    return Listing(columns, rows)

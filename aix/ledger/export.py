@@ -1,0 +1,86 @@
+"""Writing one version of a ledger in forms that stand alone: a Parquet file per table, or one DuckDB database."""
+
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import duckdb
+import pyarrow as pa
+
+from aix.errors import ExportError
+from aix.ledger.catalog import STORAGE_VERSION
+from aix.ledger.durable import DiskError, make_folder
+from aix.ledger.manifest import Manifest
+from aix.ledger.row_groups import batches_of, read_row_groups
+from aix.ledger.upgrade import upgraded_rows
+from aix.ledger.views import view_select
+from aix.ledger.workbench import engine_errors_of, write_rows
+from aix.schema import TABLES, Table
+from aix.schema.arrow import arrow_schema
+from aix.schema.migrations import changed_tables
+from aix.schema.sql import quote_name
+
+
+def export_parquet(ledger: Path, version: Manifest, target: Path, tables: Iterable[Table]) -> None:
+    """Write a folder with one Parquet file per table; a table without rows has a file as well."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ExportError(target, "is there already, and not an empty folder")
+    with _made_beside(target) as folder:
+        for table in tables:
+            with engine_errors_of(ledger):
+                write_rows(folder / f"{table.name}.parquet", arrow_schema(table), _rows(ledger, version, table))
+
+
+def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterable[Table]) -> None:
+    """Write a DuckDB database with a table per table, which every DuckDB since 1.0 opens."""
+    if target.is_dir():
+        raise ExportError(target, "is a folder")
+    with _made_beside(target) as folder:
+        database = folder / "ledger.duckdb"
+        settings = {"storage_compatibility_version": STORAGE_VERSION, "memory_limit": "512MB"}
+        with engine_errors_of(ledger), duckdb.connect(str(database), config=settings) as connection:
+            connection.execute("set preserve_insertion_order = false")
+            for table in tables:
+                connection.execute(f"create table {quote_name(table.name)} as {view_select(table, ledger, version)}")
+        database.chmod(0o600)
+        # What is put in the place of the target is the file, not the folder it was made in.
+        finished = folder.with_name(f"{folder.name}.duckdb")
+        database.rename(finished)
+        shutil.rmtree(folder)
+        finished.rename(folder)
+
+
+def _rows(ledger: Path, version: Manifest, table: Table) -> Iterator[pa.RecordBatch]:
+    is_outdated = table.name in changed_tables(version.schema_version)
+    for segment in version.tables.get(table.name, ()):
+        path = ledger / segment.path
+        if is_outdated:
+            yield from upgraded_rows(table, path, version.schema_version)
+        else:
+            yield from batches_of(rows.select(table.column_names) for rows in read_row_groups(path))
+
+
+@contextmanager
+def _made_beside(target: Path) -> Iterator[Path]:
+    """Give a private folder that takes the place of the target once it is whole."""
+    part = target.absolute().with_name(f".{target.name}.{uuid4().hex}.part")
+    try:
+        make_folder(part)
+        yield part
+        if target.is_dir() and part.is_dir():
+            target.rmdir()
+        part.replace(target)
+    except (DiskError, OSError) as error:
+        raise ExportError(target, getattr(error, "strerror", None) or str(error)) from error
+    finally:
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            part.unlink(missing_ok=True)
+
+
+def tables_to_export(*, canonical: bool) -> list[Table]:
+    """Return all tables, or those that the Agents Ledger Schema defines."""
+    return [table for table in TABLES.values() if table.canonical or not canonical]
