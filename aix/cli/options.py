@@ -3,14 +3,35 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import click
 
 from aix.cli.stdout import emit
+from aix.config import load_config
 from aix.formats import FORMATS, Listing
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
-def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., None]:
+
+def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the ledger that the user names, else the one of the configuration."""
+    option = click.option(
+        "--ledger",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        callback=_ledger_in_force,
+        help="Use the ledger in FOLDER instead of the one in the configuration.",
+    )
+    return option(command)
+
+
+def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path:  # noqa: ARG001 - click's
+    return value or load_config(ctx.obj).ledger
+
+
+def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
     """Turn a function that returns a listing into a command that writes it as the user asks."""
 
     @click.option(
@@ -35,9 +56,11 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., None]:
         as_json: bool,
         path: Path | None,
         **kwargs: object,
-    ) -> None:
+    ) -> bool:
         if as_json and output_format not in (None, "json"):
             raise click.UsageError(f"--json and --format {output_format} contradict each other.")
-        emit(make_listing(*args, **kwargs), output_format="json" if as_json else output_format, path=path)
+        listing = make_listing(*args, **kwargs)
+        emit(listing, output_format="json" if as_json else output_format, path=path)
+        return listing.has_findings
 
     return write_listing

@@ -16,6 +16,7 @@ from aix.cli.stdout import emit_text
 
 # The subcommand NAME is `command` in the module `aix.cli.NAME`; what a newcomer needs first comes first.
 COMMANDS = {
+    "check": "Check that the ledger keeps its promises.",
     "schema": "List the tables of the ledger, or the columns of one.",
     "config": "Show the settings in force and where each comes from.",
     "completion": "Print a shell completion script.",

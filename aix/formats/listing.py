@@ -25,3 +25,5 @@ class Listing:
 
     columns: tuple[ListingColumn, ...]
     rows: Iterable[Sequence[object]]
+    has_findings: bool = False
+    """Whether the rows report something that must not be; the command then says so when it ends."""
