@@ -155,6 +155,7 @@ def examine(ledger: Path) -> Iterator[Examination]:
         tempfile.TemporaryDirectory(prefix="aix-check-") as folder,
         duckdb.connect(config={**_LIMITS, "temp_directory": folder}) as connection,
     ):
+        connection.execute("set enable_progress_bar = false")  # DuckDB would draw it on stdout
         connection.execute("create schema previous; set schema = 'previous'")
         create_views(connection, ledger, EMPTY if previous is None else _without_shared_files(previous, manifest))
         connection.execute("set schema = 'main'")

@@ -91,7 +91,7 @@ def test_an_unknown_check_is_a_wrong_usage_that_names_the_nearest(tmp_path: Path
     assert "did you mean ancestry?" in process.stderr
 
 
-@pytest.mark.parametrize("arguments", [(), ("foreign_keys",), ("subagent_links", "--format", "csv")])
+@pytest.mark.parametrize("arguments", [(), ("references_to_turns",), ("subagent_links", "--format", "csv")])
 def test_an_id_that_would_drive_a_terminal_cannot(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     sessions = [
         {**row, "parent_turn_id": HOSTILE, "spawn_tool_call_id": HOSTILE} if row["label"] == ABANDONED else row

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from aix.health import check_names
 from tests.command_line import AIX
 from tests.deep_ledger import chain_parents, tree_parents, write_deep_ledger
 
@@ -38,4 +39,5 @@ def test_checking_a_deep_ledger_stays_within_its_memory(
     with capsys.disabled():
         print(f"\n{parents.__name__}({TURNS}): {peak_kib / 1024:.0f} MiB at most, {cpu_seconds:.1f} s of CPU time")
     assert code == 0, process.stdout
+    assert len(process.stdout.splitlines()) == 1 + len(check_names()) + 1
     assert peak_kib < LIMIT_MIB * 1024

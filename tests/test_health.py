@@ -204,7 +204,27 @@ CASES = [
     Case(
         "a call from a message of another turn",
         (put("tool_calls", "call_1", message_id=OTHER_ANSWER),),
-        {"foreign_keys": {"call_1"}},
+        {"calls_in_turn": {"call_1"}},
+    ),
+    Case(
+        "a decision about a turn that is not there",
+        (put("permission_decisions", "call_1", turn_id=NOWHERE),),
+        {"references_to_turns": {"call_1"}},
+    ),
+    Case(
+        "a call of a message that is not there",
+        (put("tool_calls", "call_1", message_id=NOWHERE),),
+        {"references_to_messages": {"call_1"}},
+    ),
+    Case(
+        "facts of a call that is not there",
+        (put("tool_call_facts", "call_1", call_id="call_3"),),
+        {"references_to_tool_calls": {"call_3"}},
+    ),
+    Case(
+        "a call that spawned a session that is not there",
+        (put("tool_calls", "call_1", spawned_session_label="nowhere"),),
+        {"references_to_sessions": {"call_1"}},
     ),
     Case(
         "a request of a session that is not there",
