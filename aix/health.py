@@ -128,8 +128,8 @@ class Examination:
         import duckdb
 
         try:
-            cursor = self._connection.execute(query.sql)
-            while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            result = self._connection.execute(query.sql)
+            while rows := result.fetchmany(_ROWS_AT_ONCE):
                 yield from map(OffendingRow._make, rows)
         except duckdb.OutOfMemoryException:
             raise
