@@ -15,11 +15,11 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
     [
         "import aix",
         "import aix.schema",
-        "import aix.config, aix.ids, aix.errors, aix.query_files",
+        "import aix.config, aix.ids, aix.errors, aix.query_files, aix.health",
         "import aix.ledger.manifest, aix.ledger.views",
         *(
             f"import sys; sys.argv = {['aix', *arguments]}\n{RUN_MAIN}"
-            for arguments in (["--help"], ["schema", "--help"], ["version"], ["schema"], ["config", "--json"])
+            for arguments in (["--help"], ["check", "--help"], ["version"], ["schema"], ["config", "--json"])
         ),
     ],
 )
