@@ -5,7 +5,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 CONSTRAINTS = constraints/dev.txt
 
-.PHONY: help run test test-lowest test-crash lint format docs bench clean
+.PHONY: help run test test-lowest test-crash test-scale lint format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -23,6 +23,9 @@ test-lowest:  ## Run all tests with the lowest supported versions of the depende
 
 test-crash: $(VENV)/.dev  ## Kill 200 processes in the middle of their commits
 	AIX_CRASH_KILLS=200 $(BIN)/python -m pytest tests/test_crash.py
+
+test-scale: $(VENV)/.dev  ## Check a chain and a tree of 10,000 turns within bounded memory
+	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

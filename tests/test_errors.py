@@ -24,6 +24,7 @@ EXAMPLES = [
     errors.LedgerTooNewError(Path("l"), 9, 2),
     errors.LedgerUnwritableError(Path("l"), "disk full"),
     errors.WorkerDiedError(),
+    errors.ExportError(Path("/x"), "is a folder"),
     errors.AmbiguousNameError("session", "a", ("ab", "ac")),
     errors.RowError("turns", ("id: is NULL", "b", "c", "d")),
 ]

@@ -15,7 +15,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
     [
         "import aix",
         "import aix.schema",
-        "import aix.config, aix.ids, aix.errors, aix.query_files",
+        "import aix.config, aix.ids, aix.errors, aix.query_files, aix.health",
         "import aix.ledger.manifest, aix.ledger.views, aix.ledger.catalog, aix.reading.ledger",
         *(
             f"import sys; sys.argv = {['aix', *arguments]}\n{RUN_MAIN}"
@@ -23,6 +23,11 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["--help"],
                 ["schema", "--help"],
                 ["sql", "--help"],
+                ["check", "--help"],
+                ["import", "--help"],
+                ["export", "--help"],
+                ["forget", "--help"],
+                ["vacuum", "--help"],
                 ["version"],
                 ["schema"],
                 ["config", "--json"],

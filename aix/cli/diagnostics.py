@@ -37,7 +37,7 @@ MEANINGS = {
 def run(command: click.Command) -> ExitCode:
     """Run a command line and return how it ended; every error becomes one message on stderr."""
     try:
-        code = command.main(prog_name="aix", standalone_mode=False)
+        outcome = command.main(prog_name="aix", standalone_mode=False)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "aix"
         _complain(_on_one_line(error.format_message()), f"see {path} --help")
@@ -59,7 +59,9 @@ def run(command: click.Command) -> ExitCode:
         remedy = "" if _debugging() else "set AIX_DEBUG=1 to see where, and report it"
         _complain(f"this is a defect: {type(error).__name__}: {error}", remedy)
         return ExitCode.DEFECT
-    return ExitCode(code or ExitCode.OK)
+    if outcome is True:  # what a listing with findings returns
+        return ExitCode.FINDINGS
+    return ExitCode(outcome or ExitCode.OK)
 
 
 def _code_of(error: AixError) -> ExitCode:

@@ -20,9 +20,7 @@ from aix.cli.options import ledger_option
     help="Where: an empty or new folder for parquet, a file for duckdb.",
 )
 @click.option("--canonical", is_flag=True, help="Only the tables of the Agents Ledger Schema, without extensions.")
-@click.option(
-    "--at", "version", type=click.IntRange(min=1), metavar="VERSION", help="An earlier version of the ledger."
-)
+@click.option("--at", "version", type=click.IntRange(min=1), metavar="VERSION", help="Write an earlier version.")
 @ledger_option
 def command(form: str, target: Path, canonical: bool, version: int | None, ledger: Path) -> None:  # noqa: FBT001
     """Write the ledger in a form that stands alone.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 import click
 
@@ -11,23 +11,27 @@ from aix.cli.stdout import emit
 from aix.config import load_config
 from aix.formats import FORMATS, Listing
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 
 def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
     return value if value or ctx.resilient_parsing else load_config(ctx.obj).ledger
 
 
-def ledger_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the folder of the ledger it reads, as `ledger`."""
-    return click.option(
+def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the folder of the ledger it works on, as `ledger`."""
+    option = click.option(
         "--ledger",
         type=click.Path(path_type=Path),
         metavar="FOLDER",
         callback=_ledger_in_force,
-        help="Read the ledger in FOLDER. Default: the one that `aix config` shows.",
-    )(command)
+        help="Use the ledger in FOLDER. Default: the one that `aix config` shows.",
+    )
+    return option(command)
 
 
-def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., None]:
+def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
     """Turn a function that returns a listing into a command that writes it as the user asks."""
 
     @click.option(
@@ -52,9 +56,11 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., None]:
         as_json: bool,
         path: Path | None,
         **kwargs: object,
-    ) -> None:
+    ) -> bool:
         if as_json and output_format not in (None, "json"):
             raise click.UsageError(f"--json and --format {output_format} contradict each other.")
-        emit(make_listing(*args, **kwargs), output_format="json" if as_json else output_format, path=path)
+        listing = make_listing(*args, **kwargs)
+        emit(listing, output_format="json" if as_json else output_format, path=path)
+        return listing.has_findings
 
     return write_listing

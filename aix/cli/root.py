@@ -15,11 +15,12 @@ import aix as package
 from aix.cli.command import Command, print_and_exit
 from aix.cli.stdout import emit_text
 
-# The subcommand NAME is `command` in the module `aix.cli.NAME`, or `aix.cli.NAME_` where NAME is a word of Python; what a
+# The subcommand NAME is `command` in the module `aix.cli.NAME`, or `NAME_` where NAME is a word of Python; what a
 # newcomer needs first comes first.
 COMMANDS = {
-    "sql": "Ask the ledger a question in SQL.",
     "import": "Join another ledger into this one.",
+    "sql": "Ask the ledger a question in SQL.",
+    "check": "Check that the ledger keeps its promises.",
     "export": "Write the ledger as Parquet files or as a DuckDB database.",
     "forget": "Remove sessions from the ledger for good.",
     "vacuum": "Remove files that nobody needs any more.",

@@ -33,3 +33,5 @@ class Listing:
     rows: Iterable[Sequence[object]]
     arrow_reader: "Callable[[], AbstractContextManager[pa.RecordBatchReader]] | None" = None
     """The same rows in Arrow, where whoever made the listing has them so."""
+    has_findings: bool = False
+    """Whether the rows report something that must not be; the command then says so when it ends."""

@@ -39,9 +39,9 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
         raise ExportError(target, "is a folder")
     with _made_beside(target) as folder:
         database = folder / "ledger.duckdb"
-        settings = {"storage_compatibility_version": STORAGE_VERSION, "memory_limit": "512MB"}
-        with engine_errors_of(ledger), duckdb.connect(str(database), config=settings) as connection:
-            connection.execute("set preserve_insertion_order = false")
+        settings = {"storage_compatibility_version": STORAGE_VERSION}
+        with engine_errors_of(ledger), duckdb.connect(str(database), config={**settings}) as connection:
+            connection.execute("set memory_limit = '512MB'; set preserve_insertion_order = false")
             for table in tables:
                 connection.execute(f"create table {quote_name(table.name)} as {view_select(table, ledger, version)}")
         database.chmod(0o600)

@@ -1,0 +1,78 @@
+"""`aix check`."""
+
+from itertools import chain, islice
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from aix.cli.command import Command
+from aix.cli.options import ledger_option, listing_output
+from aix.formats import Listing, ListingColumn
+from aix.health import Examination, OffendingRow, Severity, Status, check, check_names, examine, find_check
+from aix.query_files import Query
+
+
+def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    return [
+        CompletionItem(name, help=find_check(name).header["title"])
+        for name in check_names()
+        if name.startswith(incomplete)
+    ]
+
+
+@click.command(cls=Command)
+@click.argument("name", required=False, shell_complete=_complete_name)
+@ledger_option
+@click.pass_context
+@listing_output
+def command(ctx: click.Context, name: str | None, ledger: Path) -> Listing:
+    """Check that the ledger keeps its promises, or list all rows that break the one called NAME.
+
+    Every check is a SQL file in queries/health. Its status is `ok`; `alarm` when rows break it; `info` when they break
+    one that is only a warning; `skip` when there is nothing to compare with. The exit code is 1 when there is an
+    alarm, and 0 when there are only warnings.
+
+    \b
+      aix check
+      aix check --json
+      aix check ancestry
+    """
+    if name is None:
+        return _all_checks(ledger)
+    query = find_check(name)
+    return _offending_rows(ctx.with_resource(examine(ledger)), query)
+
+
+def _all_checks(ledger: Path) -> Listing:
+    columns = (
+        ListingColumn("check"),
+        ListingColumn("invariant"),
+        ListingColumn("severity"),
+        ListingColumn("status"),
+        ListingColumn("count", "BIGINT"),
+        ListingColumn("first_ids", "VARCHAR[]"),
+        ListingColumn("reason"),
+    )
+    findings = check(ledger)
+    rows = [
+        (
+            finding.name,
+            finding.invariant,
+            str(finding.severity),
+            str(finding.status),
+            finding.count,
+            list(finding.first_ids),
+            finding.reason,
+        )
+        for finding in findings
+    ]
+    return Listing(columns, rows, has_findings=any(finding.status is Status.ALARM for finding in findings))
+
+
+def _offending_rows(examination: Examination, query: Query) -> Listing:
+    rows = examination.offending_rows(query)
+    first = list(islice(rows, 1))
+    columns = tuple(map(ListingColumn, OffendingRow._fields))
+    is_hard = query.header["severity"] == Severity.HARD
+    return Listing(columns, chain(first, rows), has_findings=bool(first) and is_hard)

@@ -1,0 +1,178 @@
+"""Whether a ledger keeps its promises.
+
+Each SQL file in `queries/health` is one check: it returns the rows that break an invariant, and its header says which
+one and how bad that is. Checks run in bounded memory, whatever the ledger holds.
+
+    for finding in check(Path("ledger")):
+        print(finding.name, finding.status, finding.count)
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from aix.errors import LedgerDamagedError, UnknownNameError
+from aix.ledger.manifest import EMPTY, Manifest, manifest_path, read_latest, read_manifest, segments_of
+from aix.ledger.views import create_views
+from aix.query_files import Query, query_names, read_query
+
+if TYPE_CHECKING:
+    import duckdb
+
+_PACK = "health/"
+_ROWS_AT_ONCE = 1_000
+_IDS_SHOWN = 5
+# Two threads each hold one row group of long texts at a time, a few times over; DuckDB does not count all of that
+# towards its limit, so the limit is half of what the whole process may need.
+_LIMITS = {"threads": "2", "memory_limit": "256MB", "preserve_insertion_order": "false"}
+
+
+class Severity(StrEnum):
+    """How bad it is when an invariant is broken."""
+
+    HARD = "hard"
+    WARNING = "warning"
+
+
+class Status(StrEnum):
+    """What became of a check."""
+
+    OK = "ok"
+    ALARM = "alarm"
+    INFO = "info"
+    """Something was found that may be right."""
+    SKIP = "skip"
+    """There was nothing to check against."""
+
+
+class OffendingRow(NamedTuple):
+    """A row that breaks an invariant, and why."""
+
+    table_name: str
+    row_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found."""
+
+    name: str
+    invariant: str
+    severity: Severity
+    status: Status
+    count: int
+    first_ids: tuple[str, ...]
+    reason: str
+    """A sentence: what is wrong with the first row, or what holds."""
+
+
+def check_names() -> tuple[str, ...]:
+    """Return the names of all checks."""
+    return tuple(name.removeprefix(_PACK) for name in query_names() if name.startswith(_PACK))
+
+
+def find_check(name: str) -> Query:
+    """Return the check of that name, or say which names come near.
+
+    >>> find_check("parent_exists").header["invariant"]
+    'I2a'
+    """
+    if name not in check_names():
+        raise UnknownNameError("check", name, check_names())
+    return read_query(_PACK + name)
+
+
+def check(ledger: Path) -> list[Finding]:
+    """Run all checks on the newest version of the ledger."""
+    with examine(ledger) as examination:
+        return [examination.run(find_check(name)) for name in check_names()]
+
+
+class Examination:
+    """One version of a ledger, opened to be checked."""
+
+    def __init__(self, connection: "duckdb.DuckDBPyConnection", ledger: Path, *, has_previous: bool) -> None:
+        self._connection = connection
+        self._ledger = ledger
+        self._has_previous = has_previous
+
+    def run(self, query: Query) -> Finding:
+        """Run one check."""
+        first: list[OffendingRow] = []
+        count = 0
+        for row in self.offending_rows(query):
+            count += 1
+            if count <= _IDS_SHOWN:
+                first.append(row)
+        severity = Severity(query.header["severity"])
+        status, reason = self._judge(query, severity, first)
+        return Finding(
+            query.name.removeprefix(_PACK),
+            query.header["invariant"],
+            severity,
+            status,
+            count,
+            tuple(row.row_id for row in first),
+            reason,
+        )
+
+    def offending_rows(self, query: Query) -> Iterator[OffendingRow]:
+        """Go through the rows that break the invariant."""
+        import duckdb
+
+        try:
+            result = self._connection.execute(query.sql)
+            while rows := result.fetchmany(_ROWS_AT_ONCE):
+                yield from map(OffendingRow._make, rows)
+        except duckdb.OutOfMemoryException:
+            raise
+        except duckdb.Error as error:
+            raise LedgerDamagedError(self._ledger, f"the check {query.name} cannot be made: {error}") from error
+
+    def _judge(self, query: Query, severity: Severity, first: list[OffendingRow]) -> tuple[Status, str]:
+        if first:
+            return Status.ALARM if severity is Severity.HARD else Status.INFO, first[0].reason
+        if query.header.get("needs") == "previous" and not self._has_previous:
+            return Status.SKIP, "There is no version before this one to compare with."
+        return Status.OK, f"{query.header['title']}."
+
+
+@contextmanager
+def examine(ledger: Path) -> Iterator[Examination]:
+    """Open the newest version of a ledger for checks, and the one before it in the schema `previous`."""
+    import duckdb
+
+    manifest = read_latest(ledger)
+    previous = _read_previous(ledger, manifest)
+    with (
+        tempfile.TemporaryDirectory(prefix="aix-check-") as folder,
+        duckdb.connect(config={**_LIMITS, "temp_directory": folder}) as connection,
+    ):
+        connection.execute("set enable_progress_bar = false")  # DuckDB would draw it on stdout
+        connection.execute("create schema previous; set schema = 'previous'")
+        create_views(connection, ledger, EMPTY if previous is None else _without_shared_files(previous, manifest))
+        connection.execute("set schema = 'main'")
+        create_views(connection, ledger, manifest)
+        yield Examination(connection, ledger, has_previous=previous is not None)
+
+
+def _read_previous(ledger: Path, manifest: Manifest) -> Manifest | None:
+    path = manifest_path(ledger, manifest.version - 1)
+    return read_manifest(path) if path.exists() else None
+
+
+def _without_shared_files(previous: Manifest, current: Manifest) -> Manifest:
+    """Leave out the files that the current version has too: their rows cannot be gone."""
+    shared = segments_of(current)
+    tables = {
+        name: tuple(segment for segment in segments if segment not in shared)
+        for name, segments in previous.tables.items()
+    }
+    return msgspec.structs.replace(previous, tables=tables)
