@@ -78,7 +78,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
         return base.tables
     nodes = [node for node in families.nodes() if families.of(node) in moving]
     make_current(bench, pa.array(nodes, pa.uint64()))
-    write_current(bench, groups, Index.of((node, families.of(node)) for node in nodes))
+    write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}))
     for name, part in touched.items():
         leaving = [family for family in part.families.to_pylist() if families.of(family) in moving]
         if leaving:

@@ -11,10 +11,18 @@ class Families:
 
     def link(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Put the two nodes of each pair into one family."""
+        above = self._above
         for one, other in pairs:
-            first, second = self.of(one), self.of(other)
-            if first != second:
-                self._above[first] = second
+            root = self.of(other)
+            if one not in above:  # most nodes are named once, by a row that joins what is there
+                above[one] = root
+            elif (own := self.of(one)) != root:
+                above[own] = root
+
+    def add(self, nodes: Iterable[int]) -> None:
+        """Take nodes in, each a family of its own unless it is known."""
+        for node in nodes:
+            self._above.setdefault(node, node)
 
     def of(self, node: int) -> int:
         """Return the node that stands for the family of a node."""

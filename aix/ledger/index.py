@@ -9,7 +9,7 @@ import os
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -36,20 +36,20 @@ class Index:
         return len(self.nodes)
 
     @classmethod
-    def of(cls, families: Iterable[tuple[int, int]]) -> "Index":
-        """Make an index of pairs of node and family."""
-        ordered = sorted(families)
-        return cls(
-            pa.array([node for node, _ in ordered], pa.uint64()),
-            pa.array([family for _, family in ordered], pa.uint64()),
-        )
+    def of(cls, families: Mapping[int, int]) -> "Index":
+        """Make an index of nodes and their families."""
+        return cls._sorted(pa.array(families.keys(), pa.uint64()), pa.array(families.values(), pa.uint64()))
 
     @classmethod
     def merged(cls, indexes: Iterable["Index"]) -> "Index":
         """Make one index of several whose families have nothing in common."""
         listed = list(indexes)
-        nodes = pa.concat_arrays([index.nodes for index in listed])
-        families = pa.concat_arrays([index._families for index in listed])
+        return cls._sorted(
+            pa.concat_arrays([index.nodes for index in listed]), pa.concat_arrays([index._families for index in listed])
+        )
+
+    @classmethod
+    def _sorted(cls, nodes: pa.Array, families: pa.Array) -> "Index":
         order = pc.sort_indices(nodes)
         return cls(nodes.take(order), families.take(order))
 

@@ -99,7 +99,7 @@ def _remove_conversations(bench: Workbench, groups: Groups, selection: Selection
     nodes = pa.array(families.nodes(), pa.uint64())
     if len(nodes):
         make_current(bench, nodes)
-        write_current(bench, groups, Index.of((node, families.of(node)) for node in nodes.to_pylist()))
+        write_current(bench, groups, Index.of({node: families.of(node) for node in nodes.to_pylist()}))
     for name, part in touched.items():
         groups.remove(bench, name, part)
 

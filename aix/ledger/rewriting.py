@@ -27,8 +27,9 @@ def link_rows(bench: Workbench, families: Families, table: Table, relation: str)
     names = ", ".join(f"{expression} as n{place}" for place, expression in enumerate(expressions))
     nodes = bench.fetch(f"select distinct {names} from {relation}")
     first: list[int] = nodes.column(0).to_pylist()
-    for column in nodes.columns:
+    for column in nodes.columns[1:]:
         families.link((own, node) for own, node in zip(first, column.to_pylist(), strict=True) if node is not None)
+    families.add(first)
     return first
 
 
