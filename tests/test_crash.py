@@ -36,7 +36,8 @@ def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path, caps
         )
         assert writer.stdout is not None
         acknowledged = int(writer.stdout.readline())
-        time.sleep(dice.uniform(0, 0.1))
+        wait_for_staging(tmp_path / "data")
+        time.sleep(dice.uniform(0, 0.02))
         writer.send_signal(signal.SIGKILL)
         acknowledged = max([acknowledged, *map(int, writer.stdout.read().split())])
         writer.stdout.close()
@@ -139,6 +140,13 @@ def remove_staged_files(ledger: Path) -> bool:
     for file in left:
         (ledger / file).unlink()
     return bool(left)
+
+
+def wait_for_staging(folder: Path) -> None:
+    """Return when the writer is at the files of a commit; most of its time goes into making the catalog."""
+    before = set(folder.iterdir())
+    while set(folder.iterdir()) == before:
+        time.sleep(0.001)
 
 
 def all_named(ledger: Path) -> set[str]:
