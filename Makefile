@@ -5,7 +5,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 CONSTRAINTS = constraints/dev.txt
 
-.PHONY: help run test test-lowest test-crash test-scale lint format docs bench clean
+.PHONY: help run test test-lowest test-crash test-scale test-orders lint format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,6 +26,9 @@ test-crash: $(VENV)/.dev  ## Kill 200 processes in the middle of their commits
 
 test-scale: $(VENV)/.dev  ## Check a chain and a tree of 10,000 turns within bounded memory
 	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
+
+test-orders: $(VENV)/.dev  ## Join random rows in many orders and splits
+	AIX_PROPERTY_EXAMPLES=60 $(BIN)/python -m pytest tests/test_addition.py
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from tests.deliveries import as_text, deliver, dump
 from tests.sample_ledger import SAMPLE_ROWS
 from tests.worlds import Source, sources
 
-EXAMPLES = int(os.environ.get("AIX_PROPERTY_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("AIX_PROPERTY_EXAMPLES", "5"))
 
 
 def test_the_sample_holds_what_follows_from_it(tmp_path: Path) -> None:

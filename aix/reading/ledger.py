@@ -36,7 +36,8 @@ class Ledger:
 
     def versions(self) -> tuple[int, ...]:
         """Return the numbers of all versions there are, the newest last."""
-        return version_numbers(self.path)
+        oldest = read_latest(self.path).oldest
+        return tuple(number for number in version_numbers(self.path) if number >= oldest)
 
     def at(self, version: int) -> "Ledger":
         """Return the same ledger at another of its versions."""
