@@ -96,5 +96,5 @@ def _rows(forgotten: "Forgotten") -> list[tuple[str, str, int]]:
         *(("rows", table, count) for table, count in forgotten.rows.items()),
         *([("copies of sources", "raw", forgotten.raw_copies)] if forgotten.raw_copies else []),
         *([("files", "of older versions and left behind", forgotten.files)] if forgotten.files else []),
-        *(("stays, and keeps shared turns", label, forgotten.shared_turns) for label in forgotten.sharing_sessions),
+        *(("stays, and keeps shared turns", label, turns) for label, turns in forgotten.sharing_sessions.items()),
     ]

@@ -38,9 +38,8 @@ class Forgotten:
     sessions: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     """By table, how many of the newest version."""
-    sharing_sessions: list[str] = field(default_factory=list)
-    """Sessions that stay, and keep turns which they share with those that went."""
-    shared_turns: int = 0
+    sharing_sessions: dict[str, int] = field(default_factory=dict)
+    """Sessions that stay, with the number of turns which they share with those that went."""
     raw_copies: int = 0
     """Copies of sources that held them."""
     files: int = 0
@@ -132,11 +131,11 @@ def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten) -> 
     wanted = {turn_id for label in going for turn_id in turns_of.get(label, ())} | set(selection.turns)
     gone_turns = tree.descendants(wanted) - held
     forgotten.sessions = sorted(label for label, _, _ in sessions if label in going)
-    shared = wanted & held
-    forgotten.shared_turns = len(shared)
-    forgotten.sharing_sessions = sorted(
-        label for label, listed in turns_of.items() if label not in going and listed & shared
-    )
+    forgotten.sharing_sessions = {
+        label: len(listed & wanted)
+        for label, listed in sorted(turns_of.items())
+        if label not in going and listed & wanted
+    }
     _mark_gone(bench, "sessions.label", going)
     _mark_gone(bench, "turns.id", gone_turns)
 
