@@ -4,13 +4,18 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aix.errors import RowError
+from aix.ledger import addition, groups
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from tests.conversations import message, request, session, turn
 from tests.deliveries import as_text, deliver, dump
 from tests.sample_ledger import SAMPLE_ROWS
+from tests.test_groups import conversation
 from tests.worlds import Source, sources
 
 EXAMPLES = int(os.environ.get("AIX_PROPERTY_EXAMPLES", "5"))
@@ -50,3 +55,52 @@ def test_order_split_and_repetition_do_not_show(data: st.DataObject, said: list[
         expected = dump(together)
         assert dump(one_by_one) == expected
         assert dump(split) == expected
+
+
+def test_a_lesser_statement_changes_nothing_however_often_it_comes(tmp_path: Path) -> None:
+    """Also when it says something of derived columns."""
+    deliver(tmp_path, {"turns": [turn("T")], "messages": [message("m", "T", "user", content="long")]})
+    lesser = {"messages": [message("m", "T", "user", content="lo", sequence=5)], "turns": [turn("T", status="failed")]}
+    assert [deliver(tmp_path, lesser).version for _ in range(2)] == [1, 1]
+
+
+@pytest.mark.parametrize("column", ["nobody", "status", "id"])
+def test_what_cannot_be_inferred_is_refused(tmp_path: Path, column: str) -> None:
+    mark = {"table_name": "turns", "row_key": "T", "column_name": column}
+    with pytest.raises(RowError, match=f"turns.{column} cannot be inferred"):
+        deliver(tmp_path, {"turns": [turn("T")], "inferred_values": [mark]})
+
+
+def test_a_source_that_repeats_itself_gives_one_row_per_key(tmp_path: Path) -> None:
+    block = {"id": 7, "message_id": "m", "idx": 0, "content": "a"}
+    mark = {"table_name": "turns", "row_key": "T", "column_name": "started_at", "basis": "a"}
+    rows = {
+        "turns": [turn("T")],
+        "messages": [message("m", "T", "user")],
+        "message_codeblocks": [block, {**block, "content": "b"}],
+        "inferred_values": [mark, {**mark, "basis": "b"}],
+    }
+    deliver(tmp_path, rows)
+    found = dump(tmp_path)
+    assert (len(found["message_codeblocks"]), len(found["inferred_values"])) == (1, 1)
+    assert deliver(tmp_path, rows).version == 1
+
+
+def test_a_large_delivery_is_divided_into_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addition, "LARGEST_BYTES", 20_000)
+    monkeypatch.setattr(groups, "_MERGED_AT_ONCE", 1_000)
+    version = deliver(tmp_path / "divided", *(conversation(f"s{number}") for number in range(12)))
+    assert len(version.indexes) > 3
+    monkeypatch.undo()
+    deliver(tmp_path / "whole", *(conversation(f"s{number}") for number in range(12)))
+    assert dump(tmp_path / "divided") == dump(tmp_path / "whole")
+
+
+def test_numbers_at_the_edge_of_their_column_stop_nothing(tmp_path: Path) -> None:
+    rows = {
+        "turns": [turn("A", None, 2**63 - 1), turn("B", "A", 5), turn("C", "B", -(2**63))],
+        "requests": [request(f"r{turn_id}", turn_id, input_tokens=-(2**62)) for turn_id in "ABC"],
+        "sessions": [session("s", "C", 1)],
+    }
+    deliver(tmp_path, rows)
+    assert len(dump(tmp_path)["threads"]) == 3

@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError
-from aix.ledger.collection import collect, find_removals
+from aix.ledger import removal, staging
+from aix.ledger.collection import collect, find_removals, finish_forgetting
+from aix.ledger.durable import make_folder
+from aix.ledger.manifest import files_of as files_of_version
 from aix.ledger.manifest import manifest_paths, read_latest
 from aix.ledger.merging import join_ledger
 from aix.ledger.raw import keep_raw, kept_digests, open_raw, raw_path
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.staging import staging_folder
-from tests.deliveries import Rows, deliver, dump
+from tests.deliveries import Rows, deliver, dump, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 from tests.test_commit import files_of
 from tests.test_groups import conversation
@@ -91,11 +94,11 @@ def test_joining_a_ledger_is_joining_what_was_joined_into_it(tmp_path: Path) -> 
     deliver(tmp_path / "both", *first, *second)
     (tmp_path / "log").write_text("the source")
     digest = keep_raw(tmp_path / "two", tmp_path / "log")
-    join_ledger(tmp_path / "one", tmp_path / "two")
+    join_ledger(tmp_path / "one", tmp_path / "two", keep_raw=True)
     assert dump(tmp_path / "one") == dump(tmp_path / "both")
     assert list(kept_digests(tmp_path / "one")) == [digest]
     before = read_latest(tmp_path / "one")
-    assert join_ledger(tmp_path / "one", tmp_path / "two") == before, "twice is once"
+    assert join_ledger(tmp_path / "one", tmp_path / "two", keep_raw=True) == before, "twice is once"
 
 
 def test_joining_into_nothing_makes_a_copy_except_for_prices(tmp_path: Path) -> None:
@@ -131,11 +134,11 @@ def test_old_versions_go_after_their_grace_and_the_newest_stays(tmp_path: Path) 
     deliver(tmp_path, conversation("a", 4))
     removals = find_removals(tmp_path, HOUR)
     assert collect(tmp_path, HOUR) == removals
-    assert [removal.path.name for removal in removals if removal.kind == "version"] == [
+    assert [each.path.name for each in removals if each.kind == "version"] == [
         "0000000001.json",
         "0000000002.json",
     ], "the third was the newest until just now, and may still be read"
-    assert all(removal.size_bytes > 0 for removal in removals)
+    assert all(each.size_bytes > 0 for each in removals)
     assert len(manifest_paths(tmp_path)) == 2
     make_older(tmp_path, 2)
     collect(tmp_path, HOUR)
@@ -156,7 +159,7 @@ def test_what_killed_writers_left_goes_and_what_living_ones_need_stays(tmp_path:
     (tmp_path / "data" / "turns-living.parquet").write_text("half")
     with staging_folder(tmp_path) as living:
         os.utime(living, (0, 0))
-        gone = {removal.path.relative_to(tmp_path).as_posix() for removal in collect(tmp_path, HOUR)}
+        gone = {each.path.relative_to(tmp_path).as_posix() for each in collect(tmp_path, HOUR)}
         assert living.exists()
     assert gone == {"data/turns-dead.parquet", "versions/.dead.part", "staging/dead"}
 
@@ -166,8 +169,10 @@ def test_a_copy_of_a_source_goes_when_no_version_knows_that_state(tmp_path: Path
     for text in ("short", "longer"):
         source.write_text(text)
         deliver(tmp_path / "ledger", imported("s", keep_raw(tmp_path / "ledger", source)))
-    assert len(list(kept_digests(tmp_path / "ledger"))) == 2
     make_older(tmp_path / "ledger", 2)
+    collect(tmp_path / "ledger", 0)
+    assert len(list(kept_digests(tmp_path / "ledger"))) == 2, "an import that has not committed may need it"
+    make_older(tmp_path / "ledger", 30)
     collect(tmp_path / "ledger", HOUR)
     [digest] = kept_digests(tmp_path / "ledger")
     with open_raw(tmp_path / "ledger", digest) as copy:
@@ -180,3 +185,53 @@ def test_versions_before_a_forgotten_one_go_at_once(tmp_path: Path) -> None:
     forget(tmp_path, Selection(labels=["a"]))
     assert len(manifest_paths(tmp_path)) == 1
     assert time.time() - manifest_paths(tmp_path)[0].stat().st_mtime < HOUR
+
+
+def test_a_backup_that_is_joined_does_not_turn_bookkeeping_back(tmp_path: Path) -> None:
+    deliver(tmp_path / "backup", imported("s", "0" * 64))
+    deliver(tmp_path / "now", imported("s", "f" * 64))
+    join_ledger(tmp_path / "now", tmp_path / "backup")
+    assert [row["fingerprint"] for row in rows_of(tmp_path / "now", "import_sources")] == ["f" * 64]
+
+
+def test_copies_and_parts_that_are_not_ours_or_half_made_do_no_harm(tmp_path: Path) -> None:
+    deliver(tmp_path / "one", conversation("a"))
+    deliver(tmp_path / "two", conversation("b"))
+    (tmp_path / "log").write_text("x")
+    digest = keep_raw(tmp_path / "two", tmp_path / "log")
+    folder = tmp_path / "one" / "raw" / digest[:2]
+    folder.mkdir(parents=True)
+    (folder / "copy of a file.zst").write_text("?")
+    (folder / f".{digest}.part").write_text("half")
+    join_ledger(tmp_path / "one", tmp_path / "two", keep_raw=True)
+    assert list(kept_digests(tmp_path / "one")) == [digest]
+    make_older(tmp_path / "one", 2)
+    assert folder / f".{digest}.part" in [each.path for each in collect(tmp_path / "one", HOUR)]
+
+
+def test_a_forget_that_was_stopped_after_its_commit_is_finished(tmp_path: Path) -> None:
+    deliver(tmp_path, conversation("a"), conversation("b"))
+    first = read_latest(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(removal, "collect", lambda *_: [])
+        forget(tmp_path, Selection(labels=["a"]))
+    assert len(manifest_paths(tmp_path)) == 2
+    finish_forgetting(tmp_path)
+    assert len(manifest_paths(tmp_path)) == 1
+    assert not any((tmp_path / name).exists() for name in files_of_version(first))
+
+
+def test_a_staging_folder_that_was_collected_before_it_was_locked_is_made_again(tmp_path: Path) -> None:
+    made: list[Path] = []
+
+    def make_and_lose(path: Path) -> None:
+        make_folder(path)
+        if path.parent.name == "staging" and not made:
+            made.append(path)
+            path.rmdir()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging, "make_folder", make_and_lose)
+        with staging_folder(tmp_path) as folder:
+            assert folder.is_dir()
+    assert made

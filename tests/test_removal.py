@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from aix.errors import AmbiguousNameError, UnknownNameError
+from aix.health import check
 from aix.ids import h63
 from aix.ledger.manifest import manifest_paths, read_latest
 from aix.ledger.removal import Forgotten, forget
@@ -15,7 +16,7 @@ from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows, deliver, dump, rows_of
-from tests.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SUBAGENT
+from tests.sample_ledger import ABANDONED, MAIN, OTHER, SAMPLE_ROWS, SUBAGENT
 
 SECRET = 'correct horse "battery" staple\n日本'
 
@@ -242,3 +243,76 @@ def test_a_forgotten_session_can_be_imported_again(tmp_path: Path) -> None:
     forget_session(tmp_path, "a")
     deliver(tmp_path, conversation("a", "x"))
     assert dump(tmp_path) == before
+
+
+def hard_findings(ledger: Path) -> list[str]:
+    return [finding.name for finding in check(ledger) if finding.status == "alarm"]
+
+
+@pytest.mark.parametrize("label", [MAIN, ABANDONED, SUBAGENT])
+def test_the_invariants_hold_whatever_was_forgotten(tmp_path: Path, label: str) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    forget_session(tmp_path, label)
+    assert hard_findings(tmp_path) == []
+
+
+def test_an_abandoned_branch_goes_although_the_log_of_another_session_has_it(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    assert forget_session(tmp_path, ABANDONED).rows["turns"] == 1
+    assert OTHER not in [row["id"] for row in rows_of(tmp_path, "turns")]
+
+
+def test_rows_of_turns_and_calls_that_never_came_go_too(tmp_path: Path, marker: str) -> None:
+    dangling = {
+        "sessions": [session("gone", "T")],
+        "session_turns": [{"session_label": "gone", "turn_id": "U"}],
+        "messages": [message("m", "T", "user", content=marker), message("n", "U", "user", content=marker)],
+        "requests": [request("r", "T", session_label="gone", cwd=marker)],
+        "permission_decisions": [{"call_id": "nowhere", "turn_id": "U", "raw_target": marker}],
+    }
+    deliver(tmp_path, dangling, conversation("keep", "harmless"))
+    forget_session(tmp_path, "gone")
+    assert not any(marker in row for rows in dump(tmp_path).values() for row in rows)
+
+
+def test_words_of_the_schema_are_no_text_to_match(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS, conversation("other", "x"))
+    with connect(tmp_path) as connection:
+        for word in ("normal", "active", "user", "model-x", "started_at", "completed"):
+            assert select_match(connection, word).labels == [], word
+
+
+def test_a_match_in_what_was_inferred_takes_no_conversation_along(tmp_path: Path) -> None:
+    mark = {"table_name": "turns", "row_key": "T", "column_name": "started_at", "basis": "neighbours"}
+    deliver(tmp_path, {"turns": [turn("T")], "sessions": [session("s", "T")], "inferred_values": [mark]})
+    with connect(tmp_path) as connection:
+        forget(tmp_path, select_match(connection, "neighbours"))
+    assert [row["label"] for row in rows_of(tmp_path, "sessions")] == ["s"]
+
+
+def test_events_of_another_agent_with_the_same_run_stay(tmp_path: Path) -> None:
+    for agent in ("a", "b"):
+        events = [{"event_id": agent, "kind": "k", "agent_id": agent, "run_id": "run-1", "payload_json": "{}"}]
+        sessions = [session(f"dag:{agent}/run-1", f"T-{agent}", origin_session_id="run-1")]
+        deliver(tmp_path, {"turns": [turn(f"T-{agent}")], "sessions": sessions, "dag_events": events})
+    forget_session(tmp_path, "dag:a/run-1")
+    assert "b" in [row["event_id"] for row in rows_of(tmp_path, "dag_events")]
+
+
+def test_the_graph_of_a_forgotten_run_goes_with_it(tmp_path: Path, marker: str) -> None:
+    rows = {
+        "turns": [turn("T")],
+        "sessions": [session("dag:a/run-1", "T", origin_session_id="run-1")],
+        "dag_events": [{"event_id": "e", "kind": "k", "run_id": "run-1", "payload_json": marker}],
+        "dag_nodes": [{"node_id": node, "kind": "Message", "attrs_json": marker} for node in ("n", "shared")],
+        "dag_edges": [
+            {"id": 1, "type": "t", "src": "e", "dst": "n", "attrs_json": marker},
+            {"id": 2, "type": "t", "src": "e", "dst": "shared"},
+            {"id": 3, "type": "t", "src": "other", "dst": "shared"},
+        ],
+    }
+    deliver(tmp_path, rows)
+    forget_session(tmp_path, "dag:a/run-1")
+    assert [row["node_id"] for row in rows_of(tmp_path, "dag_nodes")] == ["shared"]
+    assert [row["id"] for row in rows_of(tmp_path, "dag_edges")] == [3]
+    assert "dag_events" not in dump(tmp_path)

@@ -117,23 +117,47 @@ _COLUMNS: Mapping[str, Mapping[str, st.SearchStrategy[object]]] = {
         "content": _TEXTS,
     },
     "tags": {"entity_type": st.just("turns"), "entity_id": _TURN, "tag": _TEXTS, "added_at": _TIMES},
+    "message_files": {
+        "message_id": _MESSAGE,
+        "kind": st.sampled_from(["read", "written"]),
+        "file_path": _TEXTS,
+    },
+    "session_context": {"label": st.sampled_from(LABELS), "title": st.none() | _TEXTS, "context_tokens_used": _TOKENS},
+    "tool_call_facts": {"call_id": st.sampled_from(CALLS), "params_bytes": _TOKENS, "is_error": _MAYBE},
+    "embeddings": {
+        "entity_type": st.just("turns"),
+        "entity_id": _TURN,
+        "model": st.just("m"),
+        "dim": st.just(1),
+        "vec": st.lists(st.sampled_from([0.0, -0.0, 1.5]), min_size=1, max_size=1),
+    },
     "inferred_values": {
-        "table_name": st.sampled_from(["turns", "compactions", "messages"]),
-        "row_key": st.sampled_from(TURNS + MESSAGES),
-        "column_name": st.sampled_from(["started_at", "model", "content", "created_at", "workspace_path"]),
+        "mark": st.sampled_from(
+            [
+                *(("turns", turn, column) for turn in TURNS for column in ("started_at", "workspace_path")),
+                *(("compactions", turn, "model") for turn in TURNS),
+                *(("threads", turn, "persona_id") for turn in TURNS),
+                *(("messages", message, column) for message in MESSAGES for column in ("content", "created_at")),
+                *(("session_context", label, "title") for label in LABELS),
+            ]
+        ),
         "basis": st.none() | _TEXTS,
     },
 }
 
 
 def _key_of(name: str, row: Row) -> tuple[object, ...]:
-    key = ("message_id", "idx") if name == "message_codeblocks" else TABLES[name].key
-    return tuple(row[column] for column in key)
+    return tuple(row[column] for column in TABLES[name].key)
 
 
 def _finished(name: str, row: Row) -> Row:
     if name == "message_codeblocks":
         return {"id": h63(name, row["message_id"], row["idx"]), **row}
+    if name == "message_files":
+        return {"id": h63(name, row["message_id"], row["kind"], row["file_path"], None), **row}
+    if name == "inferred_values":
+        table, key, column = row["mark"]
+        return {"table_name": table, "row_key": key, "column_name": column, "basis": row["basis"]}
     return row
 
 

@@ -26,7 +26,8 @@ def command(form: str, target: Path, canonical: bool, version: int | None, ledge
     """Write the ledger in a form that stands alone.
 
     parquet makes a folder with one file per table, TABLE.parquet; duckdb makes one database with a table per table,
-    which every DuckDB since 1.0 opens. The output is private to you; it appears at PATH once it is whole.
+    which every DuckDB since 1.0 opens. The output is private to you; it appears at PATH once it is whole, and
+    replaces a file that was there.
 
     \b
       aix export --format parquet -o exported

@@ -58,16 +58,29 @@ def command(
     """
     if [session, source, before, text].count(None) != 3:
         raise click.UsageError("Say what to forget: SESSION, --source, --before or --match, one of them.")
+    if any(not _is_text(given) for given in (session, text, str(source or ""))):
+        raise click.UsageError("What to forget must be UTF-8.")
     if text == "":
         raise click.UsageError("--match needs a text; every session holds the empty one.")
+    from aix.ledger.collection import finish_forgetting
     from aix.ledger.removal import forget
 
+    if not dry_run:
+        finish_forgetting(ledger)
     zoned = before and before.replace(tzinfo=load_config(ctx.obj).timezone)
     selection = _select(ledger, session, source, zoned, text)
     columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
     if dry_run:
         return Listing(columns, [("session", label, 1) for label in selection.labels])
     return Listing(columns, _rows(forget(ledger, selection)))
+
+
+def _is_text(given: str | None) -> bool:
+    try:
+        (given or "").encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _select(

@@ -5,7 +5,7 @@ each row, derives what follows from it, and writes these families as a new group
 rewritten without them. Everything else stays as it is, so that a change costs what it touches.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow as pa
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import SOURCE_COLUMN, Files
 from aix.ledger.families import Families
-from aix.ledger.groups import Groups
+from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
 from aix.ledger.nodes import is_derived
@@ -76,12 +76,27 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     moving = {families.of(node) for node in settle(bench)}
     if not moving:
         return base.tables
-    nodes = [node for node in families.nodes() if families.of(node) in moving]
-    make_current(bench, pa.array(nodes, pa.uint64()))
-    write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}))
+    for nodes in _portions(bench, [node for node in families.nodes() if families.of(node) in moving], families):
+        make_current(bench, pa.array(nodes, pa.uint64()))
+        write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}))
     for name, part in touched.items():
         leaving = [family for family in part.families.to_pylist() if families.of(family) in moving]
         if leaving:
             groups.remove(bench, name, part.split(pa.array(leaving, pa.uint64()))[0])
     groups.merge()
     return groups.tables()
+
+
+def _portions(bench: Workbench, nodes: Sequence[int], families: Families) -> Iterator[list[int]]:
+    """Divide nodes into as many groups as the rows will need, whole families each."""
+    by_family: dict[int, list[int]] = {}
+    for node in nodes:
+        by_family.setdefault(families.of(node), []).append(node)
+    most_nodes = len(nodes) * LARGEST_BYTES // max(bench.size_bytes(), 1)
+    portion: list[int] = []
+    for members in by_family.values():
+        if portion and len(portion) + len(members) > most_nodes:
+            yield portion
+            portion = []
+        portion.extend(members)
+    yield portion

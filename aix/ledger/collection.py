@@ -25,7 +25,7 @@ from aix.ledger.manifest import (
     read_latest,
     read_manifest,
 )
-from aix.ledger.raw import kept_digests, raw_path
+from aix.ledger.raw import RAW_FOLDER, kept_digests, raw_path
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
 
@@ -40,42 +40,49 @@ class Removal:
 
 
 def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
-    """Return what can be removed: older versions, their files, and files that no version names."""
+    """Return what can be removed: files of older versions, these versions, and files that no version names.
+
+    Files come before the version that names them: when the work is stopped, it still tells what is left to do.
+    """
     limit = time.time() - grace_seconds
     newest = read_latest(ledger)
     paths = manifest_paths(ledger)
     outdated = [
-        path
-        for path, successor in pairwise(paths)
-        if int(path.stem) < newest.oldest or successor.stat().st_mtime <= limit
+        path for path, successor in pairwise(paths) if int(path.stem) < newest.oldest or _is_older(successor, limit)
     ]
     kept = {name for path in paths if path not in outdated for name in files_of(read_manifest(path))}
     of_outdated = {name for path in outdated for name in files_of(read_manifest(path))}
-    files = [ledger / name for name in sorted(of_outdated - kept)]
-    strays = [path for path in _unnamed(ledger, kept | of_outdated) if path.lstat().st_mtime <= limit]
-    return [
-        *(Removal("version", path, _size(path)) for path in outdated),
-        *(Removal("file of an old version", path, _size(path)) for path in files if path.exists()),
-        *(Removal("left behind", path, _size(path)) for path in strays),
-        *(Removal("left behind", path, _size(path)) for path in _abandoned_staging(ledger)),
-        *(Removal("copy of an old source", path, _size(path)) for path in _outdated_copies(ledger, kept, limit)),
+    found = [
+        *(("file of an old version", ledger / name) for name in sorted(of_outdated - kept)),
+        *(("version", path) for path in outdated),
+        *(("left behind", path) for path in _unnamed(ledger, kept | of_outdated) if _is_older(path, limit)),
+        *(("left behind", path) for path in _abandoned_staging(ledger)),
+        *(("copy of an old source", path) for path in _outdated_copies(ledger, kept, limit)),
     ]
+    sizes = [(kind, path, _size(path)) for kind, path in found]
+    return [Removal(kind, path, size) for kind, path, size in sizes if size is not None]
 
 
 def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[Removal]:
     """Remove what can be removed, and return it."""
     with writing_to(ledger), alone(ledger) as is_held:
         removals = find_removals(ledger, grace_seconds if is_held else max(grace_seconds, DEFAULT_GRACE_SECONDS))
-        # A version goes before its files: who finds it finds them.
         for removal in removals:
             if removal.path.is_dir():
                 shutil.rmtree(removal.path, ignore_errors=True)
             else:
                 remove(removal.path)
         if removals:
-            sync_folder(ledger / VERSIONS_FOLDER)
             sync_folder(ledger / DATA_FOLDER)
+            sync_folder(ledger / VERSIONS_FOLDER)
     return removals
+
+
+def finish_forgetting(ledger: Path) -> None:
+    """Do what is left of a `forget` that was stopped after its commit."""
+    numbers = [int(path.stem) for path in manifest_paths(ledger)]
+    if numbers and numbers[0] < read_latest(ledger).oldest:
+        collect(ledger, 0)
 
 
 def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
@@ -83,13 +90,17 @@ def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
         if path.is_file() and path.relative_to(ledger).as_posix() not in named:
             yield path
     yield from (ledger / VERSIONS_FOLDER).glob(".*.part")
+    yield from (ledger / RAW_FOLDER).rglob(".*.part")
     yield from ledger.glob(".*.part")
 
 
 def _outdated_copies(ledger: Path, kept: set[str], limit: float) -> Iterator[Path]:
-    """Go through the copies of sources that no version knows in that state."""
-    paths = [raw_path(ledger, digest) for digest in kept_digests(ledger)]
-    old = [path for path in paths if path.stat().st_mtime <= limit]
+    """Go through the copies of sources that no version knows in that state.
+
+    An import makes the copy long before it commits, and holds no lock meanwhile: so copies have a grace in any case.
+    """
+    limit = min(limit, time.time() - DEFAULT_GRACE_SECONDS)
+    old = [path for digest in kept_digests(ledger) if _is_older(path := raw_path(ledger, digest), limit)]
     if not old:
         return
     import pyarrow.parquet as pq
@@ -113,7 +124,19 @@ def _abandoned_staging(ledger: Path) -> Iterator[Path]:
                 os.close(descriptor)
 
 
-def _size(path: Path) -> int:
-    if path.is_dir():
-        return sum(_size(inside) for inside in path.iterdir())
-    return path.lstat().st_size
+def _is_older(path: Path, limit: float) -> bool:
+    """Whether a file is older than the limit; one that has just gone is not."""
+    try:
+        return path.lstat().st_mtime <= limit
+    except FileNotFoundError:
+        return False
+
+
+def _size(path: Path) -> int | None:
+    """Return the size of a file or of all in a folder; None when it has just gone."""
+    try:
+        if path.is_dir():
+            return sum(_size(inside) or 0 for inside in path.iterdir())
+        return path.lstat().st_size
+    except FileNotFoundError:
+        return None

@@ -13,9 +13,11 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aix.errors import RowError
 from aix.ledger.durable import NewFile, writing_to
+from aix.ledger.nodes import INFERRED_VALUES
 from aix.ledger.row_groups import RowGroupWriter
-from aix.schema import Table
+from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
 
@@ -47,6 +49,8 @@ class Delivery:
     def add(self, source: str, table: Table, batch: pa.RecordBatch) -> None:
         """Add rows that a source gave."""
         check_batch(table, batch)
+        if table is INFERRED_VALUES:
+            _check_marks(batch)
         if table.name not in self._writers:
             with writing_to(self._folder):
                 self._writers[table.name] = self._new_writer(table)
@@ -80,3 +84,20 @@ def _with_defaults(table: Table, batch: pa.RecordBatch) -> list[pa.Array]:
         values if column.default is None else pc.fill_null(values, column.default)
         for column, values in zip(table, batch.columns, strict=True)
     ]
+
+
+def _check_marks(batch: pa.RecordBatch) -> None:
+    """Only a value that is joined by itself can be marked: not a key, a derived one, or a row of a set."""
+    marks = set(zip(*(batch.column(name).to_pylist() for name in ("table_name", "column_name")), strict=True))
+    refused = [
+        f"{name}.{column} cannot be inferred" for name, column in sorted(marks) if not _can_be_marked(name, column)
+    ]
+    if refused:
+        raise RowError(INFERRED_VALUES.name, tuple(refused))
+
+
+def _can_be_marked(name: str, column_name: str) -> bool:
+    table = TABLES.get(name)
+    if table is None or column_name not in table.column_names:
+        return False
+    return table.column(column_name).join not in (Join.KEY, Join.DERIVED, Join.SET)

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from aix.ids import h63
-from aix.ledger.tree import Tree, Turn
+from aix.ledger.tree import LARGEST, Tree, Turn
 from aix.schema import TABLES
 from aix.schema.arrow import arrow_schema
 
@@ -32,7 +32,7 @@ TABLES_READ = {
 _BATCH_BYTES = 8 * 2**20
 
 _MESSAGES = """
-create temp table derived_messages as
+create or replace temp table derived_messages as
 select m.id, m.turn_id, m.role, m.created_at,
   coalesce(f.is_error, false) as is_error,
   coalesce(f.is_query, m.role = 'user') as is_query,
@@ -42,7 +42,7 @@ from current_messages m left join current_message_facts f on f.message_id = m.id
 """
 
 _TURN_MESSAGES = """
-create temp table turn_messages as
+create or replace temp table turn_messages as
 select turn_id,
   bool_or(role = 'assistant') as is_answered,
   arg_max(id, sequence + case when is_response then 1000000000000 else 0 end)
@@ -55,7 +55,7 @@ from derived_messages group by turn_id
 """
 
 _CALLS = """
-create temp table turn_calls as
+create or replace temp table turn_calls as
 with calls as (
   select c.turn_id, c.id, c.tool_name, c.sequence, c.completed_at, d.class, d.raw_target,
     coalesce(d.outcome, case c.status when 'completed' then 'ran' when 'failed' then 'failed' end) as outcome,
@@ -79,7 +79,7 @@ from calls c join used u on u.turn_id = c.turn_id group by c.turn_id
 """
 
 _REQUESTS = """
-create temp table turn_requests as
+create or replace temp table turn_requests as
 select turn_id,
   try_cast(sum(input_tokens) as bigint) as input_tokens,
   try_cast(sum(output_tokens) as bigint) as output_tokens,
@@ -95,7 +95,7 @@ from current_requests where turn_id is not null group by turn_id
 """
 
 _RELATIVES = """
-create temp table turn_relatives as
+create or replace temp table turn_relatives as
 with children as (
   select parent_turn_id as id, count(*) as children, count(*) filter (where turn_type = 'compaction') as compactions
   from current_turns where parent_turn_id is not null group by parent_turn_id
@@ -119,7 +119,7 @@ left join children c on c.id = t.id left join continuations n on n.id = t.id lef
 # A turn is cut when a compaction came before its answer; the answer is then in the turn that continues it. A task that
 # is known to have ended tells how the last turn of its subagent ended, which the subagent's own log may not show.
 _TURNS = """
-create temp table derived_turns as
+create or replace temp table derived_turns as
 with facts as (
   select t.id, t.started_at, t.turn_type, r.*exclude (id), q.*exclude (turn_id),
     coalesce(x.is_interrupted, false) as is_interrupted, x.ended_at, x.stated_model, x.stated_provider,
@@ -285,4 +285,4 @@ def _movements(tree: Tree, head: str, updated_at: int, heads: Iterable[str]) -> 
     yield from times.items()
     latest_other = max((time for turn_id, time in times.items() if turn_id != head), default=None)
     if latest_other is not None and latest_other >= times[head]:
-        yield head, max(updated_at, latest_other + 1)
+        yield head, max(updated_at, min(latest_other + 1, LARGEST))

@@ -37,6 +37,8 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
     """Write a DuckDB database with a table per table, which every DuckDB since 1.0 opens."""
     if target.is_dir():
         raise ExportError(target, "is a folder")
+    if "?" in str(target.absolute().parent):
+        raise ExportError(target, "DuckDB cannot write into a folder whose name has a question mark")
     with _made_beside(target) as folder:
         database = folder / "ledger.duckdb"
         settings = {"storage_compatibility_version": STORAGE_VERSION}

@@ -75,7 +75,7 @@ class Groups:
             with bench.temporary("node", part.nodes) as nodes:
                 for table, path in self.segments(name):
                     rows = rows_naming(bench, table, path, nodes)
-                    self.write(rest, table, batches_of(copy_rows(path, rows, table, others=True)))
+                    self.write(rest, table, batches_of(copy_rows(path, rows, table.column_names, others=True)))
             self.put_index(rest, self._indexes[name].whole.split(part.families)[1])
         del self._segments[name], self._indexes[name]
 

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 from aix.ledger.addition import add_statements
 from aix.ledger.durable import make_folder, new_file, place, remove, writing_to
@@ -20,7 +21,7 @@ _OWN = {"prices"}
 """Tables that every ledger keeps for itself."""
 
 
-def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = True) -> Manifest:
+def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False) -> Manifest:
     """Join the newest version of another ledger into this one, and return the version that holds it.
 
     Each group of the other's files is joined in a commit of its own, so that memory stays bounded; joining again after
@@ -48,16 +49,18 @@ def _statements(
             if name in outdated:
                 rows = upgraded_rows(TABLES[name], path, theirs.schema_version)
                 path = write_rows(scratch / f"{name}-{number}.parquet", arrow_schema(TABLES[name]), rows)
-            yield TABLES[name], StatementFile(path, quote_text("ledger"))
+            yield TABLES[name], StatementFile(path, quote_text("ledger"), is_earlier=True)
 
 
 def _copy_raw(ledger: Path, other: Path) -> None:
     for digest in kept_digests(other):
         copy = raw_path(ledger, digest)
+        if copy.exists():
+            continue
         with writing_to(ledger):
             make_folder(copy.parent.parent)
             make_folder(copy.parent)
-            part = copy.with_name(f".{digest}.part")
+            part = copy.with_name(f".{uuid4().hex}.part")
             try:
                 with raw_path(other, digest).open("rb") as content, new_file(part) as file:
                     shutil.copyfileobj(content, file)

@@ -7,7 +7,7 @@ A source that has grown is another content with another name; the older copy goe
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 from uuid import uuid4
@@ -38,7 +38,8 @@ def keep_raw(ledger: Path, source: Path) -> str:
                     compressed.write(piece)
             copy = raw_path(ledger, digest.hexdigest())
             make_folder(copy.parent)
-            place(part, copy)
+            if not place(part, copy):
+                copy.touch()  # it is in use again
         finally:
             remove(part)
     return digest.hexdigest()
@@ -63,17 +64,19 @@ def raw_path(ledger: Path, digest: str) -> Path:
 def kept_digests(ledger: Path) -> Iterator[str]:
     """Go through the sources of which there are copies."""
     for path in sorted((ledger / RAW_FOLDER).glob(f"*/*{_SUFFIX}")):
-        yield path.name.removesuffix(_SUFFIX)
+        if _DIGEST.fullmatch(digest := path.name.removesuffix(_SUFFIX)):
+            yield digest
 
 
-def holds_text(ledger: Path, digest: str, text: str) -> bool:
-    """Whether the bytes of a kept source hold a text."""
-    wanted = text.encode()
+def holds_any(ledger: Path, digest: str, texts: Sequence[str]) -> bool:
+    """Whether the bytes of a kept source hold one of these texts."""
+    wanted = [text.encode() for text in texts]
+    longest = max(map(len, wanted), default=0)
     seen = b""
     with open_raw(ledger, digest) as file:
-        while piece := file.read(_PIECE_BYTES):
-            seen = seen[-len(wanted) :] + piece
-            if wanted in seen:
+        while wanted and (piece := file.read(_PIECE_BYTES)):
+            seen = seen[-longest:] + piece
+            if any(text in seen for text in wanted):
                 return True
     return False
 

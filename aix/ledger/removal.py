@@ -13,13 +13,13 @@ import pyarrow as pa
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, collect
 from aix.ledger.commit import Stage, commit
-from aix.ledger.durable import remove
+from aix.ledger.durable import remove, sync_folder
 from aix.ledger.families import Families
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions
-from aix.ledger.raw import holds_text, kept_digests, raw_path
+from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.selection import Selection
@@ -29,6 +29,9 @@ from aix.ledger.views import create_views
 from aix.ledger.workbench import Workbench, engine_errors_of
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
+
+_OWNERS = ("turn_id", "message_id", "session_label")
+"""Columns that say what a row is part of, beside its key."""
 
 
 @dataclass
@@ -51,9 +54,10 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     if any(segment.group is None for segments in read_latest(ledger).tables.values() for segment in segments):
         add(ledger, [])
     forgotten = Forgotten()
+    raw_copies = 0
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
-        nonlocal forgotten
+        nonlocal forgotten, raw_copies
         forgotten = Forgotten()
         stage.ends_older_versions = True
         with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
@@ -64,7 +68,8 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
             if not forgotten.rows:
                 return base.tables
             # Before the commit: were it to end here, the sessions would still be there to be forgotten.
-            forgotten.raw_copies = _remove_raw_copies(ledger, bench, selection)
+            raw_copies += _remove_raw_copies(ledger, bench, selection)
+            forgotten.raw_copies = raw_copies
             groups.merge()
             return groups.tables()
 
@@ -124,18 +129,16 @@ def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten) -> 
     ).fetchall()
     going = _with_subagents(set(selection.labels), {label: parent for label, _, parent in sessions})
     tree = Tree(Turn(*turn) for turn in turns)
-    turns_of = {label: set(tree.ancestors(head)) for label, head, _ in sessions}
-    for label, turn_id in own_turns:
-        turns_of.setdefault(label, set()).add(turn_id)
-    held = {turn_id for label, listed in turns_of.items() if label not in going for turn_id in listed}
-    wanted = {turn_id for label in going for turn_id in turns_of.get(label, ())} | set(selection.turns)
-    gone_turns = tree.descendants(wanted) - held
-    forgotten.sessions = sorted(label for label, _, _ in sessions if label in going)
-    forgotten.sharing_sessions = {
-        label: len(listed & wanted)
-        for label, listed in sorted(turns_of.items())
-        if label not in going and listed & wanted
-    }
+    heads = {label: head for label, head, _ in sessions}
+    staying = {label: head for label, head in heads.items() if label not in going}
+    held = tree.ancestors_of_all(staying.values()) | set(staying.values())
+    gone_heads = [heads[label] for label in going]
+    wanted = {*tree.ancestors_of_all(gone_heads), *gone_heads, *selection.turns}
+    wanted.update(turn_id for label, turn_id in own_turns if label in going)
+    gone_turns = (tree.descendants(wanted) | wanted) - held
+    shared = tree.counts_up_to(wanted & held)
+    forgotten.sessions = sorted(going)
+    forgotten.sharing_sessions = {label: shared[head] for label, head in sorted(staying.items()) if shared.get(head, 0)}
     _mark_gone(bench, "sessions.label", going)
     _mark_gone(bench, "turns.id", gone_turns)
 
@@ -185,8 +188,11 @@ def _belongs_to_gone(table: Table) -> str:
             if other is not INFERRED_VALUES
         ]
         return " or ".join(f"({case})" for case in cases)
-    references = [column for column in table if column.references and not column.nullable]
-    owners = [column for column in references if column.name in table.key] or references[:1]
+    owners = [
+        column
+        for column in table
+        if column.references and not column.nullable and (column.name in table.key or column.name in _OWNERS)
+    ]
     return " or ".join(_is_gone(quote_name(owner.name), namespace(table, owner)) for owner in owners) or "false"
 
 
@@ -225,8 +231,9 @@ def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> 
     of_sources = set(sources.column(0).to_pylist())
     removed = 0
     for digest in kept_digests(ledger):
-        if digest in of_sources or (selection.text is not None and holds_text(ledger, digest, selection.text)):
+        if digest in of_sources or holds_any(ledger, digest, selection.spellings):
             remove(raw_path(ledger, digest))
+            sync_folder(raw_path(ledger, digest).parent)
             removed += 1
     return removed
 
@@ -256,14 +263,24 @@ def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
 def _of_gone() -> dict[str, str]:
     about_gone = "exists (select 1 from gone g where g.key = entity_id and g.name like entity_type || '.%')"
     of_gone_session = _is_gone("session_label", "sessions.label")
-    gone_origins = f"(select origin_session_id from sessions where {_is_gone('label', 'sessions.label')})"
     still_named = f"(select file_path from message_files where not ({_is_gone('message_id', 'messages.id')}))"
+    is_gone_label = _is_gone("label", "sessions.label")
+    only_gone_origins = (
+        f"(select origin_session_id from sessions where {is_gone_label}"
+        f" except select origin_session_id from sessions where not ({is_gone_label}))"
+    )
+    gone_events = f"(select event_id from dag_events where run_id in {only_gone_origins})"
+    edge_of_gone = f"src in {gone_events} or dst in {gone_events}"
+    ends = "(select src from dag_edges where {0} union select dst from dag_edges where {0})"
     return {
         "tags": about_gone,
         "embeddings": about_gone,
         "import_problems": f"source_key in (select source_key from import_log where {of_gone_session})",
         "import_log": of_gone_session,
-        "chat_participants": f"conversation_id in {gone_origins}",
-        "dag_events": f"run_id in {gone_origins}",
+        "chat_participants": f"conversation_id in {only_gone_origins}",
+        "dag_events": f"run_id in {only_gone_origins}",
+        "dag_edges": edge_of_gone,
+        "dag_nodes": f"node_id in {ends.format(f'({edge_of_gone})')}"
+        f" and node_id not in {ends.format(f'not ({edge_of_gone})')}",
         "file_paths": f"file_path not in {still_named}",
     }

@@ -10,11 +10,11 @@ import pyarrow as pa
 from aix.join import Statement, join, join_sets
 from aix.ledger.nodes import INFERRED_VALUES, is_taken_together, owner_column
 from aix.ledger.workbench import StatementFile, Workbench
-from aix.schema import Join, Table
+from aix.schema import Column, Join, Table, Type
 from aix.schema.arrow import arrow_schema
 from aix.schema.sql import quote_name, quote_text
 
-_ROWS_AT_ONCE = 2_000
+_ROWS_AT_ONCE = 1_000
 
 Marks = Mapping[tuple[str, str | None], Mapping[str, str | None]]
 """By key and source of a statement: its inferred columns, and how each was concluded."""
@@ -51,15 +51,21 @@ def resolve(bench: Workbench, table: Table) -> list[dict[str, object]]:
 
 def _compare(bench: Workbench, table: Table) -> None:
     """Fill `compared_<table>`: a number for what each of several statements says, equal when they say the same."""
-    stated = [f"s.{quote_name(column.name)}" for column in table if column.join not in (Join.KEY, Join.DERIVED)]
+    stated = [_comparable(column) for column in table if column.join not in (Join.KEY, Join.DERIVED)]
     bench.connection.execute(
         f"create temp table compared_{table.name} as"
         f" with repeated as (select * from statements_{table.name} semi join repeated_{table.name} using (_owner))"
-        f" select r._place, r._source, r._node, r._owner, hash({', '.join(['r._key', 'm.inferred', *stated])}) as _hash"
+        f" select r._place, r._source, r._key, r._node, r._owner,"
+        f" hash({', '.join(['r._key', 'm.inferred', *stated])}) as _hash"
         f" from ({bench.statements(table)}) s join repeated r on r._place = s._place"
         f" left join marks m on m.table_name = {quote_text(table.name)} and m.row_key = r._key"
         f" and m._source is not distinct from r._source"
     )
+
+
+def _comparable(column: Column) -> str:
+    name = f"s.{quote_name(column.name)}"
+    return f"cast({name} as varchar)" if column.type is Type.VECTOR else name  # 0.0 and -0.0 are two values
 
 
 def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Sequence[Mapping[str, object]]) -> None:
@@ -73,6 +79,7 @@ def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Seque
             f"insert into chosen_inferred_values select i._place, i._node from ({bench.statements(INFERRED_VALUES)}) i"
             f" join statements_{table.name} s on s._key = i.row_key and s._source is not distinct from i._source"
             f" semi join chosen_{table.name} c on c._place = s._place where i.table_name = {quote_text(table.name)}"
+            f" qualify row_number() over (partition by i._key order by i.basis desc nulls last, i._place) = 1"
         )
     lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
 
@@ -91,11 +98,11 @@ def _choose_sides(bench: Workbench, table: Table) -> None:
     """Do the same where the rows that one source gives of a message stand or fall together."""
     bench.connection.execute(
         f"create temp table sides_{table.name} as with rows as"
-        f" (select _owner, _source, _hash, min(_place) as _place from compared_{table.name} group by all)"
-        f" select _owner, _source, min(_place) as _first, hash(list(_hash order by _hash)) as _hash"
-        f" from rows group by _owner, _source;"
+        f" (select _owner, _source, _key, _hash, min(_place) as _place from compared_{table.name} group by all)"
+        f" select _owner, _source, min(_place) as _first, hash(list(_hash order by _hash)) as _hash,"
+        f" count(*) > count(distinct _key) as _repeats_itself from rows group by _owner, _source;"
         f"create temp table conflict_{table.name} as select _owner, row_number() over (order by min(_first)) as _number"
-        f" from sides_{table.name} group by _owner having count(distinct _hash) > 1;"
+        f" from sides_{table.name} group by _owner having count(distinct _hash) > 1 or bool_or(_repeats_itself);"
         f"insert into chosen_{table.name} with firsts as (select _owner, min(_first) as _first from sides_{table.name}"
         f" anti join conflict_{table.name} using (_owner) group by _owner),"
         f" taken as (select s._owner, s._source from sides_{table.name} s semi join firsts f using (_owner, _first))"
@@ -113,16 +120,20 @@ def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, obj
         for rows in _conflicts(bench, table):
             marks = _marks_of(bench, table, rows)
             for key, statements in _grouped(rows, "_key").items():
+                statements.sort(key=lambda row: not bench.file_at(table, row["_place"]).is_earlier)
                 said = [_statement(table, row, marks) for row in statements]
                 together = reduce(partial(join, table), said)
-                new_marks = list(_mark_rows(table, key, together, statements, marks))
-                if statements[0]["_source"] is None:
-                    stored = join(table, said[0], said[0])
-                    if (together, new_marks) == (stored, list(_mark_rows(table, key, stored, statements[:1], marks))):
-                        unchanged.append(statements[0]["_place"])
-                        continue
-                joined_marks.extend(new_marks)
-                yield dict(together.values)
+                new_marks = {column: _basis(column, key, statements, marks) for column in sorted(together.inferred)}
+                stored = next((number for number, row in enumerate(statements) if row["_source"] is None), None)
+                is_kept = stored is not None and together == join(table, said[stored], said[stored])
+                if stored is not None and is_kept and new_marks == marks.get((key, None), {}):
+                    unchanged.append(statements[stored]["_place"])
+                    continue
+                joined_marks.extend(
+                    {"table_name": table.name, "row_key": key, "column_name": column, "basis": basis}
+                    for column, basis in new_marks.items()
+                )
+                yield {**together.values, **_no_derived_values(table)}
 
     lay_joined(bench, table, joined())
     _choose(bench, table, unchanged)
@@ -135,7 +146,7 @@ def _join_conflicting_sets(bench: Workbench, table: Table) -> list[dict[str, obj
     def joined() -> Iterator[dict[str, object]]:
         for rows in _conflicts(bench, table):
             for statements in _grouped(rows, "_owner").values():
-                sides = [_distinct(side, table) for side in _grouped(statements, "_source").values()]
+                sides = [_one_per_key(table, side) for side in _grouped(statements, "_source").values()]
                 said: list[Sequence[Statement]] = [[_statement(table, row, {}) for row in side] for side in sides]
                 together = reduce(partial(join_sets, table), said)
                 if sides[0][0]["_source"] is None and together == said[0]:
@@ -156,7 +167,7 @@ def _conflicts(bench: Workbench, table: Table) -> Iterator[list[dict[str, Any]]]
             f" join conflict_{table.name} c on c._owner = s._owner"
             f" where c._number > {start} and c._number <= {start + _ROWS_AT_ONCE} order by s._place"
         )
-        rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks()))
+        rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks(), _stated_names(table)))
         yield [{**where, **row} for where, row in zip(places.to_pylist(), rows.to_pylist(), strict=True)]
 
 
@@ -194,7 +205,21 @@ def lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]
 
 def _statement(table: Table, row: Mapping[str, Any], marks: Marks) -> Statement:
     inferred = marks.get((row["_key"], row["_source"]), {})
-    return Statement({name: row[name] for name in table.column_names}, frozenset(inferred))
+    return Statement({name: row[name] for name in _stated_names(table)}, frozenset(inferred))
+
+
+def _stated_names(table: Table) -> list[str]:
+    return [column.name for column in table if column.join is not Join.DERIVED]
+
+
+def _no_derived_values(table: Table) -> dict[str, object]:
+    """Values for derived columns, which are computed before anybody sees them."""
+    blank = {Type.VARCHAR: "", Type.BIGINT: 0}
+    return {
+        column.name: None if column.nullable else column.words[0] if column.words else blank[column.type]
+        for column in table
+        if column.join is Join.DERIVED
+    }
 
 
 def _marks_of(bench: Workbench, table: Table, rows: Iterable[Mapping[str, Any]]) -> Marks:
@@ -210,13 +235,9 @@ def _marks_of(bench: Workbench, table: Table, rows: Iterable[Mapping[str, Any]])
     return marks
 
 
-def _mark_rows(
-    table: Table, key: str, statement: Statement, said: Iterable[Mapping[str, Any]], marks: Marks
-) -> Iterator[dict[str, object]]:
+def _basis(column: str, key: str, said: Iterable[Mapping[str, Any]], marks: Marks) -> str | None:
     given = [marks.get((key, row["_source"]), {}) for row in said]
-    for column in sorted(statement.inferred):
-        basis = max((mark[column] or "" for mark in given if column in mark), default="")
-        yield {"table_name": table.name, "row_key": key, "column_name": column, "basis": basis or None}
+    return max((mark[column] or "" for mark in given if column in mark), default="") or None
 
 
 def _grouped(rows: Iterable[dict[str, Any]], column: str) -> dict[Any, list[dict[str, Any]]]:
@@ -226,5 +247,7 @@ def _grouped(rows: Iterable[dict[str, Any]], column: str) -> dict[Any, list[dict
     return groups
 
 
-def _distinct(rows: Iterable[dict[str, Any]], table: Table) -> list[dict[str, Any]]:
-    return list({repr([row[name] for name in table.column_names]): row for row in rows}.values())
+def _one_per_key(table: Table, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of rows that a source gives twice with the same key, take the greater."""
+    ordered = sorted(rows, key=lambda row: repr([row[name] for name in table.column_names]))
+    return list({row["_key"]: row for row in ordered}.values())

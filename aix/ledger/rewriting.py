@@ -44,7 +44,7 @@ def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
                 continue
             rows = rows_naming(bench, table, path, nodes)
             if len(rows):
-                copied = batches_of(copy_rows(path, rows, table))
+                copied = batches_of(copy_rows(path, rows, table.column_names))
                 bench.lay(table, StatementFile(bench.write_scratch(table, copied, arrow_schema(table)), "null"))
 
 
@@ -73,7 +73,7 @@ def make_current(bench: Workbench, nodes: pa.Array) -> None:
         for table in TABLES.values():
             if bench.has(table):
                 bench.connection.execute(
-                    f"create temp table final_{table.name} as select _place from chosen_{table.name}"
+                    f"create or replace temp table final_{table.name} as select _place from chosen_{table.name}"
                     f" where _node in (select node from {moving})"
                 )
     for table in TABLES.values():
@@ -81,7 +81,7 @@ def make_current(bench: Workbench, nodes: pa.Array) -> None:
             rows = f"select * from ({bench.statements(table)})"
             if bench.has(table):
                 rows += f" semi join final_{table.name} using (_place)"
-            bench.connection.execute(f"create temp view current_{table.name} as {rows}")
+            bench.connection.execute(f"create or replace temp view current_{table.name} as {rows}")
 
 
 def write_current(bench: Workbench, groups: Groups, index: Index) -> None:

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import AmbiguousNameError, UnknownNameError
 from aix.ledger.nodes import in_conversations
 from aix.ledger.tree import Tree, Turn
-from aix.schema import TABLES, Table, Type
+from aix.schema import TABLES, Table, Unit
 from aix.schema.sql import quote_name, quote_text
 
 if TYPE_CHECKING:
@@ -27,12 +26,26 @@ class Selection:
 
     @property
     def other_tables(self) -> list[str]:
-        """The tables whose rows are no part of a conversation."""
-        return [table.name for table in TABLES.values() if not in_conversations(table)]
+        """The tables whose rows are no part of a conversation; marks go with their rows, prices are nobody's text."""
+        return [
+            table.name
+            for table in TABLES.values()
+            if not in_conversations(table) and table.name not in ("inferred_values", "prices")
+        ]
+
+    @property
+    def spellings(self) -> list[str]:
+        """The text as it is, and as JSON writes it."""
+        return [] if self.text is None else spellings(self.text)
 
     def holds_text(self, table: Table) -> str:
-        """Return SQL that tells whether a row holds the text, as it is or as JSON writes it."""
+        """Return SQL that tells whether a row holds the text."""
         return _holds(table, self.text or "")
+
+
+def spellings(text: str) -> list[str]:
+    """Return a text as it is, and as JSON writes it."""
+    return sorted({text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]})
 
 
 def select_session(connection: "duckdb.DuckDBPyConnection", name: str) -> Selection:
@@ -47,8 +60,8 @@ def select_session(connection: "duckdb.DuckDBPyConnection", name: str) -> Select
             return Selection(labels=found)
         if found:
             raise AmbiguousNameError("session", name, tuple(found))
-    known = [label for (label,) in connection.execute("select label from sessions order by label").fetchall()]
-    raise UnknownNameError("session", name, tuple(get_close_matches(name, known, n=5, cutoff=0.3) or known[:5]))
+    near = "select label from sessions order by jaro_winkler_similarity(label, ?) desc, label limit 5"
+    raise UnknownNameError("session", name, tuple(label for (label,) in connection.execute(near, [name]).fetchall()))
 
 
 def select_source(connection: "duckdb.DuckDBPyConnection", path: Path) -> Selection:
@@ -77,9 +90,14 @@ def select_match(connection: "duckdb.DuckDBPyConnection", text: str) -> Selectio
         holding = f"select distinct {owner} from {name} where {_holds(TABLES[name], text)}"
         found = {key for (key,) in connection.execute(holding).fetchall() if key is not None}
         (turns if kind == "turn" else labels).update(found)
-    turns_of = _turns_of_sessions(connection)
-    labels.update(label for label, listed in turns_of.items() if listed & turns)
-    in_sessions = {turn_id for listed in turns_of.values() for turn_id in listed}
+    all_turns = connection.execute("select id, parent_turn_id, started_at, false, 0 from turns").fetchall()
+    tree = Tree(Turn(*turn) for turn in all_turns)
+    heads = dict(connection.execute("select label, thread_id from sessions").fetchall())
+    own_turns = connection.execute("select session_label, turn_id from session_turns").fetchall()
+    found_above = tree.counts_up_to(turns)
+    labels.update(label for label, head in heads.items() if found_above.get(head) or head in turns)
+    labels.update(label for label, turn_id in own_turns if turn_id in turns)
+    in_sessions = tree.ancestors_of_all(heads.values()) | {turn_id for _, turn_id in own_turns}
     return Selection(labels=sorted(labels), turns=sorted(turns - in_sessions), text=text)
 
 
@@ -107,22 +125,17 @@ _OWNERS = {
 """How the turn or the session of a row is found."""
 
 
+_TEXT_UNITS = {Unit.TEXT, Unit.PATH, Unit.JSON, Unit.JSON_ARRAY, Unit.JSON_OBJECT}
+_TEXT_NAMES = {"alias", "git_branch", "name", "project", "tag"}
+"""Columns of names that people choose; models, tools and vendors are nobody's text."""
+
+
 def _holds(table: Table, text: str) -> str:
-    spellings = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    columns = [column.name for column in table if column.unit in _TEXT_UNITS or column.name in _TEXT_NAMES]
     tests = [
-        f"contains({quote_name(column.name)}, {quote_text(spelling)})"
-        for column in table
-        if column.type is Type.VARCHAR and column.name != "ancestry"
-        for spelling in sorted(spellings)
+        f"contains({quote_name(name)}, {quote_text(spelling)})"
+        for name in columns
+        if name != "ancestry"
+        for spelling in spellings(text)
     ]
     return f"({' or '.join(tests) or 'false'})"
-
-
-def _turns_of_sessions(connection: "duckdb.DuckDBPyConnection") -> dict[str, set[str]]:
-    turns = connection.execute("select id, parent_turn_id, started_at, false, 0 from turns").fetchall()
-    tree = Tree(Turn(*turn) for turn in turns)
-    sessions = connection.execute("select label, thread_id from sessions").fetchall()
-    turns_of = {label: set(tree.ancestors(head)) for label, head in sessions}
-    for label, turn_id in connection.execute("select session_label, turn_id from session_turns").fetchall():
-        turns_of.setdefault(label, set()).add(turn_id)
-    return turns_of

@@ -18,15 +18,25 @@ def staging_folder(ledger: Path) -> Iterator[Path]:
 
     The lock on it shows that its process lives; a folder left by a killed one does no harm.
     """
-    folder = ledger / STAGING_FOLDER / uuid4().hex
     with writing_to(ledger):
-        for private in (ledger, folder.parent, folder):
-            make_folder(private)
-    descriptor = os.open(folder, os.O_RDONLY)
+        folder, descriptor = _locked_folder(ledger)
     try:
-        with suppress(OSError):  # a file system may have no locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(descriptor)
+
+
+def _locked_folder(ledger: Path) -> tuple[Path, int]:
+    """Make a folder and lock it; whoever collects what is left behind may be faster, then make another."""
+    while True:
+        folder = ledger / STAGING_FOLDER / uuid4().hex
+        for private in (ledger, folder.parent, folder):
+            make_folder(private)
+        with suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY)
+            with suppress(OSError):  # a file system may have no locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if folder.exists():
+                return folder, descriptor
+            os.close(descriptor)

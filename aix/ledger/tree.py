@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-_LARGEST = 2**63 - 1
+LARGEST = 2**63 - 1
+"""What a column holds at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,24 @@ class Tree:
         while following is not None and following in self.turns:
             yield following
             following = self._parents[following]
+
+    def ancestors_of_all(self, turn_ids: Iterable[str]) -> set[str]:
+        """Return these turns and everything before them; no turn is walked twice."""
+        found: set[str] = set()
+        for turn_id in turn_ids:
+            for above in self.ancestors(turn_id):
+                if above in found:
+                    break
+                found.add(above)
+        return found
+
+    def counts_up_to(self, turn_ids: Set[str]) -> dict[str, int]:
+        """Return for every turn how many of these turns are in its ancestry, itself included."""
+        counts: dict[str, int] = {}
+        for turn_id in self._order:
+            parent = self._parents[turn_id]
+            counts[turn_id] = (0 if parent is None else counts[parent]) + (turn_id in turn_ids)
+        return counts
 
     def descendants(self, turn_ids: Set[str]) -> set[str]:
         """Return these turns and all that follow from them."""
@@ -106,7 +125,7 @@ class Tree:
 def _sum(one: int | None, other: int | None) -> int | None:
     if one is None or other is None:
         return one if other is None else other
-    return min(one + other, _LARGEST)
+    return max(-LARGEST, min(one + other, LARGEST))
 
 
 def _acyclic_parents(turns: Mapping[str, Turn]) -> dict[str, str | None]:

@@ -35,6 +35,8 @@ class StatementFile:
 
     path: Path
     source: str
+    is_earlier: bool = False
+    """Whether its bookkeeping is older than what the ledger has."""
 
     @property
     def is_stored(self) -> bool:
@@ -74,6 +76,10 @@ class Workbench:
     def files(self, table: Table) -> Sequence[StatementFile]:
         """Return the files of the table."""
         return self._files.get(table.name, ())
+
+    def size_bytes(self) -> int:
+        """Return the size of all files on the bench."""
+        return sum(file.path.stat().st_size for files in self._files.values() for file in files)
 
     def write_scratch(self, table: Table, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Path:
         """Write rows to a file that lasts as long as the change."""
@@ -121,14 +127,18 @@ class Workbench:
         """Return the rows of a query."""
         return self.connection.sql(query).to_arrow_table()
 
-    def copy(self, table: Table, places: pa.Array) -> Iterator[pa.Table]:
+    def file_at(self, table: Table, place: int) -> StatementFile:
+        """Return the file that a place is in."""
+        return self.files(table)[place >> _ROW_BITS]
+
+    def copy(self, table: Table, places: pa.Array, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Go through the rows at these places, in ascending order, one row group at a time."""
         file_numbers = pc.shift_right(places, pa.scalar(_ROW_BITS, pa.uint64()))
         for number, file in enumerate(self.files(table)):
             here = places.filter(pc.equal(file_numbers, pa.scalar(number, pa.uint64())))
             if len(here):
                 rows = pc.bit_wise_and(here, pa.scalar((1 << _ROW_BITS) - 1, pa.uint64()))
-                yield from copy_rows(file.path, rows.cast(pa.int64()), table)
+                yield from copy_rows(file.path, rows.cast(pa.int64()), columns or table.column_names)
 
 
 @contextmanager
@@ -161,7 +171,7 @@ def scan(path: Path) -> str:
     return f"read_parquet([{file_literal(path)}], hive_partitioning = false, file_row_number = true)"
 
 
-def copy_rows(path: Path, rows: pa.Array, table: Table, *, others: bool = False) -> Iterator[pa.Table]:
+def copy_rows(path: Path, rows: pa.Array, columns: Sequence[str], *, others: bool = False) -> Iterator[pa.Table]:
     """Go through the rows of a file that have these numbers, or all others; row groups that have none are not read."""
     with pq.ParquetFile(path) as file:
         start = 0
@@ -174,5 +184,5 @@ def copy_rows(path: Path, rows: pa.Array, table: Table, *, others: bool = False)
                 listed = pc.is_in(pa.array(range(count), pa.int64()), value_set=numbers)
                 numbers = pc.indices_nonzero(pc.invert(listed))
             if len(numbers):
-                content = file.read_row_group(group, columns=table.column_names)
+                content = file.read_row_group(group, columns=list(columns))
                 yield content if len(numbers) == count else content.take(numbers)
