@@ -125,7 +125,7 @@ def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, obj
                 together = reduce(partial(join, table), said)
                 new_marks = {column: _basis(column, key, statements, marks) for column in sorted(together.inferred)}
                 stored = next((number for number, row in enumerate(statements) if row["_source"] is None), None)
-                is_kept = stored is not None and together == join(table, said[stored], said[stored])
+                is_kept = stored is not None and _is_same(together, join(table, said[stored], said[stored]))
                 if stored is not None and is_kept and new_marks == marks.get((key, None), {}):
                     unchanged.append(statements[stored]["_place"])
                     continue
@@ -206,6 +206,11 @@ def lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]
 def _statement(table: Table, row: Mapping[str, Any], marks: Marks) -> Statement:
     inferred = marks.get((row["_key"], row["_source"]), {})
     return Statement({name: row[name] for name in _stated_names(table)}, frozenset(inferred))
+
+
+def _is_same(one: Statement, other: Statement) -> bool:
+    """Compare what was joined; to Python, 0.0 equals -0.0 and NaN not even itself."""
+    return (repr(one.values), one.inferred) == (repr(other.values), other.inferred)
 
 
 def _stated_names(table: Table) -> list[str]:
