@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from aix.errors import LedgerUnwritableError
+from aix.ledger import commit as commit_module
 from aix.ledger import durable
 from aix.ledger.commit import commit
 from tests.generations import next_generation, read_generation
@@ -40,6 +41,8 @@ class Disk:
         self.lasting_sizes = {path.stat().st_ino: path.stat().st_size for path in there}
         for name in ("write", "fsync", "link"):
             patch.setattr(durable, name, getattr(self, name))
+        # Made after the commit, by other operations; it would take most of the time of these tests.
+        patch.setattr(commit_module, "refresh_catalog", lambda _: None)
         real_unlink, real_rename = Path.unlink, Path.rename
 
         def rename(part: Path, final: Path) -> Path:
