@@ -1,7 +1,7 @@
 """Joining rows into a ledger.
 
 A change gathers the families that the new rows belong to, from whatever groups hold them, joins what is said about
-each row, derives what follows from it, and writes these families as a new group. The groups they came from are
+each row, derives what follows from it, and writes these families as new groups. The groups they came from are
 rewritten without them. Everything else stays as it is, so that a change costs what it touches.
 """
 

@@ -18,7 +18,7 @@ from aix.ledger.families import Families
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment, read_latest
-from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions
+from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
@@ -110,10 +110,7 @@ def _remove_conversations(bench: Workbench, groups: Groups, selection: Selection
 
 def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:
     with bench.temporary(key, pa.array(values, pa.string())) as given:
-        own = bench.fetch(
-            f"select md5_number_lower({quote_text(f'{table.name}.{key}:')} || {key}) as node from {given}"
-        )
-    return own.column(0).combine_chunks()
+        return bench.fetch(f"select {node_of(table, key)} as node from {given}").column(0).combine_chunks()
 
 
 def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten) -> None:
