@@ -18,7 +18,7 @@ from tests.sample_ledger import SAMPLE_ROWS
 from tests.test_groups import conversation
 from tests.worlds import Source, sources
 
-EXAMPLES = int(os.environ.get("AIX_PROPERTY_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("AIX_PROPERTY_EXAMPLES", "3"))
 
 
 def test_the_sample_holds_what_follows_from_it(tmp_path: Path) -> None:

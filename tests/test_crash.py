@@ -24,7 +24,7 @@ from tests.growing_ledger import rows_of_step, step_of
 from tests.test_commit import files_of
 
 KILLS = int(os.environ.get("AIX_CRASH_KILLS", "12"))
-KILLS_WITH_WORKERS = max(6, KILLS if KILLS >= 100 else 0)
+KILLS_WITH_WORKERS = KILLS if KILLS >= 100 else 4
 
 
 def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
