@@ -266,7 +266,12 @@ def _of_gone() -> dict[str, str]:
         f"(select origin_session_id from sessions where {is_gone_label}"
         f" except select origin_session_id from sessions where not ({is_gone_label}))"
     )
-    gone_events = f"(select event_id from dag_events where run_id in {only_gone_origins})"
+    # Runs of two agents may have the same name; the label of a session then tells whose it is.
+    of_gone_run = (
+        f"(run_id in {only_gone_origins} or exists (select 1 from sessions s where s.origin_session_id = run_id"
+        f" and ends_with(s.label, agent_id || '/' || run_id) and {_is_gone('s.label', 'sessions.label')}))"
+    )
+    gone_events = f"(select event_id from dag_events where {of_gone_run})"
     edge_of_gone = f"src in {gone_events} or dst in {gone_events}"
     ends = "(select src from dag_edges where {0} union select dst from dag_edges where {0})"
     return {
@@ -275,7 +280,7 @@ def _of_gone() -> dict[str, str]:
         "import_problems": f"source_key in (select source_key from import_log where {of_gone_session})",
         "import_log": of_gone_session,
         "chat_participants": f"conversation_id in {only_gone_origins}",
-        "dag_events": f"run_id in {only_gone_origins}",
+        "dag_events": of_gone_run,
         "dag_edges": edge_of_gone,
         "dag_nodes": f"node_id in {ends.format(f'({edge_of_gone})')}"
         f" and node_id not in {ends.format(f'not ({edge_of_gone})')}",
