@@ -18,6 +18,7 @@ from aix.schema.checks import batch_from_rows
 from tests.sample_ledger import Row
 
 GENERATION_TABLES = ("tags", "chat_users", "programs")
+FILES_OF_A_COMMIT = 2 * len(GENERATION_TABLES)
 
 
 def rows_of(generation: int) -> dict[str, list[Row]]:

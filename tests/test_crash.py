@@ -19,7 +19,7 @@ import pytest
 from aix.ledger.manifest import files_of as files_of_version
 from aix.ledger.manifest import read_manifest
 from tests.deliveries import deliver, dump
-from tests.generations import read_generation
+from tests.generations import FILES_OF_A_COMMIT, read_generation
 from tests.growing_ledger import rows_of_step, step_of
 from tests.test_commit import files_of
 
@@ -36,8 +36,8 @@ def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path, caps
         )
         assert writer.stdout is not None
         acknowledged = int(writer.stdout.readline())
-        wait_for_staging(tmp_path / "data")
-        time.sleep(dice.uniform(0, 0.02))
+        wait_for_new_files(tmp_path / "data", dice.randint(1, FILES_OF_A_COMMIT))
+        time.sleep(dice.choice((0, dice.uniform(0, 0.03))))
         writer.send_signal(signal.SIGKILL)
         acknowledged = max([acknowledged, *map(int, writer.stdout.read().split())])
         writer.stdout.close()
@@ -142,11 +142,18 @@ def remove_staged_files(ledger: Path) -> bool:
     return bool(left)
 
 
-def wait_for_staging(folder: Path) -> None:
-    """Return when the writer is at the files of a commit; most of its time goes into making the catalog."""
-    before = set(folder.iterdir())
-    while set(folder.iterdir()) == before:
-        time.sleep(0.001)
+def count_files(folder: Path) -> int:
+    return sum(1 for _ in folder.iterdir())
+
+
+def wait_for_new_files(folder: Path, count: int) -> None:
+    """Return when the writer has made so many files of a commit, however fast the machine is.
+
+    Most of the writer's time goes into making the catalog, where a kill would show little.
+    """
+    before = count_files(folder)
+    while count_files(folder) < before + count:
+        pass
 
 
 def all_named(ledger: Path) -> set[str]:
