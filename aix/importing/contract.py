@@ -1,0 +1,183 @@
+"""The contract between AIX and an importer.
+
+An importer knows one kind of log. It says which files are its own (`discover`) and turns them into rows of the ledger
+(`extract`); everything else, from fingerprints to commits, is AIX's. It runs in worker processes, so it must keep
+nothing between two calls; it never writes the ledger, never prints, and never changes a file.
+"""
+
+import hashlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import ClassVar
+
+_PIECE_BYTES = 2**20
+
+
+class Answer(StrEnum):
+    """Whether an importer gives a kind of fact."""
+
+    YES = "yes"
+    NO = "no"
+    """The log has it; the importer does not read it yet."""
+    NOT_APPLICABLE = "not applicable"
+    """The log does not have it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What an importer finds in its logs.
+
+    >>> dict(Capabilities(usage=Answer.YES))["usage"]
+    <Answer.YES: 'yes'>
+    """
+
+    usage: Answer = Answer.NOT_APPLICABLE
+    cost: Answer = Answer.NOT_APPLICABLE
+    compaction: Answer = Answer.NOT_APPLICABLE
+    permissions: Answer = Answer.NOT_APPLICABLE
+    subagents: Answer = Answer.NOT_APPLICABLE
+    files: Answer = Answer.NOT_APPLICABLE
+    lints: Answer = Answer.NOT_APPLICABLE
+    codeblocks: Answer = Answer.NOT_APPLICABLE
+
+    def __iter__(self) -> Iterator[tuple[str, Answer]]:
+        """Go through the kinds of fact and the answer to each."""
+        return ((each.name, getattr(self, each.name)) for each in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file that was found, for importers to look at."""
+
+    path: str
+    size_bytes: int
+    mtime_ns: int
+    inode: int
+    claimed_by: str | None = None
+    """The importer whose source it was when it was last read, if it is still the same file: no need to look inside."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path[self.path.rfind(os.sep) + 1 :]
+
+    def head(self, size: int = 16_384) -> bytes:
+        """Read the beginning of the file; empty when it cannot be read."""
+        try:
+            with open(self.path, "rb") as file:
+                return file.read(size)
+        except OSError:
+            return b""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The unit of fingerprint, extraction and status: a file with its sidecars, or one conversation in a container."""
+
+    path: str
+    """The file, absolute."""
+    key: str = ""
+    """The conversation inside the file, when the file holds several that change apart from each other."""
+    sidecars: tuple[str, ...] = ()
+    """Files that are read along with it: when one of them changes, the source has changed."""
+    group: str = ""
+    """Sources of one group share records: when one changes, all are extracted together."""
+    stamp: str = ""
+    """Tells cheaply whether a conversation has changed; a source that has none is known by its files."""
+
+    @property
+    def name(self) -> str:
+        """The path, and the key inside it.
+
+        >>> Source("/logs/state.db", key="42").name
+        '/logs/state.db#42'
+        """
+        return f"{self.path}#{self.key}" if self.key else self.path
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file and its sidecars."""
+        return (self.path, *self.sidecars)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of one table that a source gave, column by column; a column that is left out is NULL or its default."""
+
+    source: Source
+    table: str
+    columns: Mapping[str, Sequence[object]]
+    copy: int = 0
+    """A source may say several things about one row, when its log repeats a record: each in a copy of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A piece of input that was not taken as it stood."""
+
+    source: Source
+    kind: str
+    """A word that is the same for all problems of a kind, such as `not_json`."""
+    reason: str
+    """What is wrong, in a sentence."""
+    line: int | None = None
+    byte_offset: int | None = None
+    sample: str | None = None
+    """The beginning of the piece; AIX cuts it."""
+
+
+@dataclass
+class Importer(ABC):
+    """What reads one kind of log. Its name is that of its entry point in the group `aix.importers`."""
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    """Another version reads again what is still on disk, and replaces the rows it gave before."""
+    description: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
+    option_help: ClassVar[Mapping[str, str]] = {}
+    """What each option of `aix import --option NAME.OPTION=VALUE` does."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @abstractmethod
+    def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
+        """Return the sources among these files; a file that is not this importer's own is passed over.
+
+        Two importers that claim one file are an error, so look inside what a name alone does not tell.
+        """
+
+    @abstractmethod
+    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem]:
+        """Go through the rows and problems of the sources of one group, in batches of bounded size."""
+
+    def default_places(self) -> Iterable[Path]:
+        """Return the folders in which the tool keeps its logs on this machine, whether they exist or not."""
+        return ()
+
+    def fingerprint(self, source: Source) -> str:
+        """Return a hash of everything that the rows of a source depend on."""
+        return content_hash(source.files)
+
+    @property
+    def origin(self) -> str:
+        """What the ledger calls the logs of this importer."""
+        return self.name.replace("_", "-")
+
+
+def content_hash(files: Sequence[str]) -> str:
+    """Return the SHA-256 of a file, or of the SHA-256 of several."""
+    hashes = [_sha256(path) for path in files]
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def _sha256(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
