@@ -68,7 +68,7 @@ class Candidate:
     def head(self, size: int = 16_384) -> bytes:
         """Read the beginning of the file; empty when it cannot be read."""
         try:
-            with open(self.path, "rb") as file:
+            with Path(self.path).open("rb") as file:
                 return file.read(size)
         except OSError:
             return b""
@@ -177,7 +177,7 @@ def content_hash(files: Sequence[str]) -> str:
 
 def _sha256(path: str) -> str:
     digest = hashlib.sha256()
-    with open(path, "rb", buffering=0) as file:
+    with Path(path).open("rb", buffering=0) as file:
         while piece := file.read(_PIECE_BYTES):
             digest.update(piece)
     return digest.hexdigest()
