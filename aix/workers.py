@@ -5,55 +5,107 @@ system. Ctrl-C is the parent's to handle.
 """
 
 import os
+import pickle
 import signal
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import connection, get_context, parent_process
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from aix.errors import WorkerDiedError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_WAITING_PER_WORKER = 2
+_CONTEXT = get_context("spawn")
+_RESULT, _END, _ERROR = range(3)
 
 
 def map_in_workers(
-    function: Callable[[Item], Result], items: Iterable[Item], workers: int
-) -> Iterator[tuple[Item, Result]]:
-    """Call the function with each item in other processes, and go through the results in the order of the items.
+    function: Callable[[Item], Iterable[Result]], items: Iterable[Item], workers: int
+) -> Iterator[tuple[Item, Result | WorkerDiedError]]:
+    """Call the function with each item in other processes, and go through what it gives for each as it comes.
 
-    Items are taken only as fast as results are fetched, so there may be any number of them. What the function raises
-    is raised here; a worker that dies raises `WorkerDiedError` and ends the others.
+    Items are taken, and results are made, only as fast as they are fetched here. What the function raises is raised
+    here. A worker that dies costs the item it was at, for which a `WorkerDiedError` is given, and nothing else.
     """
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _prepare_worker)
-    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    waiting = iter(items)
+    busy: dict[connection.Connection, _Worker[Item, Result]] = {}
+    idle: list[_Worker[Item, Result]] = []
     try:
-        for item in items:
-            waiting.append((item, pool.submit(function, item)))
-            if len(waiting) >= workers * _WAITING_PER_WORKER:
-                yield _finished(waiting)
-        while waiting:
-            yield _finished(waiting)
-    except BrokenProcessPool as error:
-        raise WorkerDiedError from error
+        while True:
+            while len(busy) < workers and (taken := next(((item,) for item in waiting), None)):
+                worker = idle.pop() if idle else _Worker(function)
+                worker.give(taken[0])
+                busy[worker.connection] = worker
+            if not busy:
+                return
+            ready = connection.wait(list(busy))
+            for worker in [worker for worker in busy.values() if worker.connection in ready]:
+                try:
+                    kind, content = worker.connection.recv()
+                except (EOFError, OSError):
+                    del busy[worker.connection]
+                    worker.end()
+                    yield worker.item, WorkerDiedError()
+                    continue
+                if kind == _ERROR:
+                    raise content
+                if kind == _END:
+                    idle.append(busy.pop(worker.connection))
+                else:
+                    yield worker.item, content
     finally:
-        pool.shutdown(cancel_futures=True)
+        for worker in [*busy.values(), *idle]:
+            worker.end()
 
 
-def _finished(waiting: "deque[tuple[Item, Future[Result]]]") -> tuple[Item, Result]:
-    item, future = waiting.popleft()
-    return item, future.result()
+class _Worker(Generic[Item, Result]):
+    """One process, and the item it is at."""
+
+    item: Item
+
+    def __init__(self, function: Callable[[Item], Iterable[Result]]) -> None:
+        self.connection, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_serve, args=(theirs, function), daemon=True)
+        self._process.start()
+        theirs.close()  # so that the death of the process ends the connection
+
+    def give(self, item: Item) -> None:
+        self.item = item
+        with suppress(OSError):  # it has died: reading from it will tell
+            self.connection.send(item)
+
+    def end(self) -> None:
+        self.connection.close()
+        self._process.kill()
+        self._process.join()
 
 
-def _prepare_worker() -> None:
+def _serve(parent: connection.Connection, function: Callable[[Item], Iterable[Result]]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    while True:
+        try:
+            item = parent.recv()
+        except EOFError:
+            return
+        try:
+            for result in function(item):
+                parent.send((_RESULT, result))
+        except Exception as error:  # whatever it is, it is raised in the parent
+            parent.send((_ERROR, _picklable(error)))
+        else:
+            parent.send((_END, None))
+
+
+def _picklable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - what was pickled here
+    except Exception:  # an exception may fail in any way to become itself again
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _die_with_parent() -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from aix.errors import WorkerDiedError
 from aix.ledger.addition import add
 from aix.ledger.delivery import Delivery, Files
 from aix.ledger.manifest import is_ledger, read_latest
@@ -45,14 +46,14 @@ def _conversation(label: str, ids: list[str]) -> Rows:
     }
 
 
-def make_delivery(order: tuple[Path, int, int]) -> Files:
+def make_delivery(order: tuple[Path, int, int]) -> Iterator[Files]:
     """Write what a source says into a folder; this is what the workers do."""
     folder, step, part = order
     folder.mkdir(mode=0o700)
     with Delivery(folder) as delivery:
         for name, rows in rows_of_step(step, part).items():
             delivery.add(f"{step}-{part}", TABLES[name], batch_from_rows(TABLES[name], rows))
-    return delivery.files()
+    yield delivery.files()
 
 
 def step_of(ledger: Path) -> int:
@@ -65,13 +66,16 @@ def grow(ledger: Path, steps: int) -> Iterator[int]:
     with staging_folder(ledger) as folder:
         first = step_of(ledger)
         orders = ((folder / f"{step}-{part}", step, part) for step in range(first, first + steps) for part in (0, 1))
-        files = []
-        for (_, step, part), made in map_in_workers(make_delivery, orders, 2):
-            files.append(made)
-            if part == 1:
-                add(ledger, files)
-                files = []
-                yield step + 1
+        made: dict[int, list[Files]] = {}
+        next_step = first
+        for (_, step, _), files in map_in_workers(make_delivery, orders, 2):
+            if isinstance(files, WorkerDiedError):
+                raise files
+            made.setdefault(step, []).append(files)
+            while len(made.get(next_step, ())) == 2:
+                add(ledger, made.pop(next_step))
+                next_step += 1
+                yield next_step
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pyarrow as pa
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import SOURCE_COLUMN, Files
 from aix.ledger.families import Families
+from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
@@ -26,8 +27,11 @@ from aix.schema.sql import quote_name, quote_text
 Delivered = Sequence[tuple[Table, StatementFile]]
 
 
-def add(ledger: Path, deliveries: Sequence[Files]) -> Manifest:
-    """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them."""
+def add(ledger: Path, deliveries: Sequence[Files], fingerprints: Fingerprints | None = None) -> Manifest:
+    """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them.
+
+    The fingerprints of the sources that the rows were read from become part of that version.
+    """
     return add_statements(
         ledger,
         [
@@ -35,13 +39,15 @@ def add(ledger: Path, deliveries: Sequence[Files]) -> Manifest:
             for number, files in enumerate(deliveries)
             for name, path in files.items()
         ],
+        fingerprints or {},
     )
 
 
-def add_statements(ledger: Path, delivered: Delivered) -> Manifest:
+def add_statements(ledger: Path, delivered: Delivered, fingerprints: Fingerprints) -> Manifest:
     """Join the rows of files into a ledger, and return the version that holds them."""
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+        stage.fingerprints = fingerprints
         with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
             return _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
 

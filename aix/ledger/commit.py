@@ -17,13 +17,14 @@ import pyarrow as pa
 from aix.errors import LedgerDamagedError
 from aix.ledger.catalog import refresh_catalog
 from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
+from aix.ledger.fingerprints import Fingerprints, encode, files_to_merge, read_fingerprints
 from aix.ledger.index import Index
 from aix.ledger.locks import among_writers
 from aix.ledger.manifest import (
     DATA_FOLDER,
     EMPTY,
     VERSIONS_FOLDER,
-    IndexFile,
+    EntryFile,
     Manifest,
     Segment,
     files_of,
@@ -46,10 +47,13 @@ class Stage:
 
     def __init__(self, ledger: Path) -> None:
         self.ledger = ledger
-        self.indexes: dict[str, IndexFile] = {}
+        self.indexes: dict[str, EntryFile] = {}
         self.ends_older_versions = False
         """Whether the versions before this commit must be removed: set by a change that forgets rows."""
+        self.fingerprints: Fingerprints = {}
+        """Of the sources that the rows of this commit were read from."""
         self._written: list[Segment] = []
+        self._fingerprint_files: list[EntryFile] = []
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
         """Write rows that keep the table's schema into a new file."""
@@ -68,7 +72,20 @@ class Stage:
         name = f"{DATA_FOLDER}/index-{uuid4().hex}.bin"
         with new_file(self.ledger / name) as file:
             file.write(index.to_bytes())
-        self.indexes[group] = IndexFile(path=name, entries=len(index))
+        self.indexes[group] = EntryFile(path=name, entries=len(index))
+
+    def write_fingerprints(self, base: Manifest) -> tuple[EntryFile, ...]:
+        """Write the fingerprints of this commit, and return the files of all there are."""
+        if not self.fingerprints:
+            return base.fingerprints
+        kept = len(base.fingerprints) - files_to_merge(base.fingerprints, len(self.fingerprints))
+        taken_in = msgspec.structs.replace(base, fingerprints=base.fingerprints[kept:])
+        entries = {**read_fingerprints(self.ledger, taken_in), **self.fingerprints}
+        name = f"{DATA_FOLDER}/fingerprints-{uuid4().hex}.json"
+        with new_file(self.ledger / name) as file:
+            file.write(encode(entries))
+        self._fingerprint_files.append(EntryFile(path=name, entries=len(entries)))
+        return (*base.fingerprints[:kept], *self._fingerprint_files)
 
     def has(self, segment: Segment) -> bool:
         """Whether the segment was written here."""
@@ -76,8 +93,8 @@ class Stage:
 
     def discard_unless(self, named: Container[str]) -> None:
         """Remove the files that no manifest will name."""
-        paths = [segment.path for segment in self._written] + [index.path for index in self.indexes.values()]
-        for path in paths:
+        others = (*self.indexes.values(), *self._fingerprint_files)
+        for path in [*(segment.path for segment in self._written), *(other.path for other in others)]:
             if path not in named:
                 remove(self.ledger / path)
 
@@ -125,9 +142,10 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
             schema_version=SCHEMA_VERSION,
             tables=tables,
             indexes=indexes,
+            fingerprints=stage.write_fingerprints(base),
             oldest=number if stage.ends_older_versions else base.oldest,
         )
-        if new.tables == _named(current.tables):
+        if new.tables == _named(current.tables) and not stage.fingerprints:
             if base.version:
                 sync_folder(ledger / VERSIONS_FOLDER)  # its writer may have died before it could
             stage.discard_unless(())
@@ -147,7 +165,7 @@ def _named(tables: Mapping[str, Sequence[Segment]]) -> dict[str, tuple[Segment, 
     return {name: tuple(segments) for name, segments in tables.items() if segments}
 
 
-def _indexes(tables: Mapping[str, Sequence[Segment]], known: Mapping[str, IndexFile]) -> dict[str, IndexFile]:
+def _indexes(tables: Mapping[str, Sequence[Segment]], known: Mapping[str, EntryFile]) -> dict[str, EntryFile]:
     """A group has an index as long as it has files."""
     return {group: known[group] for group in groups_of(tables) if group is not None}
 

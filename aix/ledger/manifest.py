@@ -1,7 +1,8 @@
 """A version of the ledger: which Parquet files hold the rows of each table.
 
     LEDGER/versions/0000000007.json    the manifest of version 7
-    LEDGER/data/…                      Parquet files, and an index per group; a manifest names them relative to LEDGER
+    LEDGER/data/…                      Parquet files, an index per group, and fingerprints of sources; a manifest
+                                       names them relative to LEDGER
     LEDGER/staging/…                   rows on their way into the ledger
 
 A group is a set of files, some per table, that hold whole families of rows; a change rewrites only the groups it
@@ -37,8 +38,8 @@ class Segment(msgspec.Struct, frozen=True):
     """None in a ledger that was not written by joining rows into it."""
 
 
-class IndexFile(msgspec.Struct, frozen=True):
-    """The index of a group."""
+class EntryFile(msgspec.Struct, frozen=True):
+    """A file beside those of the tables: the index of a group, or fingerprints of sources."""
 
     path: str
     entries: int
@@ -50,8 +51,10 @@ class Manifest(msgspec.Struct, frozen=True):
     version: int
     schema_version: int
     tables: dict[str, tuple[Segment, ...]]
-    indexes: dict[str, IndexFile] = {}
+    indexes: dict[str, EntryFile] = {}
     """By group."""
+    fingerprints: tuple[EntryFile, ...] = ()
+    """How the sources were when rows were read from them; what a later file says of a source holds."""
     oldest: int = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 
@@ -77,8 +80,9 @@ def segments_of(manifest: Manifest) -> set[Segment]:
 
 
 def files_of(manifest: Manifest) -> set[str]:
-    """Return the paths of all files of a version, indexes included."""
-    return {segment.path for segment in segments_of(manifest)} | {index.path for index in manifest.indexes.values()}
+    """Return the paths of all files of a version."""
+    others = (*manifest.indexes.values(), *manifest.fingerprints)
+    return {segment.path for segment in segments_of(manifest)} | {other.path for other in others}
 
 
 def groups_of(tables: Mapping[str, Sequence[Segment]]) -> dict[str | None, dict[str, list[Segment]]]:

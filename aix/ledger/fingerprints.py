@@ -1,0 +1,70 @@
+"""Fingerprints of sources: how each was when its rows were read, so that what has not changed is not read again.
+
+They are part of a commit, in JSON files of their own that need no Parquet reader. A commit adds a file with what it
+changes; files are put together so that they stay few and a commit writes little more than what changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from aix.errors import LedgerDamagedError
+from aix.ledger.manifest import EntryFile, Manifest
+
+
+class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
+    """How a source was when it was last read, or why it could not be."""
+
+    importer: str
+    version: str
+    """Of the importer, with the options it was given."""
+    stamps: tuple[str, ...]
+    """Size, time and inode of each of its files, or what the importer says instead."""
+    content: str = ""
+    """Hash of what the rows depend on; empty when the source must be read again, whatever its stamps say."""
+    failure: str = ""
+
+
+Fingerprints = Mapping[str, Fingerprint]
+"""By a hash of the name of the source: names can hold what is to be forgotten one day."""
+
+_DECODER = msgspec.json.Decoder(dict[str, Fingerprint])
+
+
+def read_fingerprints(ledger: Path, version: Manifest) -> dict[str, Fingerprint]:
+    """Return the fingerprints of all sources."""
+    known: dict[str, Fingerprint] = {}
+    for file in version.fingerprints:
+        known.update(_read(ledger / file.path))
+    return known
+
+
+def encode(fingerprints: Fingerprints) -> bytes:
+    """Return the content of a file of fingerprints."""
+    return msgspec.json.encode(fingerprints)
+
+
+def files_to_merge(files: Sequence[EntryFile], new_entries: int) -> int:
+    """Return how many of the last files a new one should take in.
+
+    A file is taken in once the newer ones together are half as large: then there are never more files than the number
+    of entries has digits, in base two.
+
+    >>> files_to_merge([EntryFile("a", 1000), EntryFile("b", 10)], 6)
+    1
+    """
+    entries, count = new_entries, 0
+    for file in reversed(files):
+        if file.entries > 2 * entries:
+            break
+        entries += file.entries
+        count += 1
+    return count
+
+
+def _read(path: Path) -> dict[str, Fingerprint]:
+    try:
+        return _DECODER.decode(path.read_bytes())
+    except (OSError, msgspec.MsgspecError) as error:
+        raise LedgerDamagedError(path, str(error)) from error

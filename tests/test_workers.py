@@ -1,0 +1,86 @@
+"""Work in other processes: every item is answered, whatever becomes of a worker."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from aix.errors import WorkerDiedError
+from aix.workers import map_in_workers
+
+
+def count_to(number: int) -> Iterator[int]:
+    yield from range(number)
+
+
+def die_at_three(number: int) -> Iterator[tuple[int, int]]:
+    yield number, os.getpid()
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refuse(number: int) -> Iterator[int]:
+    raise ValueError(f"not {number}")
+    yield number
+
+
+class UnpicklableError(Exception):
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first + second)
+
+
+def refuse_oddly(number: int) -> Iterator[int]:
+    raise UnpicklableError("odd", str(number))
+    yield number
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_item_gives_all_its_results(workers: int) -> None:
+    given = list(map_in_workers(count_to, [3, 0, 2, 1], workers))
+    assert sorted(given, key=str) == sorted([(3, 0), (3, 1), (3, 2), (2, 0), (2, 1), (1, 0)], key=str)
+    if workers == 1:
+        assert [item for item, _ in given] == [3, 3, 3, 2, 2, 1]
+
+
+def test_a_worker_that_dies_costs_only_its_item() -> None:
+    given = list(map_in_workers(die_at_three, range(6), 2))
+    died = [item for item, result in given if isinstance(result, WorkerDiedError)]
+    assert died == [3]
+    assert sorted(item for item, result in given if not isinstance(result, WorkerDiedError)) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("function", [refuse, refuse_oddly])
+def test_what_the_function_raises_is_raised_here(function: object) -> None:
+    with pytest.raises((ValueError, RuntimeError), match=r"not 1|UnpicklableError: odd1"):
+        list(map_in_workers(function, [1], 1))  # type: ignore[arg-type]
+
+
+def test_no_worker_stays_when_the_results_are_left() -> None:
+    results = map_in_workers(die_at_three, [0, 1, 2], 1)
+    _, first = next(results)
+    results.close()  # type: ignore[attr-defined]
+    assert not isinstance(first, WorkerDiedError)
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            os.kill(first[1], 0)
+        except ProcessLookupError:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_items_are_taken_no_faster_than_results() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number + 1
+
+    results = map_in_workers(count_to, items(), 2)
+    next(results)
+    assert len(taken) <= 3
+    results.close()  # type: ignore[attr-defined]
