@@ -13,6 +13,7 @@
     │       └── ExportError            the export cannot be written there
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    there is none at that path
+    │   │   └── NothingToImportError   nor is there any log in it
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
     │   ├── LedgerTooNewError      a newer AIX wrote it
     │   └── LedgerUnwritableError  nothing can be written to it
@@ -181,6 +182,18 @@ class LedgerNotFoundError(LedgerError):
     def remedy(self) -> str:
         """Name the ways to point AIX elsewhere."""
         return "check the path, AIX_LEDGER, or `ledger` in config.toml (`aix config` shows what is in force)"
+
+
+class NothingToImportError(LedgerNotFoundError):
+    """A place that was given to import is no ledger, and holds no log that an importer knows."""
+
+    def __str__(self) -> str:
+        return f"{self.path} is not a ledger, and there is no log in it that an importer knows"
+
+    @property
+    def remedy(self) -> str:
+        """Say what importers know."""
+        return "check the path; `aix importers` lists what can be imported"
 
 
 class LedgerDamagedError(LedgerError):

@@ -8,7 +8,7 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from multiprocessing import connection, get_context, parent_process
 from typing import Generic, TypeVar
@@ -24,7 +24,7 @@ _RESULT, _END, _ERROR = range(3)
 
 def map_in_workers(
     function: Callable[[Item], Iterable[Result]], items: Iterable[Item], workers: int
-) -> Iterator[tuple[Item, Result | WorkerDiedError]]:
+) -> Generator[tuple[Item, Result | WorkerDiedError], None, None]:
     """Call the function with each item in other processes, and go through what it gives for each as it comes.
 
     Items are taken, and results are made, only as fast as they are fetched here. What the function raises is raised

@@ -23,6 +23,7 @@ EXAMPLES = [
     errors.LedgerDamagedError(Path("l"), "broken"),
     errors.LedgerTooNewError(Path("l"), 9, 2),
     errors.LedgerUnwritableError(Path("l"), "disk full"),
+    errors.NothingToImportError(Path("logs")),
     errors.WorkerDiedError(),
     errors.ExportError(Path("/x"), "is a folder"),
     errors.AmbiguousNameError("session", "a", ("ab", "ac")),

@@ -60,7 +60,7 @@ def test_what_the_function_raises_is_raised_here(function: object) -> None:
 def test_no_worker_stays_when_the_results_are_left() -> None:
     results = map_in_workers(die_at_three, [0, 1, 2], 1)
     _, first = next(results)
-    results.close()  # type: ignore[attr-defined]
+    results.close()
     assert not isinstance(first, WorkerDiedError)
     deadline = time.monotonic() + 5
     while True:
@@ -83,4 +83,4 @@ def test_items_are_taken_no_faster_than_results() -> None:
     results = map_in_workers(count_to, items(), 2)
     next(results)
     assert len(taken) <= 3
-    results.close()  # type: ignore[attr-defined]
+    results.close()

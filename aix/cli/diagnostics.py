@@ -3,12 +3,16 @@
 import os
 import sys
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import click
 
 from aix.cli.sink import ReaderGoneError
 from aix.errors import AixError, LedgerError, UsageError
 from aix.formats.text import escape_unsafe
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class ExitCode(IntEnum):
@@ -62,6 +66,20 @@ def run(command: click.Command) -> ExitCode:
     if outcome is True:  # what a listing with findings returns
         return ExitCode.FINDINGS
     return ExitCode(outcome or ExitCode.OK)
+
+
+def say(message: str) -> None:
+    """Say something beside the data, on a line of its own."""
+    _say(f"aix: {_on_one_line(message)}")
+
+
+def console() -> "Console | None":
+    """Return stderr as a terminal to draw on; None when it is none."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+
+    return Console(file=sys.stderr)
 
 
 def _code_of(error: AixError) -> ExitCode:

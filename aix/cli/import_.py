@@ -1,39 +1,135 @@
 """`aix import`."""
 
+import os
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from aix.cli.command import Command
-from aix.cli.options import ledger_option, listing_output
+from aix.cli.options import importer_options, ledger_option, listing_output
+from aix.errors import NothingToImportError
 from aix.formats import Listing, ListingColumn
+from aix.ledger.manifest import Manifest, is_ledger, read_latest
+
+if TYPE_CHECKING:
+    from aix.importing.registry import Options
+    from aix.importing.report import Report
+
+_FAILURES_SHOWN = 20
 
 
 @click.command(cls=Command)
-@click.argument("other", type=click.Path(path_type=Path))
-@click.option("--keep-raw", is_flag=True, help="Keep the copies of sources that the other ledger holds as well.")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and do nothing.")
+@click.option("--strict", is_flag=True, help="Import nothing of a source that has any problem.")
+@click.option("--reparse", is_flag=True, help="Read everything again, and replace the rows it gave before.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes. Default: one per processor.")
+@click.option("--machine", metavar="NAME", help="Import histories that were copied from another machine as NAME's.")
+@click.option("--keep-raw", is_flag=True, help="Keep a copy of every source, so that it can be read again later.")
+@importer_options
 @ledger_option
 @listing_output
-def command(other: Path, keep_raw: bool, ledger: Path) -> Listing:  # noqa: FBT001 - click's
-    """Join another ledger into this one, and show how many rows each table has now.
+def command(
+    paths: tuple[Path, ...],
+    dry_run: bool,  # noqa: FBT001 - click's
+    strict: bool,  # noqa: FBT001
+    reparse: bool,  # noqa: FBT001
+    jobs: int | None,
+    machine: str | None,
+    keep_raw: bool,  # noqa: FBT001
+    importer: str | None,
+    options: "Options",
+    ledger: Path,
+) -> Listing:
+    """Import session histories into the ledger, and show what was done.
 
-    OTHER is the folder of a ledger: of another machine, or a copy of an older time. Rows about the same thing become
-    one, in whatever order ledgers are joined; joining one again changes nothing. The other ledger is only read. Its
-    price table is left out: every ledger keeps its own.
+    PATH is a folder or a file with histories, or another ledger; without one, histories are looked for where the tools
+    keep them. What has not changed since the last import is skipped, what has grown is read again; importing
+    something twice, or in another order, changes nothing. The histories are only read.
+
+    Every source is `imported`, `upserted` when it was there before and has changed, `skipped`, or `failed`. A source
+    that fails does not stop the others; the exit code is then 1. Lines of a log that cannot be taken as they stand are
+    noted: `aix problems` lists them.
+
+    Another ledger is joined into this one: rows about the same thing become one, in whatever order ledgers are joined.
+    Its price table is left out: every ledger keeps its own.
 
     \b
+      aix import
+      aix import ~/old-laptop/histories --machine old-laptop
+      aix import log.jsonl --strict
       aix import /mnt/laptop/aix-ledger
-      aix import backup --keep-raw
     """
-    from aix.ledger.manifest import Manifest, is_ledger, read_latest
+    others = [path for path in paths if is_ledger(path)]
+    if others and len(others) < len(paths):
+        raise click.UsageError("Import ledgers and histories one after the other.")
+    if others:
+        return _join_ledgers(ledger, others, keep_raw=keep_raw)
+    from aix.cli.progress import import_progress
+    from aix.importing.run import Settings, import_histories
+
+    settings = Settings(
+        jobs=jobs or 0,
+        strict=strict,
+        dry_run=dry_run,
+        reparse=reparse,
+        keep_raw=keep_raw,
+        machine=machine,
+        importer=importer,
+        options=options,
+        argv=[os.fsencode(word).decode("utf-8", "backslashreplace") for word in sys.argv[1:]],
+    )
+    with import_progress() as watcher:
+        report = import_histories(ledger, paths or None, settings, watcher)
+    if paths and not report.outcomes and not report.refusals:
+        raise NothingToImportError(paths[0])
+    return _listing(report, is_by_default=not paths, dry_run=dry_run)
+
+
+def _join_ledgers(ledger: Path, others: list[Path], *, keep_raw: bool) -> Listing:
     from aix.ledger.merging import join_ledger
 
-    def rows_of(version: Manifest | None, name: str) -> int:
-        return sum(segment.rows for segment in version.tables.get(name, ())) if version else 0
-
     before = read_latest(ledger) if is_ledger(ledger) else None
-    after = join_ledger(ledger, other, keep_raw=keep_raw)
+    for other in others:
+        after = join_ledger(ledger, other, keep_raw=keep_raw)
     columns = (ListingColumn("table"), ListingColumn("rows", "BIGINT"), ListingColumn("new", "BIGINT"))
     return Listing(
-        columns, [(name, rows_of(after, name), rows_of(after, name) - rows_of(before, name)) for name in after.tables]
+        columns, [(name, _rows(after, name), _rows(after, name) - _rows(before, name)) for name in after.tables]
     )
+
+
+def _rows(version: Manifest | None, name: str) -> int:
+    return sum(segment.rows for segment in version.tables.get(name, ())) if version else 0
+
+
+def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing:
+    rows: list[tuple[str, str, int]] = [("sources", str(status), n) for status, n in sorted(report.statuses.items())]
+    if report.after is not None and report.after != report.before:
+        new = {name: _rows(report.after, name) - _rows(report.before, name) for name in report.after.tables}
+        rows += [("new rows", name, number) for name, number in new.items() if number]
+    if report.problems:
+        rows.append(("problems", "found", report.problems))
+    rows.append(("bytes", "read", report.bytes_read))
+    rows.append(("time", "milliseconds", round(report.seconds * 1000)))
+    if report.after is not None:
+        rows.append(("version", "of the ledger", report.after.version))
+    columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
+    notes = _notes(report, is_by_default=is_by_default, dry_run=dry_run)
+    return Listing(columns, rows, has_findings=bool(report.failures), notes=notes)
+
+
+def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]:
+    notes = [] if report.outcomes or not is_by_default else ["no histories were found; name a PATH, or see aix sources"]
+    if dry_run:
+        notes.append("nothing was done; import without --dry-run to do it")
+    if report.problems:
+        notes.append(f"{report.problems} pieces of input were not taken as they stood; see aix problems")
+    failures = report.failures
+    notes += [f"{name}: {reason}" for name, reason in failures[:_FAILURES_SHOWN]]
+    if len(failures) > _FAILURES_SHOWN:
+        notes.append(f"… and {len(failures) - _FAILURES_SHOWN} more")
+    if failures:
+        notes.append(f"{len(failures)} could not be imported; the rest was")
+    return notes

@@ -7,6 +7,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
+from aix.cli.diagnostics import say
 from aix.cli.stdout import emit
 from aix.config import load_config
 from aix.formats import FORMATS, Listing
@@ -29,6 +30,35 @@ def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
         help="Use the ledger in FOLDER. Default: the one that `aix config` shows.",
     )
     return option(command)
+
+
+def _parse_options(
+    ctx: click.Context,  # noqa: ARG001 - click's signature
+    param: click.Parameter,  # noqa: ARG001
+    values: tuple[str, ...],
+) -> dict[str, dict[str, str]]:
+    options: dict[str, dict[str, str]] = {}
+    for value in values:
+        name, has_value, text = value.partition("=")
+        importer, has_option, option = name.partition(".")
+        if not has_value or not has_option:
+            raise click.BadParameter(f"{value!r} is not of the form IMPORTER.OPTION=VALUE.")
+        options.setdefault(importer, {})[option] = text
+    return options
+
+
+def importer_options(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the choice of an importer, as `importer`, and the importers' own options, as `options`."""
+    only = click.option("--importer", metavar="NAME", help="Use only this importer; `aix importers` lists them.")
+    option = click.option(
+        "--option",
+        "options",
+        multiple=True,
+        metavar="IMPORTER.OPTION=VALUE",
+        callback=_parse_options,
+        help="Set an option of an importer; `aix importers NAME` explains them. Can be repeated.",
+    )
+    return only(option(command))
 
 
 def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
@@ -61,6 +91,8 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
             raise click.UsageError(f"--json and --format {output_format} contradict each other.")
         listing = make_listing(*args, **kwargs)
         emit(listing, output_format="json" if as_json else output_format, path=path)
+        for note in listing.notes:
+            say(note)
         return listing.has_findings
 
     return write_listing

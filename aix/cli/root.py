@@ -18,7 +18,9 @@ from aix.cli.stdout import emit_text
 # The subcommand NAME is `command` in the module `aix.cli.NAME`, or `NAME_` where NAME is a word of Python; what a
 # newcomer needs first comes first.
 COMMANDS = {
-    "import": "Join another ledger into this one.",
+    "import": "Import session histories into the ledger.",
+    "sources": "List the histories on this machine, and what has changed since the last import.",
+    "importers": "List what can be imported.",
     "sql": "Ask the ledger a question in SQL.",
     "check": "Check that the ledger keeps its promises.",
     "export": "Write the ledger as Parquet files or as a DuckDB database.",

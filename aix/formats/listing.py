@@ -35,3 +35,5 @@ class Listing:
     """The same rows in Arrow, where whoever made the listing has them so."""
     has_findings: bool = False
     """Whether the rows report something that must not be; the command then says so when it ends."""
+    notes: Sequence[str] = ()
+    """What a person should know about the rows; said on stderr once they are out."""

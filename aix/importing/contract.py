@@ -139,6 +139,8 @@ class Importer(ABC):
     """Another version reads again what is still on disk, and replaces the rows it gave before."""
     description: ClassVar[str]
     capabilities: ClassVar[Capabilities]
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """How names of its logs end: AIX tells the user about such files that no importer claims."""
     option_help: ClassVar[Mapping[str, str]] = {}
     """What each option of `aix import --option NAME.OPTION=VALUE` does."""
 

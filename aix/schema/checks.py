@@ -3,7 +3,7 @@
 Checked are types, NULLs and words. Whether ids resolve and trees hold together is a question about the whole ledger.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from aix.errors import RowError
 from aix.schema.arrow import arrow_schema, arrow_type
-from aix.schema.model import Column, Table, Type
+from aix.schema.model import Column, Join, Table, Type
 
 _EXAMPLES = 3
 _PYTHON_TYPES: dict[Type, tuple[type, ...]] = {
@@ -65,6 +65,24 @@ def batch_from_rows(table: Table, rows: Iterable[Mapping[str, object]]) -> pa.Re
     return batch
 
 
+def batch_from_columns(table: Table, columns: Mapping[str, Sequence[object]]) -> pa.RecordBatch:
+    """Make a batch of plain columns, or raise `RowError`; what is left out or NULL gets its default.
+
+    Text that is not Unicode, as broken escapes in JSON make it, is repaired with U+FFFD.
+    """
+    unknown = sorted(set(columns) - set(table.column_names))
+    if unknown:
+        raise RowError(table.name, tuple(f"{name}: the table has no such column" for name in unknown))
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise RowError(table.name, (f"the columns differ in length: {sorted(lengths)}",))
+    rows = lengths.pop() if lengths else 0
+    arrays = [_column_array(table, column, columns.get(column.name), rows) for column in table]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(table))
+    check_batch(table, batch)
+    return batch
+
+
 def check_batch(table: Table, batch: pa.RecordBatch) -> None:
     """Raise `RowError` when the batch breaks the table's schema."""
     problems = find_problems(table, batch)
@@ -91,6 +109,35 @@ def _column_problems(column: Column, values: pa.Array) -> list[RowProblem]:
 def _problem(column: Column, reason: str, mask: pa.Array) -> RowProblem:
     rows = pc.indices_nonzero(mask)
     return RowProblem(column.name, reason, len(rows), tuple(rows[:_EXAMPLES].to_pylist()))
+
+
+def _column_array(table: Table, column: Column, values: Sequence[object] | None, rows: int) -> pa.Array:
+    wanted = arrow_type(column.type)
+    default = _filler(column)
+    if values is None:
+        return pa.repeat(pa.scalar(default, wanted), rows)
+    foreign = {type(value) for value in values} - {*_PYTHON_TYPES[column.type], type(None)}
+    if foreign:  # Arrow would cut 1.5 to 1 and take bytes for text
+        kinds = ", ".join(sorted(kind.__name__ for kind in foreign))
+        raise RowError(table.name, (f"{column.name}: {kinds} is not {column.type}",))
+    try:
+        array = pa.array(values, wanted)
+    except UnicodeEncodeError:
+        array = pa.array([_repaired(value) for value in values], wanted)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise RowError(table.name, (f"{column.name}: {error}",)) from error
+    return array if default is None else pc.fill_null(array, default)
+
+
+def _filler(column: Column) -> str | int | None:
+    """Return what stands for NULL: the default, or anything at all in a column that AIX computes by itself."""
+    if column.default is None and column.join is Join.DERIVED and not column.nullable:
+        return 0 if column.type is Type.BIGINT else ""
+    return column.default
+
+
+def _repaired(value: object) -> object:
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if type(value) is str else value
 
 
 def _array(table: Table, column: Column, values: list[object]) -> pa.Array:

@@ -1,0 +1,50 @@
+"""How far an import has come, drawn on a terminal and nowhere else."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from aix.cli.diagnostics import console
+from aix.importing.report import Outcome
+from aix.importing.run import Watcher
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+@contextmanager
+def import_progress() -> Iterator[Watcher]:
+    """Give what hears of an import and draws it, when stderr is a terminal."""
+    terminal = console()
+    if terminal is None:
+        yield Watcher()
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=terminal,
+        transient=True,
+    ) as progress:
+        yield _Bar(progress)
+
+
+class _Bar(Watcher):
+    def __init__(self, progress: "Progress") -> None:
+        self._progress = progress
+        self._sources = 0
+        self._read = 0
+
+    def begin(self, sources: int, size_bytes: int) -> None:
+        self._sources = sources
+        self._task = self._progress.add_task(self._text(), total=max(size_bytes, 1))
+
+    def advance(self, outcome: Outcome) -> None:
+        self._read += 1
+        self._progress.update(self._task, advance=outcome.size_bytes, description=self._text())
+
+    def _text(self) -> str:
+        return f"{self._read} of {self._sources} sources"

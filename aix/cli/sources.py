@@ -1,0 +1,98 @@
+"""`aix sources`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.command import Command
+from aix.cli.options import importer_options, ledger_option, listing_output
+from aix.formats import Listing, ListingColumn
+
+if TYPE_CHECKING:
+    from aix.importing.registry import Options
+    from aix.importing.run import Survey
+
+_COLUMNS = (
+    ListingColumn("state"),
+    ListingColumn("importer"),
+    ListingColumn("source"),
+    ListingColumn("size_bytes", "BIGINT"),
+    ListingColumn("modified_at", "BIGINT"),
+    ListingColumn("reason"),
+)
+
+Row = tuple[str, str | None, str, int | None, int | None, str | None]
+
+
+@click.command(cls=Command)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path))
+@click.option("--machine", metavar="NAME", help="Compare with what was imported as NAME's.")
+@importer_options
+@ledger_option
+@listing_output
+def command(
+    paths: tuple[Path, ...], machine: str | None, importer: str | None, options: "Options", ledger: Path
+) -> Listing:
+    """List the histories that are on this machine, and how each stands to the ledger.
+
+    Without a PATH, histories are looked for where the tools keep them.
+
+    \b
+    The state of a source:
+      new                      it was never imported
+      changed                  it has changed since it was imported
+      unchanged                importing it again would skip it
+      failed before            the last import could not read it
+      read by another version  another version of the importer read it, or one with other options
+      gone                     it was imported and is no longer there; its rows stay in the ledger
+    And of what cannot be imported, with the reason:
+      unreadable, unclaimed, conflict, crash, empty, unrecognised
+
+    Nothing is imported, and nothing is changed.
+
+    \b
+      aix sources
+      aix sources ~/backup/histories --format csv
+    """
+    from aix.importing.run import Settings, survey
+
+    surveyed = survey(ledger, paths or None, Settings(machine=machine, importer=importer, options=options))
+    rows = [*_found(surveyed), *_refused(surveyed), *_gone(ledger, paths, machine, importer)]
+    return Listing(_COLUMNS, rows)
+
+
+def _found(surveyed: "Survey") -> Iterator[Row]:
+    for each in surveyed.plan:
+        seen = surveyed.found.candidates.get(each.source.path)
+        modified_at = seen.mtime_ns // 10**6 if seen else None
+        entry = surveyed.known.get(each.id)
+        reason = entry.failure if entry and entry.failure else None
+        yield str(each.state), each.claim.importer.name, each.source.name, each.size_bytes, modified_at, reason
+
+
+def _refused(surveyed: "Survey") -> Iterator[Row]:
+    for refusal in surveyed.found.refusals:
+        yield str(refusal.kind), None, refusal.path, None, None, refusal.reason
+
+
+def _gone(ledger: Path, paths: tuple[Path, ...], machine: str | None, importer: str | None) -> Iterator[Row]:
+    """Go through what was imported and is not there any more; only the machine it was on can tell."""
+    from aix.importing.plan import State
+    from aix.ledger.manifest import is_ledger, read_latest
+
+    if not is_ledger(ledger) or "import_sources" not in read_latest(ledger).tables:
+        return
+    import aix
+
+    prefix = f"{machine}:" if machine else ""
+    with aix.open(ledger) as opened:
+        query = (
+            "select distinct importer, path, size_bytes, mtime_ns // 1000000 from import_sources"
+            " where starts_with(source_key, $1 || path) and ($2 is null or importer = $2) order by path"
+        )
+        for name, path, size, modified_at in opened.sql(query, [prefix, importer]).rows():
+            is_asked_for = not paths or any(Path(path).is_relative_to(place.absolute()) for place in paths)
+            if is_asked_for and not Path(path).exists():
+                yield str(State.GONE), name, path, size, modified_at, "its rows stay in the ledger"

@@ -1,0 +1,197 @@
+"""Finding sources: walking through places, and asking importers which files are theirs.
+
+Every source has exactly one importer. What two claim, what cannot be read, and what looks like a log but is nobody's,
+is refused with a reason.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from aix.importing.contract import Candidate, Importer, Source
+
+
+class Refused(StrEnum):
+    """Why something that was found is not imported."""
+
+    UNREADABLE = "unreadable"
+    CONFLICT = "conflict"
+    CRASH = "crash"
+    UNCLAIMED = "unclaimed"
+    """The user named the very file."""
+    EMPTY = "empty"
+    UNRECOGNISED = "unrecognised"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something that the user wants imported is not."""
+        return self not in (Refused.EMPTY, Refused.UNRECOGNISED)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file or folder that is not imported, and why."""
+
+    path: str
+    kind: Refused
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A source and the importer whose it is."""
+
+    source: Source
+    importer: Importer
+
+
+@dataclass
+class Discovery:
+    """What was found."""
+
+    claims: list[Claim] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    """By path, every file that was seen."""
+    empty_places: list[str] = field(default_factory=list)
+    """Places that were given and hold nothing to import."""
+
+
+Owner = Callable[[str, os.stat_result], str | None]
+"""Tells which importer a file belonged to when it was last read, if it has not changed since."""
+
+
+def discover(places: Sequence[str], importers: Sequence[Importer], owner: Owner) -> Discovery:
+    """Find the sources in these places, which may be files or folders."""
+    found = Discovery()
+    for place in dict.fromkeys(places):
+        fresh = _walk(place, owner, found)
+        _ask(importers, fresh, found)
+        _refuse_unclaimed(place, importers, fresh, found)
+    _settle(found)
+    seen = [*(claim.source.path for claim in found.claims), *(refusal.path for refusal in found.refusals)]
+    for place in dict.fromkeys(places):
+        if not any(path == place or path.startswith(place.rstrip(os.sep) + os.sep) for path in seen):
+            found.empty_places.append(place)
+    return found
+
+
+def discover_by_default(importers: Sequence[Importer], owner: Owner) -> Discovery:
+    """Find the sources in the places where the tools keep their logs; only the importer of a tool looks there."""
+    found = Discovery()
+    for importer in importers:
+        try:
+            places = [str(place.absolute()) for place in importer.default_places()]
+        except Exception as error:  # a plugin may fail in any way; the others go on
+            found.refusals.append(_crash(importer, error))
+            continue
+        for place in places:
+            if Path(place).exists():
+                _ask([importer], _walk(place, owner, found), found)
+    _settle(found)
+    return found
+
+
+def _walk(place: str, owner: Owner, found: Discovery) -> list[Candidate]:
+    """Return the files of a place that were not seen yet; links to folders are not followed, but for the place."""
+    fresh: list[Candidate] = []
+    folders = [place] if Path(place).is_dir() else []
+    if not folders:
+        _look_at(place, Path(place).stat, owner, found, fresh)
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            found.refusals.append(_unreadable(folder, error))
+            continue
+        for entry in listed:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            else:
+                _look_at(entry.path, entry.stat, owner, found, fresh)
+    return fresh
+
+
+def _look_at(
+    path: str,
+    read_state: Callable[[], os.stat_result],
+    owner: Owner,
+    found: Discovery,
+    fresh: list[Candidate],
+) -> None:
+    if path in found.candidates:
+        return
+    try:
+        state = read_state()
+    except OSError as error:
+        found.refusals.append(_unreadable(path, error))
+        return
+    if stat.S_ISREG(state.st_mode):
+        candidate = Candidate(path, state.st_size, state.st_mtime_ns, state.st_ino, owner(path, state))
+        found.candidates[path] = candidate
+        fresh.append(candidate)
+
+
+def _ask(importers: Iterable[Importer], files: Sequence[Candidate], found: Discovery) -> None:
+    for importer in importers:
+        try:
+            found.claims.extend(Claim(source, importer) for source in importer.discover(files))
+        except Exception as error:  # a plugin may fail in any way; the others go on
+            found.refusals.append(_crash(importer, error))
+
+
+def _refuse_unclaimed(place: str, importers: Sequence[Importer], files: Sequence[Candidate], found: Discovery) -> None:
+    """Name what the user may have wanted imported: the very file that was given, and what has the suffix of a log."""
+    claimed = {path for claim in found.claims for path in claim.source.files}
+    suffixes = tuple(suffix for importer in importers for suffix in importer.suffixes)
+    for file in files:
+        if file.path in claimed or not (file.path == place or file.path.endswith(suffixes)):
+            continue
+        if file.size_bytes == 0:
+            found.refusals.append(Refusal(file.path, Refused.EMPTY, "it is empty"))
+        elif error := _reading_error(file.path):
+            found.refusals.append(_unreadable(file.path, error))
+        elif file.path == place:
+            found.refusals.append(Refusal(file.path, Refused.UNCLAIMED, "no importer recognises it"))
+        else:
+            found.refusals.append(Refusal(file.path, Refused.UNRECOGNISED, "no importer recognises it"))
+
+
+def _settle(found: Discovery) -> None:
+    """Leave each source to one importer, in an order that does not depend on how places were given."""
+    by_name: dict[str, list[Claim]] = {}
+    owners: dict[str, set[str]] = {}
+    for claim in found.claims:
+        by_name.setdefault(claim.source.name, []).append(claim)
+        owners.setdefault(claim.source.path, set()).add(claim.importer.name)
+    found.claims = []
+    for name in sorted(by_name):
+        claim = by_name[name][0]
+        claimants = sorted(owners[claim.source.path])
+        if len(claimants) > 1:
+            reason = f"{' and '.join(claimants)} both claim it; choose one with --importer"
+            found.refusals.append(Refusal(name, Refused.CONFLICT, reason))
+        else:
+            found.claims.append(claim)
+
+
+def _reading_error(path: str) -> OSError | None:
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+    except OSError as error:
+        return error
+    return None
+
+
+def _unreadable(path: str, error: OSError) -> Refusal:
+    return Refusal(path, Refused.UNREADABLE, f"it cannot be read: {error.strerror or error}")
+
+
+def _crash(importer: Importer, error: Exception) -> Refusal:
+    reason = f"it failed while it looked for its logs: {type(error).__name__}: {error}"
+    return Refusal(f"importer {importer.name}", Refused.CRASH, reason)

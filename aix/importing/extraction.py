@@ -1,0 +1,241 @@
+"""Reading sources: what a worker process does.
+
+A chunk is some groups of sources. Rows of a small group wait in memory until all of it is read, so that a group that
+fails leaves nothing behind; a large group has a chunk, and so a delivery, of its own.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+
+from aix.errors import AixError
+from aix.importing.contract import Importer, Problem, Rows, Source, content_hash
+from aix.importing.plan import source_name, stamps_of
+from aix.importing.registry import load_importer
+from aix.ledger.delivery import Delivery, Files
+from aix.ledger.raw import keep_raw
+from aix.schema import TABLES
+from aix.schema.checks import batch_from_columns
+
+_MOST_PROBLEMS_AT_ONCE = 1_000
+_SAMPLE_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sources that are read together, and who reads them."""
+
+    importer: str
+    options: Mapping[str, str]
+    sources: tuple[Source, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is to do."""
+
+    groups: tuple[Group, ...]
+    folder: Path
+    """Where rows are put: it does not exist yet."""
+    ledger: Path
+    run_id: str
+    machine: str | None = None
+    strict: bool = False
+    keep_raw: bool = False
+
+
+@dataclass(frozen=True)
+class Began:
+    """A worker has begun to read a group."""
+
+    number: int
+
+
+@dataclass
+class Reading:
+    """What became of reading one source."""
+
+    source: Source
+    stamps: tuple[str, ...] = ()
+    content: str = ""
+    """Hash of what was read; empty when it changed meanwhile."""
+    main_hash: str | None = None
+    """Hash of the main file."""
+    rows: Counter[str] = field(default_factory=Counter)
+    labels: list[str] = field(default_factory=list)
+    problems: int = 0
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class GroupRead:
+    """A worker has read a group, or failed to."""
+
+    number: int
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """A worker has done what it was told, and this is where the rows are."""
+
+    rows: Files
+    problems: Files
+
+
+def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
+    """Read the groups of an order one after the other."""
+    has_failed = False
+    with _delivery(order.folder) as rows, _delivery(order.folder.with_name(order.folder.name + "-problems")) as notes:
+        for number, group in enumerate(order.groups):
+            yield Began(number)
+            readings = _read_group(order, group, rows, notes, is_alone=len(order.groups) == 1)
+            has_failed = any(reading.failure for reading in readings)
+            yield GroupRead(number, readings)
+    leaves_rows = not (has_failed and len(order.groups) == 1)
+    yield Delivered(rows.files() if leaves_rows else {}, notes.files())
+
+
+def _delivery(folder: Path) -> Delivery:
+    folder.mkdir(mode=0o700)
+    return Delivery(folder)
+
+
+def _read_group(order: Order, group: Group, rows: Delivery, notes: Delivery, *, is_alone: bool) -> tuple[Reading, ...]:
+    readings = {source: Reading(source) for source in group.sources}
+    problems = _Problems(order, notes)
+    held: list[tuple[str, str, pa.RecordBatch]] = []
+    try:
+        importer = _importer(group.importer, tuple(sorted(group.options.items())))
+        for reading in readings.values():
+            _take_fingerprint(order, importer, reading)
+        for piece in importer.extract(group.sources):
+            reading = _reading_of(readings, piece)
+            if isinstance(piece, Problem):
+                reading.problems += 1
+                problems.add(piece)
+                continue
+            batch = _to_batch(piece, reading)
+            name = f"{source_name(piece.source, order.machine)}#{piece.copy}"
+            if is_alone:
+                rows.add(name, TABLES[piece.table], batch)
+            else:
+                held.append((name, piece.table, batch))
+        for reading in readings.values():
+            _compare_fingerprint(reading)
+    except Exception as error:  # whatever an importer raises: one bad source never stops the batch
+        _fail(readings, _explain(error))
+    if order.strict and any(reading.problems for reading in readings.values()):
+        _fail(readings, "it has problems, and --strict allows none")
+    if not any(reading.failure for reading in readings.values()):
+        for name, table, batch in held:
+            rows.add(name, TABLES[table], batch)
+    problems.flush()
+    return tuple(readings.values())
+
+
+def _reading_of(readings: Mapping[Source, Reading], piece: Rows | Problem) -> Reading:
+    try:
+        return readings[piece.source]
+    except KeyError:
+        raise ValueError(f"it gave rows of {piece.source.name}, which it was not asked for") from None
+
+
+def _take_fingerprint(order: Order, importer: Importer, reading: Reading) -> None:
+    source = reading.source
+    reading.stamps = stamps_of(source, {})
+    reading.content = importer.fingerprint(source)
+    if not source.key:
+        is_content = not source.sidecars and type(importer).fingerprint is Importer.fingerprint
+        reading.main_hash = reading.content if is_content else content_hash((source.path,))
+        if order.keep_raw and keep_raw(order.ledger, Path(source.path)) != reading.main_hash:
+            reading.content = ""
+
+
+def _compare_fingerprint(reading: Reading) -> None:
+    """Forget the hash of what has changed while it was read: it may not be what the rows are from."""
+    if stamps_of(reading.source, {}) != reading.stamps:
+        reading.content = ""
+
+
+def _to_batch(rows: Rows, reading: Reading) -> pa.RecordBatch:
+    if rows.table not in TABLES:
+        raise ValueError(f"there is no table {rows.table}")
+    batch = batch_from_columns(TABLES[rows.table], rows.columns)
+    reading.rows[rows.table] += batch.num_rows
+    if rows.table == "sessions":
+        reading.labels.extend(batch.column("label").to_pylist())
+    return batch
+
+
+def _fail(readings: Mapping[Source, Reading], reason: str) -> None:
+    for reading in readings.values():
+        reading.failure = reason
+        reading.rows.clear()
+        reading.labels.clear()
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, AixError):
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename or 'a file of it'} has vanished"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file of it'} cannot be read: {error.strerror or error}"
+    return f"the importer failed: {type(error).__name__}: {error}"
+
+
+@cache
+def _importer(name: str, options: tuple[tuple[str, str], ...]) -> Importer:
+    return load_importer(name, dict(options))
+
+
+class _Problems:
+    """Problems on their way into the ledger, numbered by source."""
+
+    def __init__(self, order: Order, notes: Delivery) -> None:
+        self._order = order
+        self._notes = notes
+        self._held: list[Problem] = []
+        self._numbers: Counter[str] = Counter()
+
+    def add(self, problem: Problem) -> None:
+        self._held.append(problem)
+        if len(self._held) >= _MOST_PROBLEMS_AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self._held:
+            return
+        columns = problem_columns(self._order.run_id, self._order.machine, self._held, self._numbers)
+        table = TABLES["import_problems"]
+        self._notes.add("run", table, batch_from_columns(table, columns))
+        self._held.clear()
+
+
+def problem_columns(
+    run_id: str, machine: str | None, problems: Sequence[Problem], numbers: Counter[str]
+) -> dict[str, list[object]]:
+    """Return problems as columns of `import_problems`; `numbers` counts those of each source."""
+    columns: dict[str, list[object]] = {name: [] for name in TABLES["import_problems"].column_names}
+    for problem in problems:
+        name = source_name(problem.source, machine)
+        row = {
+            "run_id": run_id,
+            "source_key": name,
+            "seq": numbers[name],
+            "line": problem.line,
+            "byte_offset": problem.byte_offset,
+            "kind": problem.kind,
+            "reason": problem.reason,
+            "sample": problem.sample and problem.sample[:_SAMPLE_CHARACTERS],
+        }
+        numbers[name] += 1
+        for column, value in row.items():
+            columns[column].append(value)
+    return columns

@@ -1,0 +1,144 @@
+"""What a run has to do: which sources are new, which have changed, and which need not be read.
+
+Nothing here reads rows, and nothing heavy is imported: a run over thousands of sources that have not changed ends here.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from aix.importing.contract import Candidate, Importer, Source
+from aix.importing.discovery import Claim, Discovery
+from aix.ledger.fingerprints import Fingerprint, Fingerprints
+
+
+class State(StrEnum):
+    """How a source stands to what the ledger knows of it."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    RETRY = "failed before"
+    OUTDATED = "read by another version"
+    UNCHANGED = "unchanged"
+    GONE = "gone"
+
+    @property
+    def must_be_read(self) -> bool:
+        """Whether the source has to be read now."""
+        return self not in (State.UNCHANGED, State.GONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A source, and what is to be done with it."""
+
+    claim: Claim
+    id: str
+    state: State
+    stamps: tuple[str, ...]
+    size_bytes: int
+    is_touched: bool = False
+    """Whether its files look changed and hold what they held."""
+    is_known: bool = False
+    """Whether rows of it are in the ledger."""
+
+    @property
+    def source(self) -> Source:
+        """The source."""
+        return self.claim.source
+
+
+def source_name(source: Source, machine: str | None) -> str:
+    """Return what the ledger calls a source; a machine that the user names tells apart what has the same path on two.
+
+    >>> source_name(Source("/logs/a.jsonl"), "laptop")
+    'laptop:/logs/a.jsonl'
+    """
+    name = os.fsencode(source.name).decode("utf-8", "backslashreplace")
+    return f"{machine}:{name}" if machine else name
+
+
+def source_id(name: str) -> str:
+    """Return the key of a source's fingerprint."""
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
+
+
+def version_of(importer: Importer) -> str:
+    """Return the version of an importer with its options: with others, it would give other rows."""
+    options = "".join(f";{name}={value}" for name, value in sorted(importer.options.items()))
+    return f"{importer.version}{options}"
+
+
+def stamp(size_bytes: int, mtime_ns: int, inode: int) -> str:
+    """Return what tells, without reading it, whether a file is as it was."""
+    return f"{size_bytes}:{mtime_ns}:{inode}"
+
+
+def stamps_of(source: Source, seen: Mapping[str, Candidate]) -> tuple[str, ...]:
+    """Return the stamps of a source: of its files as they were seen, else as they are."""
+    if source.stamp:
+        return (source.stamp,)
+    return tuple(_stamp_of(path, seen) for path in source.files)
+
+
+def make_plan(found: Discovery, known: Fingerprints, *, machine: str | None, reparse: bool) -> list[Planned]:
+    """Say for each source what is to be done with it, sources of one group side by side."""
+    seen = dict(found.candidates)
+    plan = [_plan(claim, seen, known, machine, reparse=reparse) for claim in found.claims]
+    return sorted(plan, key=lambda each: (each.source.group or each.source.name, each.source.name))
+
+
+def _plan(
+    claim: Claim, seen: dict[str, Candidate], known: Fingerprints, machine: str | None, *, reparse: bool
+) -> Planned:
+    source, importer = claim.source, claim.importer
+    identity = source_id(source_name(source, machine))
+    entry = known.get(identity)
+    try:
+        stamps = stamps_of(source, seen)
+    except OSError:  # it is gone since it was found: reading it will say so
+        return Planned(claim, identity, State.CHANGED if entry else State.NEW, (), 0, is_known=_is_known(entry))
+    size = sum(int(each.partition(":")[0]) for each in stamps) if not source.stamp else 0
+    state, is_touched = _state(source, importer, entry, stamps, reparse=reparse)
+    return Planned(claim, identity, state, stamps, size, is_touched, _is_known(entry))
+
+
+def _is_known(entry: Fingerprint | None) -> bool:
+    return entry is not None and bool(entry.content or not entry.failure)
+
+
+def _state(
+    source: Source, importer: Importer, entry: Fingerprint | None, stamps: tuple[str, ...], *, reparse: bool
+) -> tuple[State, bool]:
+    if entry is None:
+        return State.NEW, False
+    if entry.failure:
+        return State.RETRY, False
+    if not entry.content:
+        return State.CHANGED, False
+    if reparse or (entry.importer, entry.version) != (importer.name, version_of(importer)):
+        return State.OUTDATED, False
+    if entry.stamps == stamps:
+        return State.UNCHANGED, False
+    if not source.stamp and _sizes(entry.stamps) != _sizes(stamps):
+        return State.CHANGED, False
+    try:
+        is_equal = importer.fingerprint(source) == entry.content
+    except Exception:  # whatever is wrong with it, reading it will say so
+        is_equal = False
+    return (State.UNCHANGED, True) if is_equal else (State.CHANGED, False)
+
+
+def _sizes(stamps: tuple[str, ...]) -> list[str]:
+    return [each.partition(":")[0] for each in stamps]
+
+
+def _stamp_of(path: str, seen: Mapping[str, Candidate]) -> str:
+    file = seen.get(path)
+    if file is not None:
+        return stamp(file.size_bytes, file.mtime_ns, file.inode)
+    state = Path(path).stat()
+    return stamp(state.st_size, state.st_mtime_ns, state.st_ino)

@@ -1,0 +1,68 @@
+"""What a run did, for whoever asked for it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from aix.importing.discovery import Refusal
+from aix.ledger.manifest import Manifest
+
+
+class Status(StrEnum):
+    """What was done with a source."""
+
+    IMPORTED = "imported"
+    UPSERTED = "upserted"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was done with one source."""
+
+    name: str
+    importer: str
+    status: Status
+    reason: str = ""
+    sessions: int = 0
+    problems: int = 0
+    size_bytes: int = 0
+
+
+@dataclass
+class Report:
+    """What a run did with all sources."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    """What was found and is nobody's source."""
+    empty_places: list[str] = field(default_factory=list)
+    """Places that were given and hold nothing to import."""
+    before: Manifest | None = None
+    after: Manifest | None = None
+    seconds: float = 0.0
+
+    @property
+    def statuses(self) -> Counter[Status]:
+        """How many sources have which status."""
+        return Counter(outcome.status for outcome in self.outcomes)
+
+    @property
+    def problems(self) -> int:
+        """How many pieces of input were not taken as they stood."""
+        return sum(outcome.problems for outcome in self.outcomes)
+
+    @property
+    def bytes_read(self) -> int:
+        """How large the sources were that were read."""
+        return sum(outcome.size_bytes for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """What could not be imported, and why."""
+        return [
+            *((outcome.name, outcome.reason) for outcome in self.outcomes if outcome.status is Status.FAILED),
+            *((refusal.path, refusal.reason) for refusal in self.refusals if refusal.kind.is_failure),
+            *((place, "there is nothing to import in it") for place in self.empty_places),
+        ]

@@ -1,0 +1,49 @@
+"""Files that were touched and hold what they held: noted beside the ledger, so that they are hashed only once.
+
+The note is not part of any version and can be deleted at any time. It says nothing that the fingerprints of a version
+do not bear out: a stamp counts only together with the content that the version knows.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from aix.importing.plan import Planned
+from aix.ledger.durable import new_file, remove, writing_to
+from aix.ledger.fingerprints import Fingerprint, Fingerprints
+
+FILE_NAME = "touched.json"
+_DECODER = msgspec.json.Decoder(dict[str, tuple[str, tuple[str, ...]]])
+
+
+def with_touched(ledger: Path, known: dict[str, Fingerprint]) -> dict[str, Fingerprint]:
+    """Return fingerprints with the stamps that were noted since."""
+    for identity, (content, stamps) in _read(ledger).items():
+        entry = known.get(identity)
+        if entry is not None and entry.content == content:
+            known[identity] = msgspec.structs.replace(entry, stamps=stamps)
+    return known
+
+
+def note_touched(ledger: Path, plan: Iterable[Planned], known: Fingerprints) -> None:
+    """Note the stamps of sources that were touched and hold what they held."""
+    touched = {each.id: (known[each.id].content, each.stamps) for each in plan if each.is_touched}
+    if not touched:
+        return
+    part = ledger / f".{uuid4().hex}.part"
+    with writing_to(ledger):
+        try:
+            with new_file(part) as file:
+                file.write(msgspec.json.encode({**_read(ledger), **touched}))
+            part.replace(ledger / FILE_NAME)
+        finally:
+            remove(part)
+
+
+def _read(ledger: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
+    with suppress(OSError, msgspec.MsgspecError):
+        return _DECODER.decode((ledger / FILE_NAME).read_bytes())
+    return {}
