@@ -140,7 +140,7 @@ class Examination:
         if first:
             return Status.ALARM if severity is Severity.HARD else Status.INFO, first[0].reason
         if query.header.get("needs") == "previous" and not self._has_previous:
-            return Status.SKIP, "There is no version before this one to compare with."
+            return Status.SKIP, "There is no version before this one whose rows must all be here."
         return Status.OK, f"{query.header['title']}."
 
 
@@ -164,6 +164,8 @@ def examine(ledger: Path) -> Iterator[Examination]:
 
 
 def _read_previous(ledger: Path, manifest: Manifest) -> Manifest | None:
+    if manifest.replaces_rows:
+        return None
     path = manifest_path(ledger, manifest.version - 1)
     return read_manifest(path) if path.exists() else None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from aix.health import Status, check
 from aix.importing.registry import GROUP
 from aix.ledger.manifest import is_ledger, read_latest
 from aix.ledger.raw import kept_digests
@@ -371,3 +372,33 @@ def test_options_of_importers_are_checked_and_change_what_is_read(aix: Plugged, 
     assert sources(aix.counts(logs, "--ledger", ledger, "--option", "notes.shout=yes")) == {"imported": 3}
     assert "FIRST OF A" in prompts(ledger)
     assert sources(aix.counts(logs, "--ledger", ledger, "--option", "notes.shout=yes")) == {"skipped": 3}
+    assert sources(aix.counts(logs, "--ledger", ledger)) == {"upserted": 3}
+    assert "FIRST OF A" not in prompts(ledger)
+
+
+def test_another_version_of_an_importer_replaces_what_the_first_gave(aix: Plugged, logs: Path, ledger: Path) -> None:
+    (logs / "a.note").write_text("note\nfirst of a\nsecond of a\n")
+    aix.counts(logs, "--ledger", ledger)
+    before = facts(ledger)
+    (logs / "b.note").unlink()
+    process = aix.run("import", logs, "--ledger", ledger, AIX_NOTES_VERSION="2", AIX_NOTES_SKIPS="second")
+    assert process.returncode == 0
+    assert prompts(ledger) == {"first of a", "first of b", "second of b", "first of c"}
+    assert read_latest(ledger).replaces_rows
+    assert not [finding for finding in check(ledger) if finding.status is Status.ALARM]
+    assert sources(aix.counts(logs, "--ledger", ledger, AIX_NOTES_VERSION="2")) == {"skipped": 2}
+    assert sources(aix.counts(logs, "--ledger", ledger, "--reparse", AIX_NOTES_VERSION="2")) == {"upserted": 2}
+    assert facts(ledger) == before
+
+
+def test_a_session_of_two_sources_is_joined_unless_both_are_read_anew(
+    aix: Plugged, logs: Path, ledger: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "a.note").write_text("note\nfirst of a\nsecond of a\nthird of a\n")
+    aix.counts(logs, copy, "--ledger", ledger)
+    aix.counts(logs, "--ledger", ledger, "--reparse", AIX_NOTES_SKIPS="third")
+    assert "third of a" in prompts(ledger)
+    aix.counts(logs, copy, "--ledger", ledger, "--reparse", AIX_NOTES_SKIPS="third")
+    assert "third of a" not in prompts(ledger)

@@ -12,11 +12,12 @@ from aix.errors import WorkerDiedError
 from aix.importing.bookkeeping import Entry, Run, write_bookkeeping
 from aix.importing.contract import Source
 from aix.importing.extraction import Began, Delivered, Group, GroupRead, Order, Reading, carry_out
-from aix.importing.plan import Planned, source_name, version_of
+from aix.importing.plan import Planned, State, source_name, version_of
 from aix.importing.report import Outcome, Status
-from aix.ledger.addition import add
+from aix.ledger.addition import Preparation, add
 from aix.ledger.delivery import Files
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
+from aix.ledger.replacement import replacement
 from aix.ledger.staging import staging_folder
 from aix.workers import map_in_workers
 
@@ -148,10 +149,19 @@ class _Batch:
             return
         finished_at = time.time_ns() // 10**6 if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, self._entries, finished_at)
-        add(self._ledger, [*self._deliveries, notes], self._fingerprints)
+        add(self._ledger, [*self._deliveries, notes], self._fingerprints, self._replacement())
         for folder in {path.parent for files in (*self._deliveries, notes) for path in files.values()}:
             shutil.rmtree(folder, ignore_errors=True)
         self._entries, self._deliveries, self._fingerprints = [], [], {}
+
+    def _replacement(self) -> Preparation | None:
+        """Return what removes the rows that an earlier reading of outdated sources gave."""
+        outdated = [
+            source_name(entry.planned.source, self._run.machine)
+            for entry in self._entries
+            if entry.planned.state is State.OUTDATED and not entry.reading.failure
+        ]
+        return replacement(self._ledger, outdated) if outdated else None
 
     def _mourn(self, order: Order, death: WorkerDiedError) -> list[Group]:
         """The group at which a worker died has failed; those before it must be read again, their rows are lost."""

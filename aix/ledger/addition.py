@@ -5,7 +5,7 @@ each row, derives what follows from it, and writes these families as new groups.
 rewritten without them. Everything else stays as it is, so that a change costs what it touches.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,7 +27,16 @@ from aix.schema.sql import quote_name, quote_text
 Delivered = Sequence[tuple[Table, StatementFile]]
 
 
-def add(ledger: Path, deliveries: Sequence[Files], fingerprints: Fingerprints | None = None) -> Manifest:
+Preparation = Callable[[Manifest, Stage], Manifest]
+"""Takes the newest version and returns the one that rows are joined into, of the same commit."""
+
+
+def add(
+    ledger: Path,
+    deliveries: Sequence[Files],
+    fingerprints: Fingerprints | None = None,
+    prepare: Preparation | None = None,
+) -> Manifest:
     """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them.
 
     The fingerprints of the sources that the rows were read from become part of that version.
@@ -39,15 +48,23 @@ def add(ledger: Path, deliveries: Sequence[Files], fingerprints: Fingerprints | 
             for number, files in enumerate(deliveries)
             for name, path in files.items()
         ],
-        fingerprints or {},
+        fingerprints,
+        prepare,
     )
 
 
-def add_statements(ledger: Path, delivered: Delivered, fingerprints: Fingerprints) -> Manifest:
+def add_statements(
+    ledger: Path,
+    delivered: Delivered,
+    fingerprints: Fingerprints | None = None,
+    prepare: Preparation | None = None,
+) -> Manifest:
     """Join the rows of files into a ledger, and return the version that holds them."""
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
-        stage.fingerprints = fingerprints
+        stage.fingerprints = fingerprints or {}
+        if prepare:
+            base = prepare(base, stage)
         with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
             return _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
 

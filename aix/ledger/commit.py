@@ -50,6 +50,8 @@ class Stage:
         self.indexes: dict[str, EntryFile] = {}
         self.ends_older_versions = False
         """Whether the versions before this commit must be removed: set by a change that forgets rows."""
+        self.replaces_rows = False
+        """Whether rows of the version before may be gone."""
         self.fingerprints: Fingerprints = {}
         """Of the sources that the rows of this commit were read from."""
         self._written: list[Segment] = []
@@ -143,6 +145,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
             tables=tables,
             indexes=indexes,
             fingerprints=stage.write_fingerprints(base),
+            replaces_rows=stage.replaces_rows,
             oldest=number if stage.ends_older_versions else base.oldest,
         )
         if new.tables == _named(current.tables) and not stage.fingerprints:

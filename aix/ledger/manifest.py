@@ -55,6 +55,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """By group."""
     fingerprints: tuple[EntryFile, ...] = ()
     """How the sources were when rows were read from them; what a later file says of a source holds."""
+    replaces_rows: bool = False
+    """Whether sources were read anew, so that rows of the version before may be gone."""
     oldest: int = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 

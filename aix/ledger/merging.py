@@ -31,7 +31,7 @@ def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False) -> Manifes
     version = None
     for files in groups_of(theirs.tables).values():
         with staging_folder(ledger) as scratch, engine_errors_of(other):
-            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)), {})
+            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)))
     if keep_raw:
         _copy_raw(ledger, other)
     return version or read_latest(ledger)

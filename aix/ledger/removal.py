@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 
 from aix.ledger.addition import add
@@ -17,7 +18,7 @@ from aix.ledger.durable import remove, sync_folder
 from aix.ledger.families import Families
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
-from aix.ledger.manifest import Manifest, Segment, read_latest
+from aix.ledger.manifest import Manifest, Segment, groups_of, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
@@ -79,7 +80,23 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     return forgotten
 
 
-def _remove_conversations(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
+def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str]) -> Manifest:
+    """Return a version without the rows of sessions whose sources are about to give them anew.
+
+    Other rows may name them: they will be there again.
+    """
+    with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+        groups = Groups(base, stage)
+        _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
+        tables = {name: tuple(segments) for name, segments in groups.tables().items()}
+        known = {**base.indexes, **stage.indexes}
+        indexes = {group: known[group] for group in groups_of(tables) if group is not None}
+        return msgspec.structs.replace(base, tables=tables, indexes=indexes)
+
+
+def _remove_conversations(
+    bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten, *, come_back: bool = False
+) -> None:
     bench.connection.execute("create temp table gone (name varchar, key varchar)")
     nodes = pa.concat_arrays(
         [
@@ -91,13 +108,14 @@ def _remove_conversations(bench: Workbench, groups: Groups, selection: Selection
     for name, part in touched.items():
         lay_part(bench, groups, name, part)
     settle(bench)
-    _find_gone(bench, selection, forgotten)
+    _find_gone(bench, selection, forgotten, with_subagents=not come_back)
     tables = [table for table in TABLES.values() if bench.has(table)]
     for table in sorted(tables, key=lambda table: table is INFERRED_VALUES):
         _delete(bench, table, forgotten)
     families = Families()
     for table in tables:
-        _clear_references(bench, table)
+        if not come_back:
+            _clear_references(bench, table)
         rows = f"(select * from ({bench.statements(table)}) semi join chosen_{table.name} using (_place))"
         link_rows(bench, families, table, rows)
     nodes = pa.array(families.nodes(), pa.uint64())
@@ -113,7 +131,7 @@ def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -
         return bench.fetch(f"select {node_of(table, key)} as node from {given}").column(0).combine_chunks()
 
 
-def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten) -> None:
+def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten, *, with_subagents: bool) -> None:
     """Fill `gone` with the sessions and turns that go."""
     sessions = bench.connection.execute(
         f"select label, thread_id, parent_session_label from ({bench.statements(TABLES['sessions'])})"
@@ -124,7 +142,8 @@ def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten) -> 
     own_turns = bench.connection.execute(
         f"select session_label, turn_id from ({bench.statements(TABLES['session_turns'])})"
     ).fetchall()
-    going = _with_subagents(set(selection.labels), {label: parent for label, _, parent in sessions})
+    parents = {label: parent for label, _, parent in sessions}
+    going = _with_subagents(set(selection.labels), parents) if with_subagents else set(selection.labels) & set(parents)
     tree = Tree(Turn(*turn) for turn in turns)
     heads = {label: head for label, head, _ in sessions}
     staying = {label: head for label, head in heads.items() if label not in going}

@@ -47,6 +47,8 @@ class NotesImporter(Importer):
                 if not text:
                     yield Problem(source, "empty_line", "The line is empty.", number + 1, offset - len(line), "x" * 999)
                     continue
+                if text.startswith(os.environ.get("AIX_NOTES_SKIPS", "\n")):
+                    continue
                 self.act(text)
                 parent = self._add_turn(buffer, label, text, parent, number)
             if parent:
