@@ -70,7 +70,7 @@ def run(command: click.Command) -> ExitCode:
 
 def say(message: str) -> None:
     """Say something beside the data, on a line of its own."""
-    _say(f"aix: {_on_one_line(message)}")
+    _say(f"aix: {message}")
 
 
 def console() -> "Console | None":

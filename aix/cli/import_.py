@@ -71,7 +71,7 @@ def command(
     from aix.importing.run import Settings, import_histories
 
     settings = Settings(
-        jobs=jobs or 0,
+        jobs=jobs,
         strict=strict,
         dry_run=dry_run,
         reparse=reparse,

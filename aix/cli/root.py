@@ -28,6 +28,7 @@ COMMANDS = {
     "vacuum": "Remove files that nobody needs any more.",
     "schema": "List the tables of the ledger, or the columns of one.",
     "config": "Show the settings in force and where each comes from.",
+    "golden": "Compare what an importer makes of small logs with what is expected.",
     "completion": "Print a shell completion script.",
     "version": "Print the versions of AIX and what it stands on.",
 }

@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
@@ -21,6 +21,8 @@ from aix.ledger.replacement import replacement
 from aix.ledger.staging import staging_folder
 from aix.workers import map_in_workers
 
+Event = Began | GroupRead | Delivered | WorkerDiedError
+
 _LARGE_BYTES = 4 * 2**20
 _ORDER_BYTES = 8 * 2**20
 _ORDER_GROUPS = 400
@@ -32,6 +34,7 @@ class Manner:
     """How sources are read."""
 
     jobs: int
+    """Worker processes; 0 reads in this process, which is easier to debug and saves the start of others."""
     strict: bool = False
     keep_raw: bool = False
 
@@ -55,14 +58,20 @@ def carry_out_plan(
         orders = [order(groups) for groups in _portions(_groups(plan))]
         while orders:
             left_over: list[Order] = []
-            workers = min(manner.jobs, len(orders))
-            with closing(map_in_workers(carry_out, orders, workers)) as events:
+            with closing(_carry_out_all(orders, manner.jobs)) as events:
                 for given, event in events:
                     rest = batch.take(given, event)
                     if rest:
                         left_over.append(order(rest))
             orders = left_over
         batch.commit(is_last=True)
+
+
+def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order, Event], None, None]:
+    if jobs:
+        yield from map_in_workers(carry_out, orders, min(jobs, len(orders)))
+    else:
+        yield from ((order, event) for order in orders for event in carry_out(order))
 
 
 def _groups(plan: Sequence[Planned]) -> list[Group]:
@@ -125,7 +134,7 @@ class _Batch:
         self._deliveries: list[Files] = []
         self._fingerprints: dict[str, Fingerprint] = {}
 
-    def take(self, order: Order, event: Began | GroupRead | Delivered | WorkerDiedError) -> list[Group]:
+    def take(self, order: Order, event: Event) -> list[Group]:
         """Take in what a worker says; returns groups that must be given to another worker."""
         match event:
             case Began(number):

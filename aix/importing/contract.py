@@ -14,6 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
+import msgspec
+
 _PIECE_BYTES = 2**20
 
 
@@ -49,8 +51,7 @@ class Capabilities:
         return ((each.name, getattr(self, each.name)) for each in fields(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A file that was found, for importers to look at."""
 
     path: str
@@ -74,8 +75,7 @@ class Candidate:
             return b""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """The unit of fingerprint, extraction and status: a file with its sidecars, or one conversation in a container."""
 
     path: str

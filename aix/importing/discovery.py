@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+import msgspec
+
 from aix.importing.contract import Candidate, Importer, Source
 
 
@@ -40,8 +42,7 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """A source and the importer whose it is."""
 
     source: Source

@@ -1,18 +1,18 @@
 """Reading sources: what a worker process does.
 
-A chunk is some groups of sources. Rows of a small group wait in memory until all of it is read, so that a group that
-fails leaves nothing behind; a large group has a chunk, and so a delivery, of its own.
+An order names some groups of sources. Rows of a small group wait in memory until all of it is read, so that a group
+that fails leaves nothing behind; a large group has an order, and so a delivery, of its own.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
 
-from aix.errors import AixError
+from aix.errors import AixError, RowError
 from aix.importing.contract import Importer, Problem, Rows, Source, content_hash
 from aix.importing.plan import source_name, stamps_of
 from aix.importing.registry import load_importer
@@ -22,7 +22,11 @@ from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
 
 _MOST_PROBLEMS_AT_ONCE = 1_000
+_MOST_ROWS_ON_SHELF = 20_000
 _SAMPLE_CHARACTERS = 200
+
+_SourcedBatch = tuple[str, list[str], pa.RecordBatch]
+"""A table, the source of each row, and the rows."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +94,21 @@ class Delivered:
 
 def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
     """Read the groups of an order one after the other."""
-    has_failed = False
     with _delivery(order.folder) as rows, _delivery(order.folder.with_name(order.folder.name + "-problems")) as notes:
+        shelf = _Shelf(order, rows)
+        is_alone = len(order.groups) == 1
+        leaves_rows = True
         for number, group in enumerate(order.groups):
             yield Began(number)
-            readings = _read_group(order, group, rows, notes, is_alone=len(order.groups) == 1)
-            has_failed = any(reading.failure for reading in readings)
-            yield GroupRead(number, readings)
-    leaves_rows = not (has_failed and len(order.groups) == 1)
+            readings, pieces = _read_group(order, group, notes, rows if is_alone else None)
+            if is_alone:
+                leaves_rows = not any(reading.failure for reading in readings)
+                yield GroupRead(number, readings)
+            else:
+                shelf.put(number, readings, pieces)
+                if shelf.is_full():
+                    yield from shelf.clear()
+        yield from shelf.clear()
     yield Delivered(rows.files() if leaves_rows else {}, notes.files())
 
 
@@ -106,10 +117,13 @@ def _delivery(folder: Path) -> Delivery:
     return Delivery(folder)
 
 
-def _read_group(order: Order, group: Group, rows: Delivery, notes: Delivery, *, is_alone: bool) -> tuple[Reading, ...]:
+def _read_group(
+    order: Order, group: Group, notes: Delivery, straight_to: Delivery | None
+) -> tuple[tuple[Reading, ...], list[Rows]]:
+    """Read a group; its rows are returned, or go straight into a delivery."""
     readings = {source: Reading(source) for source in group.sources}
     problems = _Problems(order, notes)
-    held: list[tuple[str, str, pa.RecordBatch]] = []
+    held: list[Rows] = []
     try:
         importer = _importer(group.importer, tuple(sorted(group.options.items())))
         for reading in readings.values():
@@ -120,23 +134,80 @@ def _read_group(order: Order, group: Group, rows: Delivery, notes: Delivery, *, 
                 reading.problems += 1
                 problems.add(piece)
                 continue
-            batch = _to_batch(piece, reading)
-            name = f"{source_name(piece.source, order.machine)}#{piece.copy}"
-            if is_alone:
-                rows.add(name, TABLES[piece.table], batch)
+            _count(piece, reading)
+            if straight_to is None:
+                held.append(piece)
             else:
-                held.append((name, piece.table, batch))
+                table = TABLES[piece.table]
+                straight_to.add(_statement_of(order, piece), table, batch_from_columns(table, piece.columns))
         for reading in readings.values():
             _compare_fingerprint(reading)
     except Exception as error:  # whatever an importer raises: one bad source never stops the batch
-        _fail(readings, _explain(error))
+        _fail(readings.values(), _explain(error))
     if order.strict and any(reading.problems for reading in readings.values()):
-        _fail(readings, "it has problems, and --strict allows none")
-    if not any(reading.failure for reading in readings.values()):
-        for name, table, batch in held:
-            rows.add(name, TABLES[table], batch)
+        _fail(readings.values(), "it has problems, and --strict allows none")
     problems.flush()
-    return tuple(readings.values())
+    return tuple(readings.values()), held
+
+
+class _Shelf:
+    """Rows of small groups that were read whole; many together are written much faster than each for itself."""
+
+    def __init__(self, order: Order, rows: Delivery) -> None:
+        self._order = order
+        self._rows = rows
+        self._groups: list[tuple[int, tuple[Reading, ...], list[Rows]]] = []
+        self._count = 0
+
+    def put(self, number: int, readings: tuple[Reading, ...], pieces: list[Rows]) -> None:
+        self._groups.append((number, readings, pieces))
+        self._count += sum(sum(reading.rows.values()) for reading in readings)
+
+    def is_full(self) -> bool:
+        return self._count >= _MOST_ROWS_ON_SHELF
+
+    def clear(self) -> Iterator[GroupRead]:
+        """Write the rows of all groups that did not fail."""
+        sound = [(readings, pieces) for _, readings, pieces in self._groups if not any(map(_failed, readings))]
+        try:
+            batches = self._batches([piece for _, pieces in sound for piece in pieces])
+        except RowError:
+            batches = [batch for readings, pieces in sound for batch in self._batches_or_failure(readings, pieces)]
+        for table, sources, batch in batches:
+            self._rows.add(sources, TABLES[table], batch)
+        yield from (GroupRead(number, readings) for number, readings, _ in self._groups)
+        self._groups, self._count = [], 0
+
+    def _batches_or_failure(self, readings: Sequence[Reading], pieces: Sequence[Rows]) -> list[_SourcedBatch]:
+        try:
+            return self._batches(pieces)
+        except RowError as error:
+            _fail(readings, str(error))
+            return []
+
+    def _batches(self, pieces: Sequence[Rows]) -> list[_SourcedBatch]:
+        by_table: dict[str, list[Rows]] = {}
+        for piece in pieces:
+            by_table.setdefault(piece.table, []).append(piece)
+        return [self._batch(table, alike) for table, alike in by_table.items()]
+
+    def _batch(self, table: str, pieces: Sequence[Rows]) -> _SourcedBatch:
+        columns: dict[str, list[object]] = {name: [] for name in set().union(*(piece.columns for piece in pieces))}
+        sources: list[str] = []
+        for piece in pieces:
+            length = len(next(iter(piece.columns.values()), ()))
+            sources.extend([_statement_of(self._order, piece)] * length)
+            for name, values in columns.items():
+                values.extend(piece.columns.get(name) or [None] * length)
+        return table, sources, batch_from_columns(TABLES[table], columns)
+
+
+def _statement_of(order: Order, rows: Rows) -> str:
+    return f"{source_name(rows.source, order.machine)}#{rows.copy}"
+
+
+def _failed(reading: Reading) -> bool:
+    return bool(reading.failure)
 
 
 def _reading_of(readings: Mapping[Source, Reading], piece: Rows | Problem) -> Reading:
@@ -163,18 +234,19 @@ def _compare_fingerprint(reading: Reading) -> None:
         reading.content = ""
 
 
-def _to_batch(rows: Rows, reading: Reading) -> pa.RecordBatch:
+def _count(rows: Rows, reading: Reading) -> None:
     if rows.table not in TABLES:
         raise ValueError(f"there is no table {rows.table}")
-    batch = batch_from_columns(TABLES[rows.table], rows.columns)
-    reading.rows[rows.table] += batch.num_rows
+    lengths = {len(values) for values in rows.columns.values()}
+    if len(lengths) != 1:
+        raise ValueError(f"the columns of {rows.table} differ in length, or there are none")
+    reading.rows[rows.table] += lengths.pop()
     if rows.table == "sessions":
-        reading.labels.extend(batch.column("label").to_pylist())
-    return batch
+        reading.labels.extend(map(str, rows.columns.get("label", ())))
 
 
-def _fail(readings: Mapping[Source, Reading], reason: str) -> None:
-    for reading in readings.values():
+def _fail(readings: Iterable[Reading], reason: str) -> None:
+    for reading in readings:
         reading.failure = reason
         reading.rows.clear()
         reading.labels.clear()

@@ -6,9 +6,10 @@ Nothing here reads rows, and nothing heavy is imported: a run over thousands of 
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from aix.importing.contract import Candidate, Importer, Source
 from aix.importing.discovery import Claim, Discovery
@@ -31,8 +32,7 @@ class State(StrEnum):
         return self not in (State.UNCHANGED, State.GONE)
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(msgspec.Struct, frozen=True):
     """A source, and what is to be done with it."""
 
     claim: Claim

@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
+
 from aix.importing.discovery import Refusal
 from aix.ledger.manifest import Manifest
 
@@ -17,8 +19,7 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """What was done with one source."""
 
     name: str

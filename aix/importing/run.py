@@ -28,8 +28,8 @@ from aix.ledger.manifest import is_ledger, read_latest
 class Settings:
     """How to run."""
 
-    jobs: int = 0
-    """Worker processes; 0 for one per processor."""
+    jobs: int | None = None
+    """Worker processes: one per processor unless said otherwise; 0 reads in this process."""
     strict: bool = False
     """Whether a source with any problem fails as a whole."""
     dry_run: bool = False
@@ -142,5 +142,6 @@ def _read(ledger: Path, surveyed: Survey, settings: Settings, started_at: int, t
     from aix.importing.bookkeeping import Run
 
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
-    manner = Manner(settings.jobs or os.cpu_count() or 1, settings.strict, settings.keep_raw)
+    jobs = (os.cpu_count() or 1) if settings.jobs is None else settings.jobs
+    manner = Manner(jobs, settings.strict, settings.keep_raw)
     carry_out_plan(ledger, surveyed.plan, surveyed.known, run, manner, tell)

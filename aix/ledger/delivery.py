@@ -4,7 +4,7 @@ Each row is a statement of one source. Which of its values were inferred stands 
 `inferred_values` from the same source.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -46,15 +46,16 @@ class Delivery:
         with writing_to(self._folder):
             self._open.__exit__(kind, error, trace)
 
-    def add(self, source: str, table: Table, batch: pa.RecordBatch) -> None:
-        """Add rows that a source gave."""
+    def add(self, source: str | Sequence[str], table: Table, batch: pa.RecordBatch) -> None:
+        """Add rows that a source gave, or each row with a source of its own."""
         check_batch(table, batch)
         if table is INFERRED_VALUES:
             _check_marks(batch)
         if table.name not in self._writers:
             with writing_to(self._folder):
                 self._writers[table.name] = self._new_writer(table)
-        sources = pa.repeat(pa.scalar(source, pa.string()), batch.num_rows)
+        is_one = isinstance(source, str)
+        sources = pa.repeat(pa.scalar(source), batch.num_rows) if is_one else pa.array(source, pa.string())
         with writing_to(self._folder):
             self._writers[table.name].write(
                 pa.RecordBatch.from_arrays([*_with_defaults(table, batch), sources], schema=delivery_schema(table))

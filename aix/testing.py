@@ -1,0 +1,134 @@
+"""Golden cases: small logs beside what the ledger holds once they are imported. For authors of importers.
+
+    fixtures/<importer>/<situation>/input/…         the logs
+    fixtures/<importer>/<situation>/options.json    options of the importer, where it needs some
+    fixtures/<importer>/<situation>/expected.json   statuses, problems, and the rows of every table
+
+`aix golden fixtures/<importer>` compares all cases of an importer and shows what differs; with `--regenerate` it writes
+the files that are missing, and with `--force` all of them. With pytest:
+
+    @pytest.mark.parametrize("case", golden_cases(Path("fixtures/notes")), ids=str)
+    def test_the_ledger_holds_what_is_expected(case: GoldenCase) -> None:
+        case.check()
+"""
+
+import difflib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import aix
+from aix.health import Status, check
+from aix.importing.run import Settings, import_histories
+from aix.schema import TABLES
+from aix.schema.imports import IMPORT_TABLES
+from aix.schema.sql import quote_name
+
+_INPUT = "input"
+_EXPECTED = "expected.json"
+_OPTIONS = "options.json"
+
+Content = Mapping[str, Sequence[object]]
+"""Rows by table, and what was noted on the way."""
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """One situation: logs, and what the ledger is expected to hold."""
+
+    folder: Path
+
+    def __str__(self) -> str:
+        return self.folder.name
+
+    @property
+    def importer(self) -> str:
+        """The importer it is for."""
+        return self.folder.absolute().parent.name
+
+    @property
+    def expected(self) -> str | None:
+        """What is expected, as text; None when nobody has said so yet."""
+        path = self.folder / _EXPECTED
+        return path.read_text("utf-8") if path.exists() else None
+
+    def run(self) -> str:
+        """Import the logs into a ledger of their own, and return what it holds, as text."""
+        options = self.folder / _OPTIONS
+        given = {self.importer: json.loads(options.read_text("utf-8"))} if options.exists() else {}
+        with tempfile.TemporaryDirectory(prefix="aix-golden-") as scratch:
+            ledger = Path(scratch) / "ledger"
+            settings = Settings(jobs=0, importer=self.importer, options=given)
+            report = import_histories(ledger, [self.folder / _INPUT], settings)
+            text = _to_text({"refused": report.failures, **(_read(ledger) if report.after else {})})
+        return text.replace(str(self.folder.absolute() / _INPUT), _INPUT)
+
+    def diff(self) -> str:
+        """Return how what the ledger holds differs from what is expected; empty when it does not."""
+        before, now = (self.expected or "").splitlines(), self.run().splitlines()
+        lines = difflib.unified_diff(before, now, f"{self}/{_EXPECTED}", f"{self}, imported", lineterm="")
+        return "\n".join(lines)
+
+    def regenerate(self, *, force: bool = False) -> bool:
+        """Write the expected file unless there is one, or anyway with `force`; say whether it has changed."""
+        before = self.expected
+        if before is not None and not force:
+            return False
+        now = self.run()
+        (self.folder / _EXPECTED).write_text(now, "utf-8")
+        return now != before
+
+    def check(self) -> None:
+        """Raise AssertionError with the difference, if there is any."""
+        difference = self.diff()
+        if difference:
+            raise AssertionError(f"{difference}\nIf that is right, run: aix golden {self.importer} --force")
+
+
+def golden_cases(folder: Path) -> list[GoldenCase]:
+    """Return the cases of an importer, by name.
+
+    >>> golden_cases(Path("no such folder"))
+    []
+    """
+    return [GoldenCase(path.parent) for path in sorted(folder.glob(f"*/{_INPUT}")) if path.is_dir()]
+
+
+def _read(ledger: Path) -> Content:
+    with aix.open(ledger) as opened:
+        sources = "select source_key, session_label, status, reason from import_log order by source_key, seq"
+        problems = (
+            "select source_key, line, byte_offset, kind, reason, sample from import_problems order by source_key, seq"
+        )
+        tables = {
+            table.name: [_row(row) for row in opened.sql(_ordered(table.name)).polars().to_dicts()]
+            for table in TABLES.values()
+            if table not in IMPORT_TABLES
+        }
+        return {
+            "broken": [f"{each.name}: {each.reason}" for each in check(ledger) if each.status is Status.ALARM],
+            "sources": [_row(row) for row in opened.sql(sources).polars().to_dicts()],
+            "problems": [_row(row) for row in opened.sql(problems).polars().to_dicts()],
+            **{name: rows for name, rows in tables.items() if rows},
+        }
+
+
+def _ordered(name: str) -> str:
+    return f"from {quote_name(name)} order by {', '.join(map(quote_name, TABLES[name].key))}"
+
+
+def _row(row: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _to_text(content: Content) -> str:
+    """Write one row per line, so that a difference shows the row it is in."""
+    return "\n".join(["{", ",\n".join(_sections(content)), "}", ""])
+
+
+def _sections(content: Content) -> Iterator[str]:
+    for name, rows in content.items():
+        lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False, default=str)}" for row in rows)
+        yield f" {json.dumps(name)}: [\n{lines}\n ]" if rows else f" {json.dumps(name)}: []"
