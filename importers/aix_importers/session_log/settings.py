@@ -46,6 +46,8 @@ class SessionSettings:
         self.principal = self.owner_id if self._agent or self._human else None
         self.on_behalf_of = self._session.reference("onBehalfOf") if self._session else None
         self.permissions_granted = self._permissions()
+        defaults = (program.text("defaultModel") for program in (self._session, self._agent) if program)
+        self._default_model = next((name for name in defaults if name), None)
 
     @property
     def query_source(self) -> Named:
@@ -58,19 +60,17 @@ class SessionSettings:
         """Return the model that an entry names, else the one that the session uses by default."""
         if stated is not None:
             return self._resolved(stated, "model", "modelId")
-        defaults = (program.text("defaultModel") for program in (self._session, self._agent) if program)
-        default = next((name for name in defaults if name), None)
-        found = self._resolved(default, "model", "modelId") if default else Named(None)
+        found = self._resolved(self._default_model, "model", "modelId") if self._default_model else Named(None)
         return Named(None) if found.name is None or found.basis else Named(found.name, "session_default")
 
     def provider(self, stated: str | None, stated_model: str | None) -> Named:
         """Return the provider that an entry names, else the one of its model."""
         if stated is not None:
             return self._resolved(stated, "provider", "providerType")
-        named = referred_id(stated_model) if stated_model else None
-        model = self._programs.find(named, "model")
+        model = self._programs.find(referred_id(stated_model or self._default_model or ""), "model")
         provider = self._programs.find(model.reference("provider"), "provider") if model else None
-        return Named(provider.text("providerType") if provider else None)
+        name = provider.text("providerType") if provider else None
+        return Named(name, "session_default" if name and stated_model is None else None)
 
     def _resolved(self, stated: str, program_type: str, setting: str) -> Named:
         program_id = referred_id(stated)
