@@ -8,6 +8,7 @@ _OPENING = re.compile(r"( *)(?:(`{3,})([^`]*)|(~{3,})(.*))", re.DOTALL)
 _LIST_ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)])( +)(?=\S)")
 _MOST_INDENT = 3
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_LAST_LINE_END = re.compile(r"(\r\n|\n|\r)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ def fenced_blocks(text: str) -> Iterator[FencedBlock]:
     >>> [*fenced_blocks("Run:\n```sh -x\nls\n```\n")]
     [FencedBlock(language='sh', content='ls\n')]
     """
-    lines = iter(_LINE_END.split(text))
+    lines = iter(_LINE_END.split(_LAST_LINE_END.sub("", text)))
     margin = 0
     for line in lines:
         item = _LIST_ITEM.match(line)

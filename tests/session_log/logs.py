@@ -26,9 +26,18 @@ def sources_in(*paths: Path, **options: str) -> list[Source]:
 
 
 def extract(*paths: Path, **options: str) -> tuple[Statements, list[Problem]]:
+    return _extract(sources_in(*paths, **options), options)
+
+
+def extract_source(path: Path, *sidecars: Path) -> tuple[Statements, list[Problem]]:
+    """Read a file as a session log, whatever it looks like."""
+    return _extract([Source(str(path), sidecars=tuple(map(str, sidecars)))], {})
+
+
+def _extract(sources: Sequence[Source], options: Mapping[str, str]) -> tuple[Statements, list[Problem]]:
     statements: Statements = {}
     problems = []
-    for source in sources_in(*paths, **options):
+    for source in sources:
         for each in SessionLogImporter(options).extract([source]):
             if isinstance(each, Problem):
                 problems.append(each)

@@ -58,10 +58,10 @@ def without_lone_surrogates(value: object) -> object:
             return value
 
 
-def leading_values(text: str) -> tuple[list[object], int]:
-    """Return the values that a text begins with, and where what follows them starts."""
+def leading_values(text: str, start: int = 0) -> tuple[list[object], int]:
+    """Return the values that stand at the start, one after the other, and where what follows them begins."""
     values: list[object] = []
-    at = _after_blanks(text, 0)
+    at = _after_blanks(text, start)
     while at < len(text):
         try:
             value, end = DECODER.raw_decode(text, at)
@@ -81,10 +81,10 @@ def trailing_objects(text: str, start: int) -> list[object]:
     for tries, begin in enumerate(_object_starts(text, start + 1)):
         if tries == _MOST_TRIES or effort <= 0:
             break
-        values, end = leading_values(text[begin:])
-        if begin + end == len(text):
+        values, end = leading_values(text, begin)
+        if end == len(text):
             return values
-        effort -= end + 1
+        effort -= end - begin + 1
     return []
 
 
