@@ -56,7 +56,7 @@ _LINES = st.sampled_from(
 
 @given(st.lists(_LINES, max_size=10))
 def test_another_reader_finds_the_same(lines: list[str]) -> None:
-    text = "\n".join(lines)
+    text = "".join(f"{line}\n" for line in lines)
     tokens = [token for token in MarkdownIt().parse(text) if token.type == "fence"]
     expected = [FencedBlock(token.info.split()[0] if token.info.split() else None, token.content) for token in tokens]
     assert [*fenced_blocks(text)] == expected

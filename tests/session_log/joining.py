@@ -1,6 +1,7 @@
 """What several readings of a log say together, without a ledger: fast enough to try every byte at which it may end."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial, reduce
 
 from aix.join import Statement, join, join_sets
@@ -12,7 +13,7 @@ from tests.session_log.logs import Statements
 def said_together(*readings: Statements) -> dict[tuple[str, object], object]:
     """Join everything that is said about each row, and about each message's rows that are taken together."""
     rows: dict[tuple[str, object], list[Statement]] = defaultdict(list)
-    sets: dict[tuple[str, object], dict[str, list[Statement]]] = defaultdict(lambda: defaultdict(list))
+    sets: dict[tuple[str, object], dict[str, Sequence[Statement]]] = defaultdict(dict)
     for number, reading in enumerate(readings):
         for source, tables in reading.items():
             marks: dict[tuple[object, object], set[str]] = defaultdict(set)
@@ -21,7 +22,9 @@ def said_together(*readings: Statements) -> dict[tuple[str, object], object]:
             for name, listed in tables.items():
                 for row in () if name == "inferred_values" else listed:
                     if is_taken_together(TABLES[name]):
-                        sets[name, row["message_id"]][f"{number}:{source}"].append(Statement(row))
+                        sides = sets[name, row["message_id"]]
+                        side = f"{number}:{source}"
+                        sides[side] = [*sides.get(side, ()), Statement(row)]
                     else:
                         key = tuple(row[column] for column in TABLES[name].key)
                         rows[name, key].append(Statement(row, frozenset(marks[name, key[0]])))

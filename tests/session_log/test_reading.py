@@ -22,7 +22,7 @@ def read(path: Path, data: bytes) -> tuple[list[object], list[tuple[str, int | N
     path.write_bytes(data)
     with path.open("rb") as file:
         found = list(RecordReader(SOURCE, file))
-    values = [each.value for each in found if isinstance(each, Record)]
+    values: list[object] = [each.value for each in found if isinstance(each, Record)]
     return values, [(each.kind, each.line, each.byte_offset) for each in found if isinstance(each, Problem)]
 
 

@@ -18,7 +18,7 @@ _SECRET_WORDS = re.compile(
     r"|credentials?|authorization|bearer|cookie)(_|$)"
 )
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
-_ENVIRONMENT = re.compile(r"\$\{[^{}]*\}")
+_ENVIRONMENT = re.compile(r"(?:[A-Za-z]+ )?\$\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
