@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aix.ids import ulid
 from tests.deliveries import dump
 from tests.session_log.joining import said_together
-from tests.session_log.logs import FIXTURES, SITUATIONS, extract_source, import_logs
+from tests.session_log.logs import FIXTURES, SITUATIONS, entry, extract_source, import_logs, write_log
 from tests.session_log.random_logs import logs
 
 SMALL = settings(
@@ -33,6 +34,30 @@ def test_a_log_cut_anywhere_adds_nothing_to_the_whole(tmp_path: Path, situation:
         for end in range(0, len(whole), 19):
             path.write_bytes(whole[:end])
             assert said_together(extract_source(path)[0], reading) == expected, f"cut at byte {end}"
+
+
+def test_heads_that_go_back_and_forth_within_one_moment_are_those_of_the_longest_log(tmp_path: Path) -> None:
+    entries = [
+        entry("u1"),
+        entry("a1", "assistant", "u1", situation="coding"),
+        entry("a2", "assistant", "u1", situation="quick"),
+        entry("u2", parent="a1"),
+        entry("u3", parent="a1"),
+        entry("u4", parent="u2", session="other"),
+        *(entry(f"b{number}", "assistant", f"u{number}") for number in (2, 3)),
+        *(entry(f"x{number}", parent=("b2", "b3")[number % 2]) for number in range(6)),
+    ]
+    readings = [
+        extract_source(write_log(tmp_path / "log.jsonl", entries[:count]))[0] for count in range(len(entries) + 1)
+    ]
+    whole = said_together(readings[-1])
+    for count, reading in enumerate(readings):
+        assert said_together(reading, readings[-1]) == whole, f"after {count} entries"
+    [tables] = readings[-1].values()
+    heads = {row["label"]: row["thread_id"] for row in tables["sessions"] if row["origin_session_id"] == "s"}
+    leaves = {row["id"] for row in tables["turns"]} - {row.get("parent_turn_id") for row in tables["turns"]}
+    assert leaves <= {row["thread_id"] for row in tables["sessions"]}
+    assert heads["session-log:s"] == ulid("turn", "session-log", "x5")
 
 
 @given(log=logs, data=st.data())

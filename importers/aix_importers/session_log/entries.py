@@ -57,13 +57,16 @@ def read_entry(raw: Mapping[str, object]) -> Entry:
     if uuid is None:
         raise UnusableEntryError("no_uuid", "The entry has no uuid.")
     is_assistant = role == "assistant"
-    time = reader.time(raw)
+    session_id = reader.text(raw, "sessionId")
+    time = read_time(raw.get("timestamp"))
     content = reader.content(message)
+    metadata_json = _metadata(raw, message, time)
+    everything = "\x1f".join((role, session_id or "", str(time), metadata_json, content or ""))
     return Entry(
         uuid=uuid,
         role=role,
         parent_uuid=reader.text(raw, "parentUuid"),
-        session_id=reader.text(raw, "sessionId"),
+        session_id=session_id,
         time=time,
         content=content,
         model=reader.text(message, "model") if is_assistant else None,
@@ -72,8 +75,8 @@ def read_entry(raw: Mapping[str, object]) -> Entry:
         situation=reader.text(raw, "situation"),
         latency_ms=reader.duration(raw, "latencyMs"),
         usage=reader.usage(message) if is_assistant else Usage(),
-        metadata_json=_metadata(raw, message, time),
-        digest=sha256(compact_json(raw).encode("utf-8", "surrogatepass")).digest(),
+        metadata_json=metadata_json,
+        digest=sha256(everything.encode()).digest(),
         wrong=reader.wrong,
     )
 
@@ -97,9 +100,6 @@ class _FieldReader:
             return value
         self.wrong.append("content")
         return None
-
-    def time(self, fields: Mapping[str, object]) -> int | None:
-        return read_time(fields.get("timestamp"))
 
     def duration(self, fields: Mapping[str, object], name: str) -> int | None:
         value = fields.get(name)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PLAIN_EPOCH = _EPOCH.replace(tzinfo=None)
 _MILLISECOND = timedelta(milliseconds=1)
 _FIRST_OF_YEAR_10000 = 253_402_300_800_000
 
@@ -35,5 +36,4 @@ def write_time(moment: int) -> str:
     >>> write_time(1767319445678)
     '2026-01-02T02:04:05.678Z'
     """
-    parsed = _EPOCH + moment * _MILLISECOND
-    return f"{parsed:%Y-%m-%dT%H:%M:%S}.{moment % 1000:03}Z".rjust(24, "0")
+    return f"{(_PLAIN_EPOCH + timedelta(milliseconds=moment)).isoformat(timespec='milliseconds')}Z"
