@@ -37,7 +37,7 @@ def file_stem(label: str) -> str:
     r"""Return a file name for a session: what is not safe everywhere is left out, and a hash tells such names apart.
 
     >>> file_stem("session-log:5b1f"), file_stem("session-log:../Etc")
-    ('session-log.5b1f', 'session-log...etc~40f5d5b4a36b')
+    ('session-log.5b1f', 'session-log...etc~ec093e307934')
     """
     origin, _, rest = label.partition(":")
     plain = f"{origin}.{rest}"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from aix.errors import UnknownNameError
 from aix.importing import Problem, Source
 from aix_importers.session_log.programs import Program, Programs, read_programs
 from aix_importers.session_log.settings import Named, SessionSettings
@@ -152,6 +153,11 @@ def test_what_is_learned_from_programs_later_is_believed(tmp_path: Path) -> None
     }
     assert "inferred_values" not in late
     assert (late["requests"][0]["model"], late["messages"][0]["source"]) == ("x", "agent")
+
+
+def test_a_way_to_read_usage_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="inclusiv"):
+        extract(tmp_path, usage="inclusiv")
 
 
 def test_options_change_origin_and_the_reading_of_usage(tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from aix.errors import UnknownNameError
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, RowBuffer, Rows, Source
 from aix_importers.session_log.discovery import find_sources, is_program_file
 from aix_importers.session_log.extraction import LogExtraction
 from aix_importers.session_log.json_text import compact_json
 from aix_importers.session_log.programs import Program, Programs, read_programs
 from aix_importers.session_log.rows import LogRows
+
+_USAGE = ("exclusive", "inclusive")
 
 
 class SessionLogImporter(Importer):
@@ -32,12 +35,18 @@ class SessionLogImporter(Importer):
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the session logs and the files of programs."""
+        self._check_options()
         return find_sources(files, self.name, self._given_programs)
 
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem]:
         """Go through the rows and problems of logs and of files of programs."""
         for source in sources:
             yield from self._programs(source) if self._holds_programs(source) else self._log(source)
+
+    def _check_options(self) -> None:
+        usage = self.options.get("usage", _USAGE[0])
+        if usage not in _USAGE:
+            raise UnknownNameError("way to read usage", usage, _USAGE)
 
     @property
     def _given_programs(self) -> str | None:

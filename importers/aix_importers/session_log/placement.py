@@ -79,7 +79,6 @@ class Place:
     request_seq: int
     is_user: bool
     time: int
-    is_time_inferred: bool
     digests: tuple[bytes, ...]
 
 
@@ -110,9 +109,7 @@ class Placement:
         session.updated_at = max(session.updated_at, time)
         turn.is_answered = turn.is_answered or not is_user
         turn.situation = turn.situation or entry.situation
-        place = Place(
-            turn, is_inferred, session.entry_count, turn.request_count, is_user, time, is_time_inferred, (entry.digest,)
-        )
+        place = Place(turn, is_inferred, session.entry_count, turn.request_count, is_user, time, (entry.digest,))
         session.entry_count += 1
         turn.request_count += not is_user
         self._places[entry.uuid] = place
