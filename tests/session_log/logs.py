@@ -5,8 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from aix.importing import Candidate, Problem, Source
+from aix.ledger.addition import add
+from aix.ledger.delivery import Delivery
+from aix.ledger.staging import staging_folder
+from aix.schema import TABLES
+from aix.schema.checks import batch_from_rows
 from aix_importers.session_log import SessionLogImporter
-from tests.deliveries import deliver
 from tests.sample_ledger import Row
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures" / "session_log"
@@ -54,7 +58,12 @@ def import_logs(ledger: Path, *paths: Path, **options: str) -> list[Problem]:
     """Join the logs in these files and folders into a ledger, and return the problems."""
     statements, problems = extract(*paths, **options)
     if statements:
-        deliver(ledger, *statements.items())
+        with staging_folder(ledger) as folder:
+            with Delivery(folder) as delivery:
+                for source, tables in statements.items():
+                    for name, rows in tables.items():
+                        delivery.add(source, TABLES[name], batch_from_rows(TABLES[name], rows))
+            add(ledger, [delivery.files()])
     return problems
 
 
