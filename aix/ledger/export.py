@@ -25,9 +25,7 @@ from aix.schema.sql import quote_name
 
 def export_parquet(ledger: Path, version: Manifest, target: Path, tables: Iterable[Table]) -> None:
     """Write a folder with one Parquet file per table; a table without rows has a file as well."""
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ExportError(target, "is there already, and not an empty folder")
-    with _made_beside(target) as folder:
+    with new_folder(target) as folder:
         for table in tables:
             with engine_errors_of(ledger):
                 write_rows(folder / f"{table.name}.parquet", arrow_schema(table), _rows(ledger, version, table))
@@ -62,6 +60,15 @@ def _rows(ledger: Path, version: Manifest, table: Table) -> Iterator[pa.RecordBa
             yield from upgraded_rows(table, path, version.schema_version)
         else:
             yield from batches_of(rows.select(table.column_names) for rows in read_row_groups(path))
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Give a private folder that becomes the target once it is whole; a folder that is there must be empty."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ExportError(target, "is there already, and not an empty folder")
+    with _made_beside(target) as folder:
+        yield folder
 
 
 @contextmanager

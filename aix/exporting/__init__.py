@@ -1,0 +1,8 @@
+"""What an exporter is written against: the contract, and nothing of the ledger or the command line.
+
+from aix.exporting import ConversationRows, Exporter
+"""
+
+from aix.exporting.contract import ConversationRows, Exporter, Row
+
+__all__ = ["ConversationRows", "Exporter", "Row"]

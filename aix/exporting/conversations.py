@@ -1,0 +1,96 @@
+"""Sessions of a ledger, one after the other, as exporters take them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from aix.errors import UnknownNameError
+from aix.exporting.contract import ConversationRows, Row
+
+if TYPE_CHECKING:
+    from aix.reading.ledger import Ledger
+    from aix.reading.result import Result
+
+_LABELS = "select label from sessions where label in (select session_label from session_turns) order by label"
+_BY_NAME = """
+select label from sessions where label = $name
+union all select session_label from session_aliases where alias = $name and alias not in (select label from sessions)
+"""
+_OWN_TURNS = "select turn_id from session_turns where session_label = $label"
+_ANCESTRY = "select h.ancestry from sessions s join threads h on h.turn_id = s.thread_id where s.label = $label"
+_TURNS = """
+select t.id, t.parent_turn_id, c.situation
+from turns t left join turn_context c on c.turn_id = t.id left join threads h on h.turn_id = t.id
+where t.id in (select unnest($turns)) order by t.started_at, h.depth, t.id
+"""
+_REQUEST_COLUMNS = (
+    "model",
+    "provider",
+    "origin_request_id",
+    "latency_ms",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+)
+# Where no two messages of a session have the same position, positions count through its log and not only through a
+# turn: then they are the order in which it was written, whatever its times say.
+_MESSAGES = f"""
+with own as (
+  select m.*, f.position, t.started_at, h.depth
+  from messages m join turns t on t.id = m.turn_id
+  left join message_facts f on f.message_id = m.id left join threads h on h.turn_id = m.turn_id
+  where m.turn_id in (select unnest($turns))
+),
+kind as (select count(distinct position) = count(*) as has_log_order from own),
+answers as (
+  select r.* from requests r semi join own on own.id = r.message_id where r.kind = 'main'
+  qualify row_number() over (partition by r.message_id order by r.seq, r.id) = 1
+)
+select own.* exclude (position, started_at, depth),
+  {", ".join(f"r.{column} as request_{column}" for column in _REQUEST_COLUMNS)}
+from own cross join kind left join answers r on r.message_id = own.id
+order by case when kind.has_log_order then own.position end, own.started_at, own.depth, own.turn_id, own.sequence
+"""  # noqa: S608 - made of the names above
+
+
+def labels_to_export(ledger: "Ledger", name: str | None) -> Iterator[str]:
+    """Go through all sessions that have a log of their own, or name the one that is asked for.
+
+    The turns of an abandoned branch stand in the log of the session that left them.
+    """
+    if name is None:
+        return (label for (label,) in ledger.sql(_LABELS))
+    found = [label for (label,) in ledger.sql(_BY_NAME, {"name": name})]
+    if not found:
+        near = "select label from sessions order by jaro_winkler_similarity(label, $name) desc, label limit 5"
+        raise UnknownNameError("session", name, tuple(label for (label,) in ledger.sql(near, {"name": name})))
+    return iter(found[:1])
+
+
+def read_conversation(ledger: "Ledger", label: str) -> ConversationRows:
+    """Read a session; its messages are fetched as they are gone through."""
+    [session] = _rows(ledger.sql("from sessions where label = $label", {"label": label}))
+    turns = _turn_ids(ledger, label)
+    found = {str(row["id"]): row for row in _rows(ledger.sql(_TURNS, {"turns": turns}))}
+    return ConversationRows(session, found, _rows(ledger.sql(_MESSAGES, {"turns": turns})))
+
+
+def read_table(ledger: "Ledger", table: str) -> Iterator[Row]:
+    """Go through the rows of a table in the order of their keys."""
+    from aix.schema import find_table
+    from aix.schema.sql import quote_name
+
+    key = ", ".join(map(quote_name, find_table(table).key))
+    return _rows(ledger.sql(f"from {quote_name(table)} order by {key}"))
+
+
+def _turn_ids(ledger: "Ledger", label: str) -> Sequence[str]:
+    own = [turn_id for (turn_id,) in ledger.sql(_OWN_TURNS, {"label": label})]
+    if own:
+        return own
+    return [turn_id for (ancestry,) in ledger.sql(_ANCESTRY, {"label": label}) for turn_id in json.loads(ancestry)]
+
+
+def _rows(result: "Result") -> Iterator[Row]:
+    return (dict(zip(result.columns, row, strict=True)) for row in result)

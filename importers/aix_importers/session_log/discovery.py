@@ -1,0 +1,81 @@
+"""Which files are session logs, and which hold the programs they refer to."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path, PurePath
+
+from aix.importing import Candidate, Source
+
+PROGRAM_FILES = ("programs.json", "programs.jsonl")
+_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*(:?)|[{}\[\]]')
+_MOST_LINES = 50
+_HEAD_BYTES = 16_384
+
+
+def is_program_file(path: str) -> bool:
+    """Whether a file holds programs, by its name."""
+    return PurePath(path).name.lower() in PROGRAM_FILES
+
+
+def find_sources(files: Sequence[Candidate], name: str, given: str | None) -> Iterator[Source]:
+    """Go through the logs and the files of programs among the files.
+
+    `given` is a file that is read with every log instead of those that lie near it.
+    """
+    near_programs = cache(_programs_in)
+    for file in files:
+        if file.claimed_by not in (None, name) or file.path == given:
+            continue
+        if is_program_file(file.path):
+            if file.claimed_by or _holds_programs(file.head()):
+                yield Source(file.path)
+        elif file.name.endswith(".jsonl") and (file.claimed_by or holds_entry(file.head(_HEAD_BYTES))):
+            folder = Path(file.path).parent
+            near = (given,) if given else (*near_programs(folder), *near_programs(folder.parent))
+            yield Source(file.path, sidecars=tuple(dict.fromkeys(near)))
+    if given:
+        yield Source(given)
+
+
+def holds_entry(head: bytes) -> bool:
+    """Whether the beginning of a file has a line that looks like an entry; the last line may be cut."""
+    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return any(_is_entry(line.strip(b"\0")) for line in lines[:_MOST_LINES])
+
+
+def _is_entry(line: bytes) -> bool:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return _begins_like_entry(line)
+    if not isinstance(value, dict) or not isinstance(message := value.get("message"), dict):
+        return False
+    return "uuid" in value and "sessionId" in value and "role" in message and "type" not in value
+
+
+def _begins_like_entry(line: bytes) -> bool:
+    """Whether the keys of an object that breaks off are those of an entry."""
+    path: list[bytes] = []
+    seen: set[bytes] = set()
+    key = b""
+    for token in _TOKEN.finditer(line):
+        if token[0] in b"{[":
+            path.append(key)
+        elif token[0] in b"}]":
+            del path[-1:]
+        elif token[2]:
+            key = token[1]
+            seen.add(b"/".join([*path[1:], key]))
+    return line.startswith(b"{") and {b"uuid", b"sessionId", b"message/role"} <= seen and b"type" not in seen
+
+
+def _holds_programs(head: bytes) -> bool:
+    return b'"programType"' in head
+
+
+def _programs_in(folder: Path) -> tuple[str, ...]:
+    """Return the files of programs in a folder, whether they are imported themselves or not."""
+    paths = (str(folder / name) for name in PROGRAM_FILES)
+    return tuple(path for path in paths if _holds_programs(Candidate(path, 0, 0, 0).head()))

@@ -1,0 +1,114 @@
+"""From the bytes of a log to rows and problems."""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from aix.importing import Problem, Rows, Source
+from aix_importers.session_log.entries import Entry, UnusableEntryError, read_entry
+from aix_importers.session_log.placement import Place, Placement
+from aix_importers.session_log.records import Record, RecordReader
+from aix_importers.session_log.rows import LogRows
+
+
+class LogExtraction:
+    """Reads one log."""
+
+    def __init__(self, source: Source, origin: str, rows: LogRows) -> None:
+        self._source = source
+        self._placement = Placement(origin)
+        self._rows = rows
+        self._orphans: list[tuple[Record, str, str]] = []
+        self._last_session_id: str | None = None
+
+    def run(self, file: BinaryIO) -> Iterator[Rows | Problem]:
+        """Go through the rows and problems of the log."""
+        # Entries before the first time take that time; a second look at them costs less than keeping them.
+        clock = self._first_time(file)
+        for record in RecordReader(self._source, file):
+            if isinstance(record, Problem):
+                yield record
+                continue
+            try:
+                entry = read_entry(record.value)
+            except UnusableEntryError as error:
+                yield self._problem(record, error.kind, error.reason)
+                continue
+            except RecursionError:
+                yield self._problem(record, "too_deep", "The entry is nested too deeply to be kept.")
+                continue
+            if clock is None:
+                yield self._problem(record, "no_time", "No entry of the log has a usable timestamp.")
+                continue
+            clock = clock if entry.time is None else entry.time
+            yield from self._take(record, entry, clock)
+            yield from self._rows.take()
+        yield from self._unknown_parents()
+        yield from self._turns_and_sessions()
+
+    def _first_time(self, file: BinaryIO) -> int | None:
+        for record in RecordReader(self._source, file):
+            if isinstance(record, Problem):
+                continue
+            try:
+                time = read_entry(record.value).time
+            except (UnusableEntryError, RecursionError):
+                continue
+            if time is not None:
+                return time
+        return None
+
+    def _take(self, record: Record, entry: Entry, clock: int) -> Iterator[Problem]:
+        if entry.wrong:
+            names = ", ".join(entry.wrong)
+            yield self._problem(record, "wrong_type", f"Not usable, and kept only as metadata: {names}.")
+        earlier = self._placement.find(entry.uuid)
+        if earlier is not None:
+            yield self._repetition(record, entry, earlier)
+            return
+        session_id = entry.session_id or self._last_session_id
+        if session_id is None:
+            yield self._problem(record, "no_session", "The entry has no sessionId, and no entry before it has one.")
+            return
+        if entry.session_id is None:
+            yield self._problem(record, "no_session", "The entry has no sessionId; that of the entry before was taken.")
+        if entry.time is None:
+            yield self._problem(record, "no_timestamp", "The entry has no usable timestamp; a neighbour's was taken.")
+        if entry.parent_uuid is not None and entry.parent_uuid not in self._placement:
+            self._orphans.append((record, entry.uuid, entry.parent_uuid))
+        self._last_session_id = session_id
+        place = self._placement.add(entry, session_id, clock, is_time_inferred=entry.time is None)
+        self._rows.add_message(entry, place)
+
+    def _repetition(self, record: Record, entry: Entry, earlier: Place) -> Problem:
+        if entry.digest in earlier.digests:
+            return self._problem(record, "duplicate_uuid", "The entry stands in the log a second time.")
+        if (entry.role == "user") is not earlier.is_user:
+            reason = "An earlier entry has the same uuid and another role; this one was passed over."
+            return self._problem(record, "duplicate_uuid", reason)
+        self._rows.add_message(entry, earlier, copy=len(earlier.digests))
+        earlier.digests += (entry.digest,)
+        reason = "An earlier entry has the same uuid and says something else; what they say together was kept."
+        return self._problem(record, "duplicate_uuid", reason)
+
+    def _unknown_parents(self) -> Iterator[Problem]:
+        for record, uuid, parent in self._orphans:
+            if parent == uuid:
+                where = "is the entry itself"
+            elif parent in self._placement:
+                where = "comes later in the log: the entries are out of order, or form a cycle"
+            else:
+                where = "is not in the log"
+            reason = f"The parent of the entry {where}; the entry was placed by the order of the log."
+            yield self._problem(record, "unknown_parent", reason)
+
+    def _turns_and_sessions(self) -> Iterator[Rows]:
+        for session in self._placement.sessions.values():
+            for turn in session.turns:
+                self._rows.add_turn(turn)
+                yield from self._rows.take()
+            self._rows.add_session(session)
+            yield from self._rows.take()
+        yield from self._rows.take(everything=True)
+
+    def _problem(self, record: Record, kind: str, reason: str) -> Problem:
+        return Problem(self._source, kind, reason, record.line, record.byte_offset, record.sample)

@@ -1,0 +1,97 @@
+"""JSON as logs hold it: numbers of any size, control characters in texts, lone surrogates."""
+
+import json
+import re
+from collections.abc import Iterator
+from math import isfinite
+
+_MOST_DIGITS = 4_000
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = re.compile(r"[ \t\r\n]*")
+_OBJECT_START = re.compile(r'\{[ \t\r\n]*"')
+_MOST_TRIES = 200
+_MOST_READINGS = 8
+
+
+class OddNumber(str):
+    """A number that no column can hold, as it is written: NaN, Infinity, or of too many digits."""
+
+    __slots__ = ()
+
+
+def _whole(digits: str) -> int | OddNumber:
+    return int(digits) if len(digits) <= _MOST_DIGITS else OddNumber(digits)
+
+
+def _real(digits: str) -> float | OddNumber:
+    value = float(digits)
+    return value if isfinite(value) else OddNumber(digits)
+
+
+DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_real, parse_constant=OddNumber, strict=False)
+
+
+def compact_json(value: object) -> str:
+    """Write a value so that equal values give equal texts."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def may_hold_surrogates(text: str) -> bool:
+    """Whether a JSON text has escapes of surrogates, paired or lone."""
+    return "\\ud" in text or "\\uD" in text
+
+
+def without_lone_surrogates(value: object) -> object:
+    """Replace halves of characters, which no file can hold as text."""
+    match value:
+        case OddNumber():
+            return value
+        case str():
+            return _LONE_SURROGATE.sub("\ufffd", value)
+        case dict():
+            return {
+                _LONE_SURROGATE.sub("\ufffd", name): without_lone_surrogates(inner) for name, inner in value.items()
+            }
+        case list():
+            return [without_lone_surrogates(inner) for inner in value]
+        case _:
+            return value
+
+
+def leading_values(text: str, start: int = 0) -> tuple[list[object], int]:
+    """Return the values that stand at the start, one after the other, and where what follows them begins."""
+    values: list[object] = []
+    at = _after_blanks(text, start)
+    while at < len(text):
+        try:
+            value, end = DECODER.raw_decode(text, at)
+        except ValueError:
+            break
+        values.append(value)
+        at = _after_blanks(text, end)
+    return values, at
+
+
+def trailing_objects(text: str, start: int) -> list[object]:
+    """Return the objects that a text ends with, behind something broken that begins at `start`.
+
+    Only objects that reach to the very end count, so that a part of the broken object is not taken for one.
+    """
+    effort = _MOST_READINGS * (len(text) - start)
+    for tries, begin in enumerate(_object_starts(text, start + 1)):
+        if tries == _MOST_TRIES or effort <= 0:
+            break
+        values, end = leading_values(text, begin)
+        if end == len(text):
+            return values
+        effort -= end - begin + 1
+    return []
+
+
+def _object_starts(text: str, start: int) -> Iterator[int]:
+    return (match.start() for match in _OBJECT_START.finditer(text, start))
+
+
+def _after_blanks(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at

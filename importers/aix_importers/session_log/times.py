@@ -1,0 +1,39 @@
+"""Timestamps of entries, to and from Unix milliseconds."""
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PLAIN_EPOCH = _EPOCH.replace(tzinfo=None)
+_MILLISECOND = timedelta(milliseconds=1)
+_FIRST_OF_YEAR_10000 = 253_402_300_800_000
+
+
+def read_time(value: object) -> int | None:
+    """Return the Unix milliseconds of ISO 8601 text or of a number of them; NULL when it is neither.
+
+    >>> read_time("2026-01-02T03:04:05.678+01:00"), read_time(1767319445678), read_time("soon")
+    (1767319445678, 1767319445678, None)
+    """
+    match value:
+        case bool():
+            return None
+        case int() | float():
+            moment = round(value)
+        case str():
+            try:
+                parsed = datetime.fromisoformat(value.strip())
+            except ValueError:
+                return None
+            moment = ((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+        case _:
+            return None
+    return moment if 0 <= moment < _FIRST_OF_YEAR_10000 else None
+
+
+def write_time(moment: int) -> str:
+    """Return the text that JavaScript writes for a moment.
+
+    >>> write_time(1767319445678)
+    '2026-01-02T02:04:05.678Z'
+    """
+    return f"{(_PLAIN_EPOCH + timedelta(milliseconds=moment)).isoformat(timespec='milliseconds')}Z"

@@ -1,0 +1,62 @@
+"""Fenced code in Markdown, held against another reader of CommonMark."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from aix_importers.fenced_code import FencedBlock, fenced_blocks
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("", []),
+        ("no code", []),
+        ("```py\nx\n```", [("py", "x\n")]),
+        ("```\n```", [(None, "")]),
+        ("~~~ js  title=a\nx\n~~~", [("js", "x\n")]),
+        ("````md\n```\nx\n```\n````", [("md", "```\nx\n```\n")]),
+        ("```\nx\n~~~\n```", [(None, "x\n~~~\n")]),
+        ("```\nx\n`````  \ny", [(None, "x\n")]),
+        ("```\nx\n``` y\n```", [(None, "x\n``` y\n")]),
+        ("  ```\n  x\n    y\n  ```", [(None, "x\n  y\n")]),
+        ("    ```\n    x\n    ```", []),
+        ("``` a`b\nx", []),
+        ("```sh\nls", [("sh", "ls\n")]),
+        ("```\r\nx\r\n```\r\n", [(None, "x\n")]),
+        ("1. Do:\n\n   ```sh\n   ls\n   ```\n2. Then:\n   ```\n   y\n   ```", [("sh", "ls\n"), (None, "y\n")]),
+        ("- a\n  - b\n    ```\n    x\n    ```\n", [(None, "x\n")]),
+        ("- ```py\n  x\n  ```", [("py", "x\n")]),
+    ],
+)
+def test_blocks_are_found_as_commonmark_says(text: str, blocks: list[tuple[str | None, str]]) -> None:
+    assert [(block.language, block.content) for block in fenced_blocks(text)] == blocks
+
+
+_LINES = st.sampled_from(
+    [
+        "",
+        "text",
+        "```",
+        "~~~",
+        "````",
+        "``` py x",
+        "~~~py",
+        " ```",
+        "   ~~~",
+        "  code",
+        "```  ",
+        "`` `",
+        "``` a`b",
+        "``` `",
+    ]
+)
+
+
+@given(st.lists(_LINES, max_size=10))
+def test_another_reader_finds_the_same(lines: list[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    tokens = [token for token in MarkdownIt().parse(text) if token.type == "fence"]
+    expected = [FencedBlock(token.info.split()[0] if token.info.split() else None, token.content) for token in tokens]
+    assert [*fenced_blocks(text)] == expected
