@@ -22,6 +22,8 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
             for arguments in (
                 ["--help"],
                 ["schema", "--help"],
+                ["sessions", "--help"],
+                ["problems", "--help"],
                 ["sql", "--help"],
                 ["check", "--help"],
                 ["import", "--help"],

@@ -19,7 +19,9 @@ from aix.cli.stdout import emit_text
 # newcomer needs first comes first.
 COMMANDS = {
     "import": "Join another ledger into this one.",
+    "sessions": "List the sessions of the ledger.",
     "sql": "Ask the ledger a question in SQL.",
+    "problems": "List what imports could not take as it stood.",
     "check": "Check that the ledger keeps its promises.",
     "export": "Write the ledger as Parquet files or as a DuckDB database.",
     "forget": "Remove sessions from the ledger for good.",

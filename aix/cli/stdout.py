@@ -19,6 +19,8 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> N
     Without a format, the file's suffix decides; anything else is a table.
     """
     chosen = output_format or (SUFFIXES.get(path.suffix.lower(), "table") if path else "table")
+    if chosen == "table" and listing.for_people is not None:
+        listing = listing.for_people
     if path is not None:
         with replaced_file(path) as sink:
             _write(listing, chosen, sink)

@@ -35,3 +35,5 @@ class Listing:
     """The same rows in Arrow, where whoever made the listing has them so."""
     has_findings: bool = False
     """Whether the rows report something that must not be; the command then says so when it ends."""
+    for_people: "Listing | None" = None
+    """The same things in short, which the `table` format shows instead; all other formats are exact and complete."""
