@@ -23,6 +23,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["--help"],
                 ["schema", "--help"],
                 ["sessions", "--help"],
+                ["show", "--help"],
                 ["problems", "--help"],
                 ["sql", "--help"],
                 ["check", "--help"],

@@ -20,6 +20,7 @@ from aix.cli.stdout import emit_text
 COMMANDS = {
     "import": "Join another ledger into this one.",
     "sessions": "List the sessions of the ledger.",
+    "show": "Read a session, or a turn.",
     "sql": "Ask the ledger a question in SQL.",
     "problems": "List what imports could not take as it stood.",
     "check": "Check that the ledger keeps its promises.",

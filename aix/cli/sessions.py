@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 _TITLE_CHARACTERS = 72
+_PROJECT_CHARACTERS = 16
 _PEOPLES_COLUMNS = (
     ListingColumn("updated"),
     ListingColumn("session"),
@@ -66,7 +67,7 @@ def command(
 ) -> Listing:
     """List the sessions, those with the latest activity first.
 
-    The table shows what people look for: when, the shortest name that finds the session, the project, the title
+    The table shows what people look for: when, the shortest name that `aix show` understands, the project, the title
     (else the first prompt; ↳ marks a subagent), turns and tokens. All other formats have every column of
     queries/overview/sessions.sql, with exact values. Days and times are those of the configured time zone. TEXT is
     found whether in capitals or not.
@@ -107,12 +108,12 @@ def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tup
     names = names_to_type(ledger)
     prompts = first_prompts(ledger, [row["label"] for row in rows if not row["title"]])
     for row in rows:
-        folder = Path(row["workspace_path"]).name if row["workspace_path"] else None
+        place = row["project"] or (Path(row["workspace_path"]).name if row["workspace_path"] else None)
         tokens = row["total_tokens"]
         yield (
             local_time(row["updated_at"], zone),
             names[row["label"]],
-            row["project"] or folder,
+            one_line(place, _PROJECT_CHARACTERS) if place else None,
             _title(row["title"] or prompts.get(row["label"]), row["is_subagent"], row["status"]),
             row["turns"],
             None if tokens is None else short_count(tokens),

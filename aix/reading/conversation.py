@@ -11,10 +11,14 @@ _PLACES = """
     ),
     places as (select unnest(ids) as turn_id, unnest(range(1, len(ids) + 1)) as place from ancestry)
 """
+PLACES_OF_SESSION = f"""
+    {_PLACES}
+    select place, turn_id from places order by place
+"""  # noqa: S608 - made of the text above
 TURNS_OF_SESSION = f"""
     {_PLACES}
     select t.* from places p join turns t on t.id = p.turn_id order by p.place
-"""  # noqa: S608 - made of the text above
+"""  # noqa: S608
 MESSAGES_OF_SESSION = f"""
     {_PLACES}
     select m.* from places p join messages m on m.turn_id = p.turn_id order by p.place, m.sequence, m.id
