@@ -18,3 +18,4 @@ def names_of_examples(doctest_namespace: dict[str, object], tmp_path_factory: py
     with aix.open(folder) as ledger:
         doctest_namespace.update(aix=aix, folder=folder, ledger=ledger)
         yield
+        doctest_namespace.clear()
