@@ -161,8 +161,13 @@ def test_huge_results_are_cut_unless_wanted_whole(tmp_path: Path, result: str) -
     assert shown["calls"][0]["result"] == result
 
 
-def test_a_huge_prompt_is_cut_too(tmp_path: Path) -> None:
-    ledger = one_turn(tmp_path, messages=[message("m", "turn-1", "user", content="word " * 1_000_000)])
+def test_a_huge_prompt_title_or_name_is_cut_too(tmp_path: Path) -> None:
+    ledger = one_turn(
+        tmp_path,
+        messages=[message("m", "turn-1", "user", content="word " * 1_000_000)],
+        tool_calls=[call("c", "turn-1", tool_name="T" * 1_000_000)],
+        session_context=[{"label": "s", "title": "title " * 1_000_000}],
+    )
     folded = show(ledger, "s")
     assert len(folded) < 6_000
     assert "5.0M more characters" in folded

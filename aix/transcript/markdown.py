@@ -16,7 +16,9 @@ from aix.transcript.wording import (
     files_text,
     sender,
     session_facts,
+    session_title,
     subagent_text,
+    tool_name,
     turn_facts,
 )
 
@@ -31,7 +33,7 @@ def markdown_lines(transcript: Transcript, view: View) -> Iterator[str]:
     """Give a transcript line by line."""
     header = transcript.header
     if header is not None:
-        yield f"# {prose_line(' '.join((header.title or header.label).split()))}"
+        yield f"# {prose_line(session_title(header))}"
         yield ""
         for fact in session_facts(header, view.zone):
             yield f"- {prose_line(fact)}"
@@ -71,7 +73,7 @@ def _message(message: Message, turn: Turn, view: View) -> Iterator[str]:
 def _call(call: Call, turn: Turn, view: View) -> Iterator[str]:
     facts = [call_subject(call, turn.workspace_path), f"({outcome})" if (outcome := call_outcome(call)) else ""]
     yield ""
-    yield " ".join([f"**{prose_line(call.tool_name)}**", *(prose_line(fact) for fact in facts if fact)])
+    yield " ".join([f"**{prose_line(tool_name(call))}**", *(prose_line(fact) for fact in facts if fact)])
     limits = view.limits(_RESULT_LINES, _RESULT_COLUMNS)
     parameters = [readable_params(call.params)] if view.is_full else []
     results = [readable_result(call.result)] if call.result is not None else []

@@ -15,7 +15,9 @@ from aix.transcript.wording import (
     files_text,
     sender,
     session_facts,
+    session_title,
     subagent_text,
+    tool_name,
     turn_facts,
     turn_trouble,
 )
@@ -39,7 +41,7 @@ def paragraphs(transcript: Transcript, view: View) -> Iterator[Paragraph]:
 
 def _header(header: Header, view: View) -> Iterator[Paragraph]:
     if header.title:
-        yield Paragraph(" ".join(header.title.split()), "bold")
+        yield Paragraph(session_title(header), "bold")
     for fact in session_facts(header, view.zone):
         yield Paragraph(fact, "dim")
 
@@ -96,7 +98,7 @@ def _call(call: Call, turn: Turn, view: View) -> Iterator[Paragraph]:
     outcome = call_outcome(call)
     has_failed = call.status == "failed"
     yield Paragraph(
-        call.tool_name,
+        tool_name(call),
         "red" if has_failed else "cyan",
         "  ✗ " if has_failed else "  • ",
         tail="".join([f" {subject}" if subject else "", f" ({outcome})" if outcome else ""]),

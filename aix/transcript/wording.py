@@ -9,7 +9,13 @@ from aix.transcript.model import Call, Compaction, File, Header, Message, Subage
 from aix.transcript.readable import telling_parameter
 
 _TELLING_CHARACTERS = 100
+_TITLE_CHARACTERS = 200
 _FILES_SHOWN = 12
+
+
+def session_title(header: Header) -> str:
+    """Say what a session is about, or which it is."""
+    return one_line(header.title or header.label, _TITLE_CHARACTERS)
 
 
 def session_facts(header: Header, zone: tzinfo) -> Iterator[str]:
@@ -62,6 +68,11 @@ def sender(message: Message) -> str:
     if message.role == "user":
         return message.source if message.source not in (None, "human") else ""
     return "" if message.role == "assistant" else message.role
+
+
+def tool_name(call: Call) -> str:
+    """Name the tool of a call."""
+    return one_line(call.tool_name, _TELLING_CHARACTERS)
 
 
 def call_subject(call: Call, workspace: str | None) -> str:
