@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -195,8 +196,8 @@ def test_a_session_without_title_is_shown_by_its_first_prompt_made_harmless(tmp_
 
 
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
-def test_ledgers_of_all_versions_are_listed(version: int) -> None:
-    assert labels(FIXTURES / f"schema_{version}") == [MAIN, ABANDONED, SUBAGENT]
+def test_ledgers_of_all_versions_are_listed(version: int, tmp_path: Path) -> None:
+    assert labels(shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger")) == [MAIN, ABANDONED, SUBAGENT]
 
 
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "jsonl", "markdown"])

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -290,8 +291,9 @@ def test_the_suffix_of_the_file_decides_unless_a_format_is_named(sample: Path, t
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
-def test_ledgers_of_all_versions_are_shown(version: int, form: str) -> None:
-    shown = show(FIXTURES / f"schema_{version}", MAIN, "--format", form)
+def test_ledgers_of_all_versions_are_shown(version: int, form: str, tmp_path: Path) -> None:
+    ledger = shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger")
+    shown = show(ledger, MAIN, "--format", form)
     assert "Rename the function." in shown
     assert "A function was renamed." in shown
 
