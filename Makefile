@@ -10,10 +10,16 @@ CONSTRAINTS = constraints/dev.txt
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run: $(VENV)/.run  ## Set up and show what AIX has so far
-	@$(BIN)/aix version
-	@echo
-	@$(BIN)/aix schema
+SAMPLE_LEDGER = build/sample-ledger
+
+run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample), and show what they hold
+	@if [ -n "$$($(BIN)/aix sources --format jsonl)" ]; then \
+	  $(BIN)/aix import || [ $$? -eq 1 ] && $(BIN)/aix overview; \
+	else \
+	  echo "There are no histories on this machine that AIX knows; this is the sample in fixtures/sample." && \
+	  $(BIN)/aix import fixtures/sample --ledger $(SAMPLE_LEDGER) && \
+	  $(BIN)/aix overview --ledger $(SAMPLE_LEDGER); \
+	fi
 
 test: $(VENV)/.dev  ## Set up and run all tests
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)

@@ -3,6 +3,7 @@
     AixError
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
+    │   │   └── UnknownSessionError    no session, or neither session nor turn, of that name
     │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
@@ -60,6 +61,17 @@ class UnknownNameError(UsageError):
         if nearest:
             return f"did you mean {' or '.join(nearest)}?"
         return f"the {self.kind}s are: {', '.join(self.known)}"
+
+
+class UnknownSessionError(UnknownNameError):
+    """No session of the ledger has that name; `known` are those that come nearest."""
+
+    @property
+    def remedy(self) -> str:
+        """Name the nearest, and the command that lists all."""
+        if not self.known:
+            return "the ledger holds no sessions"
+        return f"the nearest are {', '.join(self.known)}; `aix sessions` lists all"
 
 
 class AmbiguousNameError(UsageError):

@@ -1,6 +1,7 @@
 """Documents that cannot lie: what they name exists, what they show is what happens."""
 
 import doctest
+import inspect
 import json
 import re
 import shlex
@@ -12,8 +13,11 @@ from pathlib import Path
 import click
 import pytest
 
+import aix
 from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
+from aix.reading.ledger import Ledger
+from aix.reading.result import Result
 from aix.schema import TABLES
 from tests.command_line import run_aix
 from tests.test_ids import slow_h63, slow_ulid
@@ -124,6 +128,15 @@ def test_python_examples_run(program: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
     process = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert (process.returncode, process.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("public", [Ledger, Result])
+def test_every_public_name_has_an_example_that_runs(public: type) -> None:
+    names = {name: inspect.getdoc(value) for name, value in vars(public).items() if not name.startswith("_")}
+    assert names
+    assert not [name for name, text in names.items() if ">>> " not in (text or "")]
+    assert ">>> " in (inspect.getdoc(public) or "")
+    assert ">>> " in (inspect.getdoc(aix.open) or "")
 
 
 def test_the_readme_has_examples_that_run() -> None:

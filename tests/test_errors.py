@@ -12,6 +12,7 @@ EXAMPLES = [
     errors.AixError(),
     errors.UsageError("x"),
     errors.UnknownNameError("table", "turn", ("turns", "threads")),
+    errors.UnknownSessionError("session", "s-9", ("s-1", "s-2")),
     errors.UnknownVersionError(9, (1, 2, 4)),
     errors.SqlError("no such column", "see the schema"),
     errors.MissingLibraryError("pandas"),

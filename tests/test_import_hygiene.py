@@ -23,6 +23,9 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
             for arguments in (
                 ["--help"],
                 ["schema", "--help"],
+                ["sessions", "--help"],
+                ["show", "--help"],
+                ["problems", "--help"],
                 ["sql", "--help"],
                 ["check", "--help"],
                 ["import", "--help"],

@@ -6,14 +6,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from aix.errors import AmbiguousNameError, UnknownNameError
 from aix.health import check
 from aix.ids import h63
 from aix.ledger.manifest import manifest_paths, read_latest
 from aix.ledger.removal import Forgotten, forget
-from aix.ledger.selection import Selection, select_before, select_match, select_session, select_source
+from aix.ledger.selection import Selection, select_before, select_match, select_source
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
+from aix.reading.names import find_session
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows, deliver, dump, rows_of
 from tests.sample_ledger import ABANDONED, MAIN, OTHER, SAMPLE_ROWS, SUBAGENT
@@ -86,7 +86,7 @@ def connect(ledger: Path) -> duckdb.DuckDBPyConnection:
 
 def forget_session(ledger: Path, name: str) -> Forgotten:
     with connect(ledger) as connection:
-        selection = select_session(connection, name)
+        selection = Selection(labels=[find_session(connection, name)])
     return forget(ledger, selection)
 
 
@@ -153,20 +153,6 @@ def test_a_subagent_can_go_alone_and_the_call_no_longer_names_it(tmp_path: Path)
     calls = {row["id"]: row["spawned_session_label"] for row in rows_of(tmp_path, "tool_calls")}
     assert calls == {"call_1": None, "call_2": None}
     assert {row["label"] for row in rows_of(tmp_path, "sessions")} == {MAIN, ABANDONED}
-
-
-def test_sessions_are_found_by_label_alias_and_beginning(tmp_path: Path) -> None:
-    deliver(tmp_path, SAMPLE_ROWS, conversation("other", "x"))
-    with connect(tmp_path) as connection:
-        assert select_session(connection, MAIN).labels == [MAIN]
-        assert select_session(connection, "s-1").labels == [MAIN]
-        assert select_session(connection, "oth").labels == ["other"]
-        with pytest.raises(AmbiguousNameError) as ambiguous:
-            select_session(connection, "session-log:s")
-        assert MAIN in ambiguous.value.remedy
-        with pytest.raises(UnknownNameError) as unknown:
-            select_session(connection, "otter")
-        assert "other" in unknown.value.remedy
 
 
 def test_sessions_are_found_by_source(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command
-from aix.cli.options import ledger_option, listing_output
+from aix.cli.options import DATE, ledger_option, listing_output, to_milliseconds
 from aix.config import load_config
 from aix.formats import Listing, ListingColumn
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--source", type=click.Path(path_type=Path), metavar="PATH", help="Sessions read from PATH, or below it.")
 @click.option(
     "--before",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    type=DATE,
     metavar="DATE",
     help="Sessions whose last activity lies before DATE, in the configured time zone.",
 )
@@ -41,9 +41,9 @@ def command(
 ) -> Listing:
     """Remove sessions from the ledger for good, and show what went.
 
-    SESSION is a label, an alias, or the beginning of a label that no other has. A session goes with the subagents it
-    spawned, with what was noted about it, and with the copies of the sources it was read from. All older versions of
-    the ledger go as well, at once: they hold the same text.
+    SESSION is a label, an alias, or the beginning of either that no other session has. A session goes with the
+    subagents it spawned, with what was noted about it, and with the copies of the sources it was read from. All older
+    versions of the ledger go as well, at once: they hold the same text.
 
     A turn that another session shares, because one was resumed or forked from the other, stays with that session;
     the listing names it, so that it can be forgotten too.
@@ -67,8 +67,8 @@ def command(
 
     if not dry_run:
         finish_forgetting(ledger)
-    zoned = before and before.replace(tzinfo=load_config(ctx.obj).timezone)
-    selection = _select(ledger, session, source, zoned, text)
+    before_ms = to_milliseconds(before, load_config(ctx.obj).timezone)
+    selection = _select(ledger, session, source, before_ms, text)
     columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
     if dry_run:
         return Listing(columns, [("session", label, 1) for label in selection.labels])
@@ -84,22 +84,23 @@ def _is_text(given: str | None) -> bool:
 
 
 def _select(
-    ledger: Path, session: str | None, source: Path | None, before: datetime | None, text: str | None
+    ledger: Path, session: str | None, source: Path | None, before_ms: int | None, text: str | None
 ) -> "Selection":
     import duckdb
 
     from aix.ledger.manifest import read_latest
-    from aix.ledger.selection import select_before, select_match, select_session, select_source
+    from aix.ledger.selection import Selection, select_before, select_match, select_source
     from aix.ledger.views import create_views
+    from aix.reading.names import find_session
 
     with duckdb.connect() as connection:
         create_views(connection, ledger, read_latest(ledger))
         if session is not None:
-            return select_session(connection, session)
+            return Selection(labels=[find_session(connection, session)])
         if source is not None:
             return select_source(connection, source)
-        if before is not None:
-            return select_before(connection, int(before.timestamp() * 1000))
+        if before_ms is not None:
+            return select_before(connection, before_ms)
         return select_match(connection, text or "")
 
 

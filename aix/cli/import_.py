@@ -125,7 +125,8 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
     if dry_run:
         notes.append("nothing was done; import without --dry-run to do it")
     if report.problems:
-        notes.append(f"{report.problems} pieces of input were not taken as they stood; see aix problems")
+        pieces = "piece of input was" if report.problems == 1 else "pieces of input were"
+        notes.append(f"{report.problems} {pieces} not taken as it stood; aix problems lists what and why")
     failures = report.failures
     notes += [f"{name}: {reason}" for name, reason in failures[:_FAILURES_SHOWN]]
     if len(failures) > _FAILURES_SHOWN:

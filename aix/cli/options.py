@@ -1,6 +1,7 @@
 """Options that several commands share, each defined once."""
 
 from collections.abc import Callable
+from datetime import datetime, tzinfo
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -14,6 +15,15 @@ from aix.formats import FORMATS, Listing
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+DATE = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
+"""A day, or a moment; it is meant in the configured time zone."""
+
+
+def to_milliseconds(date: datetime | None, zone: tzinfo) -> int | None:
+    """Return the Unix time at which clocks in the zone showed the date."""
+    return None if date is None else int(date.replace(tzinfo=zone).timestamp() * 1000)
 
 
 def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001

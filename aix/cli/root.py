@@ -19,9 +19,13 @@ from aix.cli.stdout import emit_text
 # newcomer needs first comes first.
 COMMANDS = {
     "import": "Import session histories into the ledger.",
+    "overview": "Show what the ledger holds.",
+    "sessions": "List the sessions of the ledger.",
+    "show": "Read a session, or a turn.",
     "sources": "List the histories on this machine, and what has changed since the last import.",
     "importers": "List what can be imported.",
     "sql": "Ask the ledger a question in SQL.",
+    "problems": "List what imports could not take as it stood.",
     "check": "Check that the ledger keeps its promises.",
     "export": "Write the ledger as Parquet files or as a DuckDB database.",
     "forget": "Remove sessions from the ledger for good.",

@@ -8,6 +8,7 @@ from aix.cli.sink import Sink, replaced_file
 from aix.errors import OutputError
 from aix.formats import SUFFIXES, Listing
 from aix.formats.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
+from aix.formats.paragraphs import Paragraph, paragraph_lines, write_paragraphs
 from aix.formats.text import escape_unsafe
 
 _LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "markdown": markdown_lines}
@@ -19,6 +20,8 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> N
     Without a format, the file's suffix decides; anything else is a table.
     """
     chosen = output_format or (SUFFIXES.get(path.suffix.lower(), "table") if path else "table")
+    if chosen == "table" and listing.for_people is not None:
+        listing = listing.for_people
     if path is not None:
         with replaced_file(path) as sink:
             _write(listing, chosen, sink)
@@ -31,11 +34,28 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> N
     sink.flush()
 
 
+def emit_lines(lines: Iterable[str], path: Path | None) -> None:
+    """Write lines as they come to the file, or to stdout when there is none."""
+    if path is not None:
+        with replaced_file(path) as sink:
+            _write_lines(lines, sink)
+        return
+    sink = _stdout()
+    _write_lines(lines, sink)
+    sink.flush()
+
+
+def emit_paragraphs(paragraphs: Iterable[Paragraph], path: Path | None) -> None:
+    """Write running text as it comes: to the file, or to stdout when there is none, wrapped on a terminal."""
+    if path is None and sys.stdout is not None and sys.stdout.isatty():
+        write_paragraphs(paragraphs, sys.stdout)
+    else:
+        emit_lines(paragraph_lines(paragraphs), path)
+
+
 def emit_text(text: str) -> None:
     """Write text that AIX itself made, such as help or a completion script."""
-    sink = _stdout()
-    _write_lines(text.splitlines(), sink)
-    sink.flush()
+    emit_lines(text.splitlines(), None)
 
 
 def _stdout() -> Sink:

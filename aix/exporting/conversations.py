@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from aix.errors import UnknownNameError
 from aix.exporting.contract import ConversationRows, Row
 
 if TYPE_CHECKING:
@@ -12,10 +11,6 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 _LABELS = "select label from sessions where label in (select session_label from session_turns) order by label"
-_BY_NAME = """
-select label from sessions where label = $name
-union all select session_label from session_aliases where alias = $name and alias not in (select label from sessions)
-"""
 _OWN_TURNS = "select turn_id from session_turns where session_label = $label"
 _ANCESTRY = "select h.ancestry from sessions s join threads h on h.turn_id = s.thread_id where s.label = $label"
 _TURNS = """
@@ -61,11 +56,7 @@ def labels_to_export(ledger: "Ledger", name: str | None) -> Iterator[str]:
     """
     if name is None:
         return (label for (label,) in ledger.sql(_LABELS))
-    found = [label for (label,) in ledger.sql(_BY_NAME, {"name": name})]
-    if not found:
-        near = "select label from sessions order by jaro_winkler_similarity(label, $name) desc, label limit 5"
-        raise UnknownNameError("session", name, tuple(label for (label,) in ledger.sql(near, {"name": name})))
-    return iter(found[:1])
+    return iter([ledger.find_session(name)])
 
 
 def read_conversation(ledger: "Ledger", label: str) -> ConversationRows:

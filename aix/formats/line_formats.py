@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 
 from aix.formats.listing import Listing
+from aix.formats.markdown import escape_markdown
 from aix.formats.text import escape_unsafe, to_cell, to_json, to_text
 
 _CSV_SPECIAL = re.compile(r'[",\r\n]|^\s|\s$')
-# An underscore between two letters is no markup; everything else that Markdown or HTML might read gets a backslash.
-_MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def csv_lines(listing: Listing) -> Iterator[str]:
@@ -58,4 +57,4 @@ def _csv_text(text: str) -> str:
 
 
 def _markdown_row(cells: Iterator[str]) -> str:
-    return "| " + " | ".join(_MARKDOWN_SPECIAL.sub(r"\\\g<0>", cell) for cell in cells) + " |"
+    return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"

@@ -37,3 +37,5 @@ class Listing:
     """Whether the rows report something that must not be; the command then says so when it ends."""
     notes: Sequence[str] = ()
     """What a person should know about the rows; said on stderr once they are out."""
+    for_people: "Listing | None" = None
+    """The same things in short, which the `table` format shows instead; all other formats are exact and complete."""

@@ -35,7 +35,7 @@ def write_to_terminal(listing: Listing, stream: IO[str]) -> None:
         max([cell_len(column.name), *(row[index].cell_len for row in rows)])
         for index, column in enumerate(listing.columns)
     ]
-    narrowest = sum(min(width, _NEVER_FOLDED) + len(_GAP) for width in widths)
+    narrowest = sum(min(width, _NEVER_FOLDED) + len(_GAP) for width in widths) - len(_GAP)
     console.print(_aligned(listing, rows, widths) if narrowest <= console.width else _blocks(listing, rows))
 
 

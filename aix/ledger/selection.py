@@ -1,4 +1,4 @@
-"""What is to be forgotten: sessions by name, by source, by age, or by a text in them."""
+"""What is to be forgotten: sessions by source, by age, or by a text in them."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.errors import AmbiguousNameError, UnknownNameError
 from aix.ledger.nodes import in_conversations
 from aix.ledger.tree import Tree, Turn
 from aix.schema import TABLES, Table, Unit
@@ -46,22 +45,6 @@ class Selection:
 def spellings(text: str) -> list[str]:
     """Return a text as it is, and as JSON writes it."""
     return sorted({text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]})
-
-
-def select_session(connection: "duckdb.DuckDBPyConnection", name: str) -> Selection:
-    """Find a session by its label, an alias, or the beginning of a label that no other has."""
-    for query in (
-        "select label from sessions where label = ?",
-        "select session_label from session_aliases where alias = ?",
-        "select label from sessions where starts_with(label, ?) order by label limit 5",
-    ):
-        found = [label for (label,) in connection.execute(query, [name]).fetchall()]
-        if len(found) == 1:
-            return Selection(labels=found)
-        if found:
-            raise AmbiguousNameError("session", name, tuple(found))
-    near = "select label from sessions order by jaro_winkler_similarity(label, ?) desc, label limit 5"
-    raise UnknownNameError("session", name, tuple(label for (label,) in connection.execute(near, [name]).fetchall()))
 
 
 def select_source(connection: "duckdb.DuckDBPyConnection", path: Path) -> Selection:

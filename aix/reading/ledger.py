@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
+    from aix.reading.names import Named
     from aix.reading.result import Parameters, Result
 
 
 class Ledger:
-    """One version of a ledger: what is committed after it was opened does not show."""
+    """One version of a ledger: what is committed after it was opened does not show.
+
+    >>> with aix.open(folder) as opened:
+    ...     len(opened.sessions().rows())
+    3
+    """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
@@ -31,16 +37,28 @@ class Ledger:
 
     @property
     def version(self) -> int:
-        """The number of the version that is read."""
+        """The number of the version that is read.
+
+        >>> ledger.version
+        1
+        """
         return self.manifest.version
 
     def versions(self) -> tuple[int, ...]:
-        """Return the numbers of all versions there are, the newest last."""
+        """Return the numbers of all versions there are, the newest last.
+
+        >>> ledger.versions()
+        (1,)
+        """
         oldest = read_latest(self.path).oldest
         return tuple(number for number in version_numbers(self.path) if number >= oldest)
 
     def at(self, version: int) -> "Ledger":
-        """Return the same ledger at another of its versions."""
+        """Return the same ledger at another of its versions.
+
+        >>> ledger.at(1).version
+        1
+        """
         known = self.versions()
         if version not in known:
             raise UnknownVersionError(version, known)
@@ -50,6 +68,9 @@ class Ledger:
         """Run one SELECT, or the EXPLAIN of one; the tables are those of `aix schema`.
 
         Parameters stand for `$1`, `$2` and so on, or for `$name` when they are a mapping.
+
+        >>> ledger.sql("select content from messages where role = $role order by id limit 1", {"role": "user"}).rows()
+        [('Who calls it?',)]
         """
         from aix.reading.result import Result
         from aix.reading.statement import accept
@@ -61,6 +82,9 @@ class Ledger:
 
         A table that this release has in another form than the ledger is read at once, until a commit brings the
         ledger up to date.
+
+        >>> ledger.table("turns").collect().height
+        6
         """
         import polars as pl
 
@@ -75,13 +99,74 @@ class Ledger:
         scan = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         return scan.select(table.column_names)
 
+    def sessions(self) -> "Result":
+        """Return one row per session, the latest first: what `queries/overview/sessions.sql` gives.
+
+        >>> ledger.sessions().columns[:3]
+        ('label', 'title', 'origin')
+        >>> [(label, title) for label, title, *_ in ledger.sessions()][0]
+        ('session-log:s-1', 'Rename a function')
+        """
+        from aix.query_files import read_query
+
+        return self.sql(read_query("overview/sessions").sql)
+
+    def turns(self, session: str) -> "Result":
+        """Return the turns that lead to the head of a session, from the first to that one.
+
+        The session is named by its label, an alias, or the beginning of either that no other session has.
+
+        >>> [turn["turn_type"] for turn in ledger.turns("s-1").polars().to_dicts()]
+        ['normal', 'normal', 'compaction', 'normal']
+        """
+        from aix.reading.conversation import TURNS_OF_SESSION
+
+        return self.sql(TURNS_OF_SESSION, [self.find_session(session)])
+
+    def messages(self, session: str) -> "Result":
+        """Return the messages of these turns, in order; the session is named as for `turns`.
+
+        >>> [message["content"] for message in ledger.messages("session-log:s-1/").polars().to_dicts()]
+        ['Look for callers', 'None.']
+        """
+        from aix.reading.conversation import MESSAGES_OF_SESSION
+
+        return self.sql(MESSAGES_OF_SESSION, [self.find_session(session)])
+
+    def find_session(self, name: str) -> str:
+        """Return the label of a session by its label, an alias, or the beginning of either that no other session has.
+
+        >>> ledger.find_session("s-1")
+        'session-log:s-1'
+        """
+        from aix.reading.names import find_session
+
+        return find_session(self._connection, name)
+
+    def find(self, name: str) -> "Named":
+        """Return the session of that name, else the turn.
+
+        A turn is found by its id, its thread key, the id of the message that answers it, or the first characters of
+        its id, four at least.
+
+        >>> ledger.find("session-log:u-5")
+        Named(kind=<Kind.TURN: 'turn'>, key='...')
+        """
+        from aix.reading.names import find_session_or_turn
+
+        return find_session_or_turn(self._connection, name)
+
     def _files(self, *tables: str) -> list[Path]:
         """Return the files of these tables, or of all."""
         names = tables or self.manifest.tables
         return [self.path / segment.path for name in names for segment in self.manifest.tables.get(name, ())]
 
     def close(self) -> None:
-        """Let go of the database in memory; results that were not converted cannot be any more."""
+        """Let go of the database in memory; results that were not converted cannot be any more.
+
+        >>> opened = aix.open(folder)
+        >>> opened.close()
+        """
         if "_connection" in vars(self):
             self._connection.close()
 
@@ -99,7 +184,11 @@ class Ledger:
 
 
 def open_ledger(path: Path | str | None = None) -> Ledger:
-    """Open the newest version of the ledger in a folder, by default of the one in the configuration."""
+    """Open the newest version of the ledger in a folder, by default of the one in the configuration.
+
+    >>> open_ledger(folder).version
+    1
+    """
     folder = load_config().ledger if path is None else Path(path)
     absolute = folder.expanduser().absolute()
     manifest = read_latest(absolute)

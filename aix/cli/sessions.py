@@ -1,0 +1,125 @@
+"""`aix sessions`."""
+
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.command import Command
+from aix.cli.options import DATE, ledger_option, listing_output, to_milliseconds
+from aix.config import load_config
+from aix.formats import Listing, ListingColumn
+from aix.formats.people import local_time, one_line, short_count
+from aix.reading.ledger import Ledger, open_ledger
+from aix.reading.session_search import ORDERS, SessionSearch, first_prompts, names_to_type, search_sessions
+from aix.schema import TABLES
+
+if TYPE_CHECKING:
+    from aix.reading.result import Result
+
+_TITLE_CHARACTERS = 72
+_PROJECT_CHARACTERS = 16
+_PEOPLES_COLUMNS = (
+    ListingColumn("updated"),
+    ListingColumn("session"),
+    ListingColumn("project"),
+    ListingColumn("title"),
+    ListingColumn("turns", "BIGINT"),
+    ListingColumn("tokens", "BIGINT"),
+)
+
+
+@click.command(cls=Command)
+@click.option("--origin", metavar="NAME", help="Sessions that came from NAME.")
+@click.option("--project", metavar="TEXT", help="Sessions with TEXT in the project's name or the workspace's path.")
+@click.option("--since", type=DATE, metavar="DATE", help="Sessions with activity at or after DATE.")
+@click.option("--until", type=DATE, metavar="DATE", help="Sessions that began before DATE.")
+@click.option("--model", metavar="TEXT", help="Sessions in which a model with TEXT in its name answered.")
+@click.option("--search", "text", metavar="TEXT", help="Sessions with TEXT in label, title or first prompt.")
+@click.option("--subagents/--no-subagents", default=None, help="Only subagents, or none. Default: both.")
+@click.option(
+    "--status", type=click.Choice(TABLES["sessions"].column("status").words), help="Only sessions of that status."
+)
+@click.option(
+    "--sort", "order", type=click.Choice(tuple(ORDERS)), default="updated", show_default=True, help="What to sort by."
+)
+@click.option("--reverse", is_flag=True, help="Sort the other way round.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N.")
+@ledger_option
+@listing_output
+@click.pass_context
+def command(
+    ctx: click.Context,
+    origin: str | None,
+    project: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    model: str | None,
+    text: str | None,
+    subagents: bool | None,  # noqa: FBT001 - click's
+    status: str | None,
+    order: str,
+    reverse: bool,  # noqa: FBT001 - click's
+    limit: int | None,
+    ledger: Path,
+) -> Listing:
+    """List the sessions, those with the latest activity first.
+
+    The table shows what people look for: when, the shortest name that `aix show` understands, the project, the title
+    (else the first prompt; ↳ marks a subagent), turns and tokens. All other formats have every column of
+    queries/overview/sessions.sql, with exact values. Days and times are those of the configured time zone. TEXT is
+    found whether in capitals or not.
+
+    A turn that several sessions share, because one was resumed or forked from another, counts for each of them.
+
+    \b
+      aix sessions --limit 20
+      aix sessions --project website --since 2026-11-01
+      aix sessions --search "login page" --no-subagents
+      aix sessions --sort tokens --limit 10 --json
+      aix sessions --origin session-log --format csv -o sessions.csv
+    """
+    zone = load_config(ctx.obj).timezone
+    search = SessionSearch(
+        origin=origin,
+        project=project,
+        since_ms=to_milliseconds(since, zone),
+        until_ms=to_milliseconds(until, zone),
+        model=model,
+        is_subagent=None if subagents is None else int(subagents),
+        status=status,
+        text=text,
+    )
+    opened = open_ledger(ledger)
+    found = search_sessions(opened, search, order=order, reverse=reverse, limit=limit)
+    listing = found.listing()
+    return Listing(
+        listing.columns,
+        listing.rows,
+        listing.arrow_reader,
+        for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, found, zone)),
+    )
+
+
+def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    names = names_to_type(ledger)
+    prompts = first_prompts(ledger, [row["label"] for row in rows if not row["title"]])
+    for row in rows:
+        place = row["project"] or (Path(row["workspace_path"]).name if row["workspace_path"] else None)
+        tokens = row["total_tokens"]
+        yield (
+            local_time(row["updated_at"], zone),
+            names[row["label"]],
+            one_line(place, _PROJECT_CHARACTERS) if place else None,
+            _title(row["title"] or prompts.get(row["label"]), row["is_subagent"], row["status"]),
+            row["turns"],
+            None if tokens is None else short_count(tokens),
+        )
+
+
+def _title(text: str | None, is_subagent: int, status: str) -> str | None:
+    marks = ("↳ " if is_subagent else "", f" ({status})" if status != "active" else "")
+    return f"{marks[0]}{one_line(text, _TITLE_CHARACTERS) if text else ''}{marks[1]}".strip() or None

@@ -1,0 +1,80 @@
+"""`aix show`."""
+
+from pathlib import Path
+
+import click
+
+from aix.cli.command import Command
+from aix.cli.options import ledger_option
+from aix.cli.stdout import emit_lines, emit_paragraphs
+from aix.config import load_config
+from aix.reading.ledger import open_ledger
+from aix.transcript.json_form import json_lines
+from aix.transcript.markdown import markdown_lines
+from aix.transcript.source import WHOLE, read_transcript
+from aix.transcript.text import paragraphs
+from aix.transcript.view import View
+
+_SUFFIXES = {".json": "json", ".md": "markdown"}
+_FOLDED_CHARACTERS = 20_000
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="SESSION|TURN")
+@click.option("--full", is_flag=True, help="Show parameters too, and all texts whole.")
+@click.option("--thinking/--no-thinking", default=True, help="Show what the model thought. Default: yes.")
+@click.option("--tools/--no-tools", default=True, help="Show calls of tools, and files they touched. Default: yes.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N turns.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json"]),
+    help="How to write it. Default: by the suffix of FILE, else text.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
+)
+@ledger_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    name: str,
+    full: bool,  # noqa: FBT001 - click's
+    thinking: bool,  # noqa: FBT001
+    tools: bool,  # noqa: FBT001
+    last: int | None,
+    form: str | None,
+    path: Path | None,
+    ledger: Path,
+) -> None:
+    """Read a session from its first turn to its last, or a single turn.
+
+    SESSION is a label, an alias, or the beginning of either that no other session has; `aix sessions` lists short
+    ones. TURN is the id of a turn or its first four characters or more, its thread key, or the id of its answer.
+
+    Prompts stand behind >, thinking behind ~, calls behind • or, when they failed, ✗, with the parameter that says most
+    about them; ↳ names the session of a subagent and ≡ marks a compaction of the context. Long texts are folded to
+    their first lines, with a count of what is hidden. Times are those of the configured time zone.
+
+    json is an array of turns with their messages and calls inside, every text whole.
+
+    \b
+      aix show 5b1f03ab
+      aix show 5b1f03ab --last 3 --full
+      aix show 5b1f03ab --no-tools --no-thinking
+      aix show 5b1f03ab -o session.md
+      aix show 5b1f03ab --format json | jq '.[].messages[].content'
+    """
+    chosen = form or (_SUFFIXES.get(path.suffix.lower(), "text") if path else "text")
+    view = View(load_config(ctx.obj).timezone, is_full=full, with_thinking=thinking, with_tools=tools)
+    limit = WHOLE if full or chosen == "json" else _FOLDED_CHARACTERS
+    transcript = read_transcript(open_ledger(ledger), name, limit=limit, last=last)
+    if chosen == "text":
+        emit_paragraphs(paragraphs(transcript, view), path)
+    else:
+        emit_lines((json_lines if chosen == "json" else markdown_lines)(transcript, view), path)

@@ -1,0 +1,64 @@
+"""Values in the short form that people like; whoever needs them exact takes a machine format."""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_THOUSANDS = ("", "k", "M", "G", "T", "P")
+
+
+def short_count(count: int) -> str:
+    """Write a count with two or three digits and a letter for its size.
+
+    >>> [short_count(count) for count in (0, 999, 1_234, 56_789, 999_999, 1_234_567)]
+    ['0', '999', '1.2k', '57k', '1.0M', '1.2M']
+    """
+    size = float(count)
+    for letter in _THOUSANDS:
+        if size < 999.5 or letter == _THOUSANDS[-1]:
+            break
+        size /= 1000
+    return f"{size:.1f}{letter}" if letter and size < 9.95 else f"{size:.0f}{letter}"
+
+
+def short_duration(milliseconds: int) -> str:
+    """Write a duration in its largest unit, or its two largest.
+
+    >>> [short_duration(ms) for ms in (50, 1_500, 61_000, 7_260_000, 90_000_000)]
+    ['50 ms', '1.5 s', '1 min 1 s', '2 h 1 min', '25 h']
+    """
+    seconds = milliseconds / 1000
+    if seconds < 1:
+        return f"{milliseconds} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min" + (f" {rest} s" if rest else "")
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h" + (f" {rest} min" if rest else "")
+
+
+def local_time(milliseconds: int, zone: tzinfo) -> str:
+    """Write a moment to the minute, as clocks in the zone showed it.
+
+    >>> local_time(1_700_000_000_000, UTC)
+    '2023-11-14 22:13'
+    >>> local_time(2**62, UTC)
+    '4611686018427387904 ms'
+    """
+    try:
+        moment = (_EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone)
+    except OverflowError:  # no calendar goes that far
+        return f"{milliseconds} ms"
+    return moment.strftime("%Y-%m-%d %H:%M")
+
+
+def one_line(text: str, characters: int) -> str:
+    r"""Write the beginning of a text on one line.
+
+    >>> one_line(" two\n  lines of it", 12)
+    'two lines o…'
+    """
+    joined = " ".join(text[: 4 * characters].split())
+    is_whole = len(joined) <= characters and len(text) <= 4 * characters
+    return joined if is_whole else f"{joined[: characters - 1]}…"

@@ -1,0 +1,91 @@
+"""Sessions narrowed down and put in order."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aix.query_files import read_query
+from aix.reading.short_names import short_names
+
+if TYPE_CHECKING:
+    from aix.reading.ledger import Ledger
+    from aix.reading.result import Result
+
+ORDERS = {
+    "updated": ("updated_at", "desc"),
+    "created": ("created_at", "desc"),
+    "tokens": ("total_tokens", "desc"),
+    "turns": ("turns", "desc"),
+    "label": ("label", "asc"),
+}
+"""What sessions can be put in order by, and which end comes first."""
+
+_FIRST_PROMPT = """
+    select s.label, m.content
+    from sessions s
+    join threads h on h.turn_id = s.thread_id
+    join messages m on m.turn_id = regexp_extract(h.ancestry, '"([^"]+)"', 1)
+    where m.role = 'user' and m.content is not null
+    qualify row_number() over (partition by s.label order by m.sequence) = 1
+"""
+_CONDITIONS = {
+    "origin": "origin = $origin",
+    "project": "(contains(lower(project), lower($project)) or contains(lower(workspace_path), lower($project)))",
+    "since_ms": "updated_at >= $since_ms",
+    "until_ms": "created_at < $until_ms",
+    "model": "contains(lower(models), lower($model))",
+    "is_subagent": "is_subagent = $is_subagent",
+    "status": "status = $status",
+    "text": f"""(
+        contains(lower(label), lower($text)) or contains(lower(title), lower($text))
+        or label in (select label from ({_FIRST_PROMPT}) where contains(lower(content), lower($text)))
+    )""",  # noqa: S608 - made of the text above
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionSearch:
+    """Which sessions are wanted; what is None makes no difference."""
+
+    origin: str | None = None
+    project: str | None = None
+    """A part of the project's name or of the workspace's path."""
+    since_ms: int | None = None
+    """The last activity is not before that moment."""
+    until_ms: int | None = None
+    """The first activity is before that moment."""
+    model: str | None = None
+    """A part of the name of a model that answered."""
+    is_subagent: int | None = None
+    status: str | None = None
+    text: str | None = None
+    """A part of the label, the title or the first prompt."""
+
+
+def search_sessions(
+    ledger: "Ledger", search: SessionSearch, *, order: str = "updated", reverse: bool = False, limit: int | None = None
+) -> "Result":
+    """Return the rows of `ledger.sessions()` that are searched for."""
+    wanted = {name: value for name, value in vars(search).items() if value is not None}
+    conditions = " and ".join(_CONDITIONS[name] for name in wanted) or "true"
+    column, direction = ORDERS[order]
+    if reverse:
+        direction = "asc" if direction == "desc" else "desc"
+    sessions = read_query("overview/sessions").sql
+    sql = f"""
+        select * from (
+        {sessions}
+        ) where {conditions} order by {column} {direction} nulls last, label {"" if limit is None else "limit $limit"}
+    """  # noqa: S608 - made of the texts above
+    return ledger.sql(sql, wanted | ({} if limit is None else {"limit": limit}) or None)
+
+
+def first_prompts(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
+    """Return the beginning of what each of these sessions was first asked."""
+    sql = f"select label, left(content, 1000) from ({_FIRST_PROMPT}) where label in (select unnest($1))"  # noqa: S608
+    return dict(ledger.sql(sql, [labels]).rows())
+
+
+def names_to_type(ledger: "Ledger") -> dict[str, str]:
+    """Return the shortest name by which each session is found."""
+    sql = "select label, label from sessions union all select alias, session_label from session_aliases"
+    return short_names(ledger.sql(sql).rows())

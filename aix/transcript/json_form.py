@@ -1,0 +1,32 @@
+"""A transcript as JSON: one array with an object per turn, its messages and calls inside, every text whole."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from aix.formats.text import to_json
+from aix.transcript.model import Excerpt
+from aix.transcript.source import Transcript
+from aix.transcript.view import View
+
+
+def json_lines(transcript: Transcript, view: View) -> Iterator[str]:
+    """Give a transcript line by line, a turn a line."""
+    yield "["
+    previous = None
+    for turn in transcript.turns:
+        if previous is not None:
+            yield f"{previous},"
+        previous = to_json(_plain(view.of(turn)))
+    if previous is not None:
+        yield previous
+    yield "]"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Excerpt):
+        return value.text
+    if isinstance(value, tuple):
+        return [_plain(inner) for inner in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value

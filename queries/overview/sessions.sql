@@ -1,0 +1,91 @@
+-- title: Sessions
+-- question: Which sessions are there, what was each about, and how large did it become?
+-- why: The way in: find the session to read, and see where turns and tokens went.
+-- grain: session
+-- column label: VARCHAR; the session
+-- column title: VARCHAR; its title, else the task that a subagent was given
+-- column origin: VARCHAR; where it came from
+-- column project: VARCHAR; the project it worked on
+-- column workspace_path: VARCHAR; root folder of its last turn
+-- column persona_id: VARCHAR; the persona that owns it
+-- column is_subagent: BIGINT; 1 when another session spawned it, else 0
+-- column parent_session_label: VARCHAR; the session that spawned it
+-- column created_at: BIGINT; start of the first turn, in Unix ms
+-- column updated_at: BIGINT; end of the last turn, in Unix ms
+-- column status: VARCHAR; active, archived or deleted
+-- column turns: BIGINT; how many turns lead to its head, that one included
+-- column failed_turns: BIGINT; how many of them failed
+-- column messages: BIGINT; messages of these turns
+-- column tool_calls: BIGINT; tool calls of these turns
+-- column models: VARCHAR; the models that answered, in alphabetical order
+-- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown
+-- column output_tokens: BIGINT; output
+-- column cached_input_tokens: BIGINT; input read from the cache
+-- column cache_write_tokens: BIGINT; input written to the cache
+-- column total_tokens: BIGINT; all of these together
+-- caveat: A turn that several sessions share, because one was resumed or forked from another, is counted for each.
+-- caveat: Work of subagents is counted for their own sessions only, and an abandoned branch for the session that ends it.
+with session_turn as (
+  -- An id holds neither quotes nor backslashes, so its place in the text needs no reader of JSON.
+  select
+    s.label,
+    unnest(string_split(replace(replace(replace(h.ancestry, '", "', '","'), '["', ''), '"]', ''), '","')) as turn_id
+  from sessions s
+  join threads h on h.turn_id = s.thread_id
+),
+messages_by_turn as (
+  select turn_id, count(*) as messages from messages group by turn_id
+),
+sums as (
+  select
+    s.label,
+    count(*) as turns,
+    count(case when t.status = 'failed' then 1 end) as failed_turns,
+    sum(m.messages) as messages,
+    sum(t.tool_call_count) as tool_calls,
+    sum(t.input_tokens) as input_tokens,
+    sum(t.output_tokens) as output_tokens,
+    sum(t.cached_input_tokens) as cached_input_tokens,
+    sum(t.cache_write_tokens) as cache_write_tokens,
+    sum(t.total_tokens) as total_tokens
+  from session_turn s
+  join turns t on t.id = s.turn_id
+  left join messages_by_turn m on m.turn_id = t.id
+  group by s.label
+),
+model_by_session as (
+  select s.label, t.model from session_turn s join turns t on t.id = s.turn_id where t.model is not null
+  union
+  select s.label, r.model from session_turn s join requests r on r.turn_id = s.turn_id where r.model is not null
+),
+models_by_session as (
+  select label, string_agg(model, ', ' order by model) as models from model_by_session group by label
+)
+select
+  s.label,
+  coalesce(c.title, s.task_description) as title,
+  s.origin,
+  c.project,
+  head.workspace_path,
+  s.persona_id,
+  s.is_subagent,
+  s.parent_session_label,
+  s.created_at,
+  s.updated_at,
+  s.status,
+  cast(coalesce(n.turns, 0) as bigint) as turns,
+  cast(coalesce(n.failed_turns, 0) as bigint) as failed_turns,
+  cast(coalesce(n.messages, 0) as bigint) as messages,
+  cast(coalesce(n.tool_calls, 0) as bigint) as tool_calls,
+  m.models,
+  try_cast(n.input_tokens as bigint) as input_tokens,
+  try_cast(n.output_tokens as bigint) as output_tokens,
+  try_cast(n.cached_input_tokens as bigint) as cached_input_tokens,
+  try_cast(n.cache_write_tokens as bigint) as cache_write_tokens,
+  try_cast(n.total_tokens as bigint) as total_tokens
+from sessions s
+left join session_context c on c.label = s.label
+left join turns head on head.id = s.thread_id
+left join sums n on n.label = s.label
+left join models_by_session m on m.label = s.label
+order by s.updated_at desc, s.label
