@@ -1,6 +1,5 @@
 """`make run`: what a newcomer sees."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,4 +49,4 @@ def test_histories_on_the_machine_go_into_the_default_ledger(tmp_path: Path, emp
     assert "broken.note: it cannot be read" in process.stderr
     assert is_ledger(default_ledger(empty_home))
     assert not (tmp_path / "sample").exists()
-    assert os.stat(default_ledger(empty_home)).st_mode & 0o777 == 0o700
+    assert default_ledger(empty_home).stat().st_mode & 0o777 == 0o700
