@@ -1,13 +1,16 @@
 """AIX: the session histories of AI coding assistants as one ledger, read with SQL."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aix.importing.report import Report
+    from aix.importing.run import Settings
     from aix.reading.ledger import Ledger
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "open"]
+__all__ = ["__version__", "import_histories", "open"]
 
 
 def open(path: Path | str | None = None) -> "Ledger":  # noqa: A001 - read as `aix.open`
@@ -20,3 +23,28 @@ def open(path: Path | str | None = None) -> "Ledger":  # noqa: A001 - read as `a
     from aix.reading.ledger import open_ledger
 
     return open_ledger(path)
+
+
+def import_histories(
+    paths: Sequence[Path | str] | None = None,
+    ledger: Path | str | None = None,
+    settings: "Settings | None" = None,
+) -> "Report":
+    """Import histories from these files and folders, by default from where the tools keep them; say what was done.
+
+    Without settings, sources are read in this process. With `Settings(jobs=4)` of `aix.importing.run`, worker processes
+    read them; a script then needs the usual `if __name__ == "__main__":`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report = aix.import_histories(["fixtures/session_log/two_turns"], folder + "/ledger")
+    ...     with aix.open(folder + "/ledger") as imported:
+    ...         print(dict(report.statuses), imported.sql("select count(*) from turns").rows())
+    {<Status.IMPORTED: 'imported'>: 1} [(2,)]
+    """
+    from aix.config import load_config
+    from aix.importing import run
+
+    target = load_config().ledger if ledger is None else Path(ledger)
+    places = None if paths is None else [Path(path) for path in paths]
+    return run.import_histories(target, places, settings or run.Settings(jobs=0))

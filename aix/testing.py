@@ -26,6 +26,8 @@ from aix.schema import TABLES
 from aix.schema.imports import IMPORT_TABLES
 from aix.schema.sql import quote_name
 
+__all__ = ["GoldenCase", "golden_cases"]
+
 _INPUT = "input"
 _EXPECTED = "expected.json"
 _OPTIONS = "options.json"
@@ -36,7 +38,11 @@ Content = Mapping[str, Sequence[object]]
 
 @dataclass(frozen=True)
 class GoldenCase:
-    """One situation: logs, and what the ledger is expected to hold."""
+    """One situation: logs, and what the ledger is expected to hold.
+
+    >>> GoldenCase(Path("fixtures/session_log/two_turns")).importer
+    'session_log'
+    """
 
     folder: Path
 

@@ -9,11 +9,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
 
-import aix
+import aix.importing
+import aix.testing
 from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
 from aix.reading.ledger import Ledger
@@ -153,3 +155,10 @@ def test_ci_runs_what_contributing_says() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_page_names_a_machine(page: Path) -> None:
     assert not re.search(r"/(root|home|Users|work)/", page.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("module", [aix, aix.importing, aix.testing])
+def test_every_public_function_and_class_has_an_example_that_runs(module: ModuleType) -> None:
+    public = [name for name in module.__all__ if not name.startswith("_")]
+    assert public
+    assert not [name for name in public if ">>> " not in (inspect.getdoc(getattr(module, name)) or "")]

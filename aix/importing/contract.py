@@ -20,7 +20,11 @@ _PIECE_BYTES = 2**20
 
 
 class Answer(StrEnum):
-    """Whether an importer gives a kind of fact."""
+    """Whether an importer gives a kind of fact.
+
+    >>> str(Answer.NOT_APPLICABLE)
+    'not applicable'
+    """
 
     YES = "yes"
     NO = "no"
@@ -52,7 +56,11 @@ class Capabilities:
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A file that was found, for importers to look at."""
+    """A file that was found, for importers to look at.
+
+    >>> Candidate("/logs/a.jsonl", size_bytes=10, mtime_ns=0, inode=1).name
+    'a.jsonl'
+    """
 
     path: str
     size_bytes: int
@@ -76,7 +84,11 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The unit of fingerprint, extraction and status: a file with its sidecars, or one conversation in a container."""
+    """The unit of fingerprint, extraction and status: a file with its sidecars, or one conversation in a container.
+
+    >>> Source("/logs/a.jsonl", sidecars=("/logs/programs.json",)).files
+    ('/logs/a.jsonl', '/logs/programs.json')
+    """
 
     path: str
     """The file, absolute."""
@@ -106,7 +118,12 @@ class Source(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of one table that a source gave, column by column; a column that is left out is NULL or its default."""
+    """Rows of one table that a source gave, column by column; a column that is left out is NULL or its default.
+
+    >>> rows = Rows(Source("/logs/a.jsonl"), "chat_users", {"id": ["u1", "u2"], "name": ["Ann", None]})
+    >>> rows.columns["id"]
+    ['u1', 'u2']
+    """
 
     source: Source
     table: str
@@ -117,7 +134,11 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A piece of input that was not taken as it stood."""
+    """A piece of input that was not taken as it stood.
+
+    >>> Problem(Source("/logs/a.jsonl"), "not_json", "The line is not JSON.", line=3, byte_offset=120).kind
+    'not_json'
+    """
 
     source: Source
     kind: str
@@ -132,7 +153,17 @@ class Problem:
 
 @dataclass
 class Importer(ABC):
-    """What reads one kind of log. Its name is that of its entry point in the group `aix.importers`."""
+    """What reads one kind of log. Its name is that of its entry point in the group `aix.importers`.
+
+    >>> class Notes(Importer):
+    ...     name, version, description, capabilities = "my_notes", "1", "Notes.", Capabilities()
+    ...     def discover(self, files):
+    ...         return [Source(file.path) for file in files if file.name.endswith(".note")]
+    ...     def extract(self, sources):
+    ...         yield Rows(sources[0], "chat_users", {"id": ["me"]})
+    >>> Notes().origin
+    'my-notes'
+    """
 
     name: ClassVar[str]
     version: ClassVar[str]

@@ -26,7 +26,11 @@ from aix.ledger.manifest import is_ledger, read_latest
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to run."""
+    """How to run.
+
+    >>> Settings(jobs=2, strict=True).dry_run
+    False
+    """
 
     jobs: int | None = None
     """Worker processes: one per processor unless said otherwise; 0 reads in this process."""
