@@ -67,7 +67,7 @@ class GoldenCase:
         with tempfile.TemporaryDirectory(prefix="aix-golden-") as scratch:
             ledger = Path(scratch) / "ledger"
             settings = Settings(jobs=0, importer=self.importer, options=given)
-            report = import_histories(ledger, [self.folder / _INPUT], settings)
+            report = import_histories(ledger, [self.folder.absolute() / _INPUT], settings)
             text = _to_text({"refused": report.failures, **(_read(ledger) if report.after else {})})
         return text.replace(str(self.folder.absolute() / _INPUT), _INPUT)
 

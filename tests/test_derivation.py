@@ -159,6 +159,17 @@ def test_tokens_are_the_sums_over_the_requests_of_a_turn(tmp_path: Path) -> None
     assert (found["output_tokens"], found["cache_write_tokens"], found["total_tokens"]) == (52, 7, 60)
 
 
+def test_the_model_is_that_of_the_last_request_of_the_turn_whenever_it_was_sent(tmp_path: Path) -> None:
+    requests = [request("r1", "T", 10, seq=0, model="first"), request("r2", "T", 7, seq=1, model="second")]
+    assert turn_after(tmp_path, {"turns": [turn("T")], "requests": requests})["model"] == "second"
+
+
+def test_a_provider_is_known_where_no_model_is(tmp_path: Path) -> None:
+    requests = [request("r1", "T", provider="acme")]
+    found = turn_after(tmp_path, {"turns": [turn("T")], "requests": requests})
+    assert (found["model"], found["provider"]) == (None, "acme")
+
+
 def test_unknown_tokens_are_null_and_a_stated_model_stands_in(tmp_path: Path) -> None:
     stated = context("T", stated_model="m", stated_provider="v")
     found = turn_after(tmp_path, {"turns": [turn("T")], "turn_context": [stated], "requests": [request("r", "T")]})
@@ -318,6 +329,17 @@ def test_history_shows_every_turn_of_a_session_and_ends_with_its_head(tmp_path: 
     assert movements(tmp_path, "old") == [(20, "B")]
     deliver(tmp_path, {"sessions": [session("s", "B", 50)]})
     assert movements(tmp_path, "s") == [(10, "A"), (20, "B"), (30, "C"), (50, "B")]
+
+
+def test_a_session_that_is_over_keeps_its_history_and_a_branch_left_behind_has_its_end(tmp_path: Path) -> None:
+    rows = {
+        "turns": [turn("A"), turn("B", "A", 2), turn("C", "A", 3)],
+        "sessions": [session("over", "B", status="archived"), session("branch", "C", status="archived")],
+        "session_turns": [{"session_label": "over", "turn_id": name} for name in "AB"],
+    }
+    deliver(tmp_path, rows)
+    found = {(row["session_label"], row["thread_id"]) for row in rows_of(tmp_path, "session_history")}
+    assert found == {("over", "A"), ("over", "B"), ("branch", "C")}
 
 
 def test_history_ends_with_the_head_when_times_tie(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
 from aix.formats import Listing
 from aix.formats.people import one_line
+from aix.paths import absolute_path
 from aix.query_files import read_query
 from aix.reading.ledger import open_ledger
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 _SAMPLE_CHARACTERS = 60
+_IN_PLACE = "(path = $place or starts_with(path, rtrim($place, '/') || '/') or source = $place)"
 
 
 @click.command(cls=Command)
@@ -35,15 +37,15 @@ def command(source: Path | None, kind: str | None, all_runs: bool, limit: int | 
 
     \b
       aix problems
-      aix problems --source ~/logs --kind truncated
+      aix problems --source ~/logs --kind truncated_line
       aix problems --all-runs --format csv -o problems.csv
     """
-    given = {"kind": kind, "place": None if source is None else str(source.absolute()), "limit": limit}
+    given = {"kind": kind, "place": None if source is None else str(absolute_path(source)), "limit": limit}
     parameters = {name: value for name, value in given.items() if value is not None}
     conditions = [
         *(["is_latest"] if not all_runs else []),
         *(["kind = $kind"] if kind is not None else []),
-        *(["(path = $place or starts_with(path, $place || '/') or source = $place)"] if source is not None else []),
+        *([_IN_PLACE] if source is not None else []),
     ]
     problems = read_query("overview/problems").sql
     sql = f"""

@@ -9,6 +9,7 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import importer_options, ledger_option, listing_output
 from aix.formats import Listing, ListingColumn
+from aix.paths import absolute_path
 
 if TYPE_CHECKING:
     from aix.importing.registry import Options
@@ -93,6 +94,6 @@ def _gone(ledger: Path, paths: tuple[Path, ...], machine: str | None, importer: 
             " where starts_with(source_key, $1 || path) and ($2 is null or importer = $2) order by path"
         )
         for name, path, size, modified_at in opened.sql(query, [prefix, importer]).rows():
-            is_asked_for = not paths or any(Path(path).is_relative_to(place.absolute()) for place in paths)
+            is_asked_for = not paths or any(Path(path).is_relative_to(absolute_path(place)) for place in paths)
             if is_asked_for and not Path(path).exists():
                 yield str(State.GONE), name, path, size, modified_at, "its rows stay in the ledger"

@@ -10,7 +10,7 @@ NULL = "NULL"
 # Control characters drive terminals, bidirectional marks and invisible tags make text look like other text, lone
 # surrogates cannot be encoded, and the line separators start a new line in some readers.
 _UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\u3164\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 

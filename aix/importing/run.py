@@ -22,6 +22,7 @@ from aix.importing.report import Outcome, Report, Status
 from aix.importing.touched import note_touched, with_touched
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.ledger.manifest import is_ledger, read_latest
+from aix.paths import absolute_path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,7 @@ def _discover(
 
     if places is None:
         return discover_by_default(importers, owner)
-    return discover([str(place.absolute()) for place in places], importers, owner)
+    return discover([str(absolute_path(place)) for place in places], importers, owner)
 
 
 def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:

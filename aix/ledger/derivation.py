@@ -89,8 +89,11 @@ select turn_id,
   try_cast(sum(coalesce(input_tokens, 0)::hugeint + coalesce(output_tokens, 0) + coalesce(cache_read_tokens, 0)
     + coalesce(cache_write_tokens, 0)) filter (where coalesce(input_tokens, output_tokens, cache_read_tokens,
     cache_write_tokens) is not null) as bigint) as total_tokens,
-  first(model order by requested_at desc, seq desc nulls last, id desc) filter (where model is not null) as model,
-  first(provider order by requested_at desc, seq desc nulls last, id desc) filter (where model is not null) as provider
+  first(model order by seq desc nulls last, requested_at desc, id desc) filter (where model is not null) as model,
+  case when count(model) > 0
+    then first(provider order by seq desc nulls last, requested_at desc, id desc) filter (where model is not null)
+    else first(provider order by seq desc nulls last, requested_at desc, id desc) filter (where provider is not null)
+    end as provider
 from current_requests where turn_id is not null group by turn_id
 """
 
@@ -271,10 +274,15 @@ def _history(connection: duckdb.DuckDBPyConnection, tree: Tree) -> pa.RecordBatc
             "select label, thread_id, status, updated_at from current_sessions"
         ).fetchall()
         for turn_id, changed_at in _movements(
-            tree, head, updated_at, {*tree.ancestors(head), *own_turns.get(label, ())} if status == "active" else {head}
+            tree, head, updated_at, _heads(tree, head, own_turns.get(label, set()), is_active=status == "active")
         )
     ]
     return pa.RecordBatch.from_pylist(rows, arrow_schema(TABLES["session_history"]))
+
+
+def _heads(tree: Tree, head: str, own_turns: set[str], *, is_active: bool) -> set[str]:
+    """Return the turns that were the head once; a branch that was left behind has no log of its own, only its end."""
+    return {*tree.ancestors(head), *own_turns} if is_active or own_turns else {head}
 
 
 def _movements(tree: Tree, head: str, updated_at: int, heads: Iterable[str]) -> Iterator[tuple[str, int]]:

@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 from aix.ledger.durable import NewFile
 
 ROW_GROUP_BYTES = 16 * 2**20
+_LEVEL = 3
+"""Below it, zstd does not look back far enough to see that a long ancestry repeats the one before it."""
 
 
 class RowGroupWriter:
@@ -22,7 +24,7 @@ class RowGroupWriter:
 
     def __init__(self, file: NewFile, schema: pa.Schema) -> None:
         self._schema = schema
-        self._writer = pq.ParquetWriter(file, schema, compression="zstd")
+        self._writer = pq.ParquetWriter(file, schema, compression="zstd", compression_level=_LEVEL)
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = 0
         self.rows = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aix.ledger.nodes import in_conversations
 from aix.ledger.tree import Tree, Turn
+from aix.paths import absolute_path
 from aix.schema import TABLES, Table, Unit
 from aix.schema.sql import quote_name, quote_text
 
@@ -49,11 +50,12 @@ def spellings(text: str) -> list[str]:
 
 def select_source(connection: "duckdb.DuckDBPyConnection", path: Path) -> Selection:
     """Find the sessions that were read from a file, or from any file in a folder."""
-    place = str(path.absolute())
+    place = str(absolute_path(path))
     query = """
         select session_label from import_log where session_label is not null and source_key in (
-          select source_key from import_sources where path = $place or starts_with(path, $place || '/'))
-        union select label from session_context where raw_path = $place or starts_with(raw_path, $place || '/')
+          select source_key from import_sources where path = $place or starts_with(path, rtrim($place, '/') || '/'))
+        union select label from session_context
+        where raw_path = $place or starts_with(raw_path, rtrim($place, '/') || '/')
     """
     found = connection.execute(query, {"place": place}).fetchall()
     return Selection(labels=sorted(label for (label,) in found))

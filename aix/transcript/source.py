@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WHOLE = 2**32 - 1
 """A limit that no text of DuckDB exceeds."""
 _BATCH_BYTES = 4 * 2**20
-_BATCH_TURNS = 200
+_BATCH_TURNS = 2_000
 _SIZES = """
     select turn_id, cast(sum(size) as bigint) as size from (
       select turn_id, least(coalesce(strlen(content), 0), $limit) + least(coalesce(strlen(thinking), 0), $limit) as size

@@ -24,10 +24,10 @@ with turn_facts as (
 ),
 by_turn as (
   select origin, count(*) as turns, count(case when status = 'failed' then 1 end) as failed_turns,
-    cast(sum(tool_call_count) as bigint) as tool_calls, count(distinct model) as models,
-    cast(sum(input_tokens) as bigint) as input_tokens, cast(sum(output_tokens) as bigint) as output_tokens,
-    cast(sum(cached_input_tokens) as bigint) as cache_read_tokens,
-    cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
+    try_cast(sum(tool_call_count) as bigint) as tool_calls, count(distinct model) as models,
+    try_cast(sum(input_tokens) as bigint) as input_tokens, try_cast(sum(output_tokens) as bigint) as output_tokens,
+    try_cast(sum(cached_input_tokens) as bigint) as cache_read_tokens,
+    try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
     min(started_at) as first_turn_at, max(started_at) as last_turn_at
   from turn_facts
   group by origin
