@@ -4,14 +4,13 @@ Nothing here reads rows, and nothing heavy is imported: a run over thousands of 
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Candidate, Importer, Source
+from aix.importing.contract import Candidate, Importer, Source, readable
 from aix.importing.discovery import Claim, Discovery
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
 
@@ -57,7 +56,7 @@ def source_name(source: Source, machine: str | None) -> str:
     >>> source_name(Source("/logs/a.jsonl"), "laptop")
     'laptop:/logs/a.jsonl'
     """
-    name = os.fsencode(source.name).decode("utf-8", "backslashreplace")
+    name = readable(source.name)
     return f"{machine}:{name}" if machine else name
 
 

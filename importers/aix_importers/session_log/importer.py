@@ -22,6 +22,7 @@ class SessionLogImporter(Importer):
     version: ClassVar[str] = "1"
     description: ClassVar[str] = "Session logs of JSON lines with uuid, sessionId and message, and programs.json[l]."
     capabilities: ClassVar[Capabilities] = Capabilities(usage=Answer.YES, permissions=Answer.YES, codeblocks=Answer.YES)
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
     option_help: ClassVar[Mapping[str, str]] = {
         "programs": "The file of programs to resolve @(id) with, instead of programs.json[l] near the log.",
         "usage": "`exclusive` (default), or `inclusive` where inputTokens includes what was read from the cache.",
