@@ -85,13 +85,12 @@ def stamps_of(source: Source, seen: Mapping[str, Candidate]) -> tuple[str, ...]:
 
 def make_plan(found: Discovery, known: Fingerprints, *, machine: str | None, reparse: bool) -> list[Planned]:
     """Say for each source what is to be done with it, sources of one group side by side."""
-    seen = dict(found.candidates)
-    plan = [_plan(claim, seen, known, machine, reparse=reparse) for claim in found.claims]
+    plan = [_plan(claim, found.candidates, known, machine, reparse=reparse) for claim in found.claims]
     return sorted(plan, key=lambda each: (each.source.group or each.source.name, each.source.name))
 
 
 def _plan(
-    claim: Claim, seen: dict[str, Candidate], known: Fingerprints, machine: str | None, *, reparse: bool
+    claim: Claim, seen: Mapping[str, Candidate], known: Fingerprints, machine: str | None, *, reparse: bool
 ) -> Planned:
     source, importer = claim.source, claim.importer
     identity = source_id(source_name(source, machine))
