@@ -33,8 +33,8 @@ test-crash: $(VENV)/.dev  ## Kill 200 processes in the middle of their commits
 test-scale: $(VENV)/.dev  ## Check a chain and a tree of 10,000 turns within bounded memory
 	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
 
-test-orders: $(VENV)/.dev  ## Join random rows in many orders and splits
-	AIX_PROPERTY_EXAMPLES=60 $(BIN)/python -m pytest tests/test_addition.py
+test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits
+	AIX_PROPERTY_EXAMPLES=60 $(BIN)/python -m pytest tests/test_addition.py tests/test_import_properties.py
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from aix.ids import h63, ulid
 from benchmarks.change_cost import print_change_cost
+from benchmarks.unchanged_sources import print_unchanged_sources
 
 _RUNS = 15
 _IDS = 200_000
@@ -24,6 +25,7 @@ def main() -> None:
     """Print every figure."""
     print_command_line_start()
     print_row_ids()
+    print_unchanged_sources()
     print_change_cost()
 
 

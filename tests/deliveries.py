@@ -14,6 +14,7 @@ from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from aix.schema.imports import IMPORT_TABLES
 from tests.sample_ledger import Row
 
 Rows = Mapping[str, Sequence[Row]]
@@ -41,6 +42,11 @@ def dump(ledger: Path) -> dict[str, list[str]]:
         create_views(connection, ledger, read_latest(ledger))
         tables = {name: connection.table(name).fetchall() for name in TABLES}
     return {name: as_text(rows) for name, rows in tables.items() if rows}
+
+
+def facts(ledger: Path) -> dict[str, list[str]]:
+    """Return what the ledger holds apart from how it came in."""
+    return {name: rows for name, rows in dump(ledger).items() if TABLES[name] not in IMPORT_TABLES}
 
 
 def as_text(rows: Iterable[tuple[object, ...]]) -> list[str]:

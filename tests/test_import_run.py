@@ -15,10 +15,9 @@ from aix.importing.registry import GROUP
 from aix.ledger.manifest import is_ledger, read_latest
 from aix.ledger.raw import kept_digests
 from tests.command_line import run_on_terminal
-from tests.deliveries import dump, rows_of
+from tests.deliveries import dump, facts, rows_of
 from tests.plugged import PLUGIN, Plugged, plug_in
 
-BOOKKEEPING = {"import_runs", "import_sources", "import_log", "import_problems"}
 LINES = "".join(f"line {number} {'x' * 60_000}\n" for number in range(100))
 
 
@@ -43,10 +42,6 @@ def ledger(tmp_path: Path) -> Path:
 
 def prompts(ledger: Path) -> set[object]:
     return {row["content"] for row in rows_of(ledger, "messages")}
-
-
-def facts(ledger: Path) -> dict[str, object]:
-    return {name: rows for name, rows in dump(ledger).items() if name not in BOOKKEEPING}
 
 
 def sources(counts: dict[tuple[str, str], int]) -> dict[str, int]:

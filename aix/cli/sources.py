@@ -60,17 +60,26 @@ def command(
     from aix.importing.run import Settings, survey
 
     surveyed = survey(ledger, paths or None, Settings(machine=machine, importer=importer, options=options))
-    rows = [*_found(surveyed), *_refused(surveyed), *_gone(ledger, paths, machine, importer)]
+    rows = [*_found(surveyed), *_refused(surveyed), *_gone(surveyed, ledger, paths, machine, importer)]
     return Listing(_COLUMNS, rows)
 
 
 def _found(surveyed: "Survey") -> Iterator[Row]:
+    from aix.importing import readable
+
     for each in surveyed.plan:
         seen = surveyed.found.candidates.get(each.source.path)
         modified_at = seen.mtime_ns // 10**6 if seen else None
         entry = surveyed.known.get(each.id)
         reason = entry.failure if entry and entry.failure else None
-        yield str(each.state), each.claim.importer.name, each.source.name, each.size_bytes, modified_at, reason
+        yield (
+            str(each.state),
+            each.claim.importer.name,
+            readable(each.source.name),
+            each.size_bytes,
+            modified_at,
+            reason,
+        )
 
 
 def _refused(surveyed: "Survey") -> Iterator[Row]:
@@ -78,8 +87,11 @@ def _refused(surveyed: "Survey") -> Iterator[Row]:
         yield str(refusal.kind), None, refusal.path, None, None, refusal.reason
 
 
-def _gone(ledger: Path, paths: tuple[Path, ...], machine: str | None, importer: str | None) -> Iterator[Row]:
+def _gone(
+    surveyed: "Survey", ledger: Path, paths: tuple[Path, ...], machine: str | None, importer: str | None
+) -> Iterator[Row]:
     """Go through what was imported and is not there any more; only the machine it was on can tell."""
+    from aix.importing import readable
     from aix.importing.plan import State
     from aix.ledger.manifest import is_ledger, read_latest
 
@@ -88,6 +100,7 @@ def _gone(ledger: Path, paths: tuple[Path, ...], machine: str | None, importer: 
     import aix
 
     prefix = f"{machine}:" if machine else ""
+    seen = set(map(readable, surveyed.found.candidates))
     with aix.open(ledger) as opened:
         query = (
             "select distinct importer, path, size_bytes, mtime_ns // 1000000 from import_sources"
@@ -95,5 +108,5 @@ def _gone(ledger: Path, paths: tuple[Path, ...], machine: str | None, importer: 
         )
         for name, path, size, modified_at in opened.sql(query, [prefix, importer]).rows():
             is_asked_for = not paths or any(Path(path).is_relative_to(absolute_path(place)) for place in paths)
-            if is_asked_for and not Path(path).exists():
+            if is_asked_for and path not in seen and not Path(path).exists():
                 yield str(State.GONE), name, path, size, modified_at, "its rows stay in the ledger"

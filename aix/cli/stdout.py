@@ -68,7 +68,7 @@ def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
     if chosen == "parquet":
         raise OutputError("the terminal", "Parquet is not text", "name a file with -o FILE, or pipe it on")
     if chosen == "table":
-        from aix.formats.text_table import write_to_terminal
+        from aix.formats.terminal_table import write_to_terminal
 
         write_to_terminal(listing, sys.stdout)
     else:

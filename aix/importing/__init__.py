@@ -1,9 +1,9 @@
 """What an importer is written against: the contract, and nothing of the ledger or the command line.
 
-from aix.importing import Capabilities, Importer, Problem, Rows, Source
+from aix.importing import Capabilities, Importer, Problem, Rows, Source, readable
 """
 
-from aix.importing.contract import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source
+from aix.importing.contract import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, readable
 from aix.importing.rows import RowBuffer
 
-__all__ = ["Answer", "Candidate", "Capabilities", "Importer", "Problem", "RowBuffer", "Rows", "Source"]
+__all__ = ["Answer", "Candidate", "Capabilities", "Importer", "Problem", "RowBuffer", "Rows", "Source", "readable"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aix import __version__
-from aix.importing.contract import Problem
+from aix.importing.contract import Problem, readable
 from aix.importing.extraction import Reading, problem_columns
 from aix.importing.plan import Planned, source_name, version_of
 from aix.importing.report import Status
@@ -72,7 +72,7 @@ def _source_row(run: Run, entry: Entry) -> dict[str, object]:
         "importer": importer.name,
         "importer_version": version_of(importer),
         "kind": "conversation" if source.key else "file",
-        "path": _text(source.path),
+        "path": readable(source.path),
         "fingerprint": reading.main_hash or reading.content or None,
         "size_bytes": int(stamp[0]) if stamp else None,
         "mtime_ns": int(stamp[1]) if stamp else None,
@@ -107,7 +107,3 @@ def _add_failures(delivery: Delivery, run: Run, entries: Sequence[Entry]) -> Non
     numbers = Counter({source_name(each.planned.source, run.machine): each.reading.problems for each in failed})
     table = TABLES["import_problems"]
     delivery.add("run", table, batch_from_columns(table, problem_columns(run.id, run.machine, problems, numbers)))
-
-
-def _text(path: str) -> str:
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

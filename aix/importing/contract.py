@@ -202,6 +202,11 @@ class Importer(ABC):
         return self.name.replace("_", "-")
 
 
+def readable(path: str) -> str:
+    r"""Return a path as text that a column can hold: what is not UTF-8 in it is written as `\xff`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def content_hash(files: Sequence[str]) -> str:
     """Return the SHA-256 of a file, or of the SHA-256 of several."""
     hashes = [_sha256(path) for path in files]

@@ -230,7 +230,11 @@ def _take_fingerprint(order: Order, importer: Importer, reading: Reading) -> Non
 
 def _compare_fingerprint(reading: Reading) -> None:
     """Forget the hash of what has changed while it was read: it may not be what the rows are from."""
-    if stamps_of(reading.source, {}) != reading.stamps:
+    try:
+        is_as_it_was = stamps_of(reading.source, {}) == reading.stamps
+    except OSError:  # it is gone, but what was read of it is not
+        is_as_it_was = False
+    if not is_as_it_was:
         reading.content = ""
 
 

@@ -4,14 +4,13 @@ Nothing here reads rows, and nothing heavy is imported: a run over thousands of 
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Candidate, Importer, Source
+from aix.importing.contract import Candidate, Importer, Source, readable
 from aix.importing.discovery import Claim, Discovery
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
 
@@ -57,7 +56,7 @@ def source_name(source: Source, machine: str | None) -> str:
     >>> source_name(Source("/logs/a.jsonl"), "laptop")
     'laptop:/logs/a.jsonl'
     """
-    name = os.fsencode(source.name).decode("utf-8", "backslashreplace")
+    name = readable(source.name)
     return f"{machine}:{name}" if machine else name
 
 
@@ -86,13 +85,12 @@ def stamps_of(source: Source, seen: Mapping[str, Candidate]) -> tuple[str, ...]:
 
 def make_plan(found: Discovery, known: Fingerprints, *, machine: str | None, reparse: bool) -> list[Planned]:
     """Say for each source what is to be done with it, sources of one group side by side."""
-    seen = dict(found.candidates)
-    plan = [_plan(claim, seen, known, machine, reparse=reparse) for claim in found.claims]
+    plan = [_plan(claim, found.candidates, known, machine, reparse=reparse) for claim in found.claims]
     return sorted(plan, key=lambda each: (each.source.group or each.source.name, each.source.name))
 
 
 def _plan(
-    claim: Claim, seen: dict[str, Candidate], known: Fingerprints, machine: str | None, *, reparse: bool
+    claim: Claim, seen: Mapping[str, Candidate], known: Fingerprints, machine: str | None, *, reparse: bool
 ) -> Planned:
     source, importer = claim.source, claim.importer
     identity = source_id(source_name(source, machine))

@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from aix.ids import ulid
-from aix.importing.contract import Importer
+from aix.importing.contract import Importer, readable
 from aix.importing.discovery import Discovery, Refusal, Refused, discover, discover_by_default
 from aix.importing.plan import Planned, make_plan, source_id, source_name, stamp
 from aix.importing.registry import Options, load_importers
@@ -118,7 +118,7 @@ def _discover(
     prefix = f"{machine}:" if machine else ""
 
     def owner(path: str, state: os.stat_result) -> str | None:
-        entry = known.get(source_id(prefix + path)) if known else None
+        entry = known.get(source_id(prefix + readable(path))) if known else None
         if entry is None or not entry.stamps or entry.failure:
             return None
         is_same = entry.stamps[0] == stamp(state.st_size, state.st_mtime_ns, state.st_ino)

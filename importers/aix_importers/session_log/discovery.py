@@ -1,10 +1,10 @@
 """Which files are session logs, and which hold the programs they refer to."""
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path, PurePath
 
 from aix.importing import Candidate, Source
 
@@ -16,7 +16,7 @@ _HEAD_BYTES = 16_384
 
 def is_program_file(path: str) -> bool:
     """Whether a file holds programs, by its name."""
-    return PurePath(path).name.lower() in PROGRAM_FILES
+    return path[path.rfind(os.sep) + 1 :].lower() in PROGRAM_FILES
 
 
 def find_sources(files: Sequence[Candidate], name: str, given: str | None) -> Iterator[Source]:
@@ -24,7 +24,7 @@ def find_sources(files: Sequence[Candidate], name: str, given: str | None) -> It
 
     `given` is a file that is read with every log instead of those that lie near it.
     """
-    near_programs = cache(_programs_in)
+    near_programs = cache(_programs_near)  # thousands of logs lie in a few folders
     for file in files:
         if file.claimed_by not in (None, name) or file.path == given:
             continue
@@ -32,9 +32,8 @@ def find_sources(files: Sequence[Candidate], name: str, given: str | None) -> It
             if file.claimed_by or _holds_programs(file.head()):
                 yield Source(file.path)
         elif file.name.endswith(".jsonl") and (file.claimed_by or holds_entry(file.head(_HEAD_BYTES))):
-            folder = Path(file.path).parent
-            near = (given,) if given else (*near_programs(folder), *near_programs(folder.parent))
-            yield Source(file.path, sidecars=tuple(dict.fromkeys(near)))
+            folder = file.path[: file.path.rfind(os.sep)]
+            yield Source(file.path, sidecars=(given,) if given else near_programs(folder))
     if given:
         yield Source(given)
 
@@ -75,7 +74,8 @@ def _holds_programs(head: bytes) -> bool:
     return b'"programType"' in head
 
 
-def _programs_in(folder: Path) -> tuple[str, ...]:
-    """Return the files of programs in a folder, whether they are imported themselves or not."""
-    paths = (str(folder / name) for name in PROGRAM_FILES)
+def _programs_near(folder: str) -> tuple[str, ...]:
+    """Return the files of programs in a folder and the one above it, whether they are imported themselves or not."""
+    folders = dict.fromkeys((folder, folder[: folder.rfind(os.sep)])) if folder else (folder,)
+    paths = (f"{place}{os.sep}{name}" for place in folders for name in PROGRAM_FILES)
     return tuple(path for path in paths if _holds_programs(Candidate(path, 0, 0, 0).head()))

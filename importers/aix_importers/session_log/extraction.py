@@ -1,16 +1,45 @@
-"""From the bytes of a log to rows and problems."""
+"""From the bytes of a log, or of a file of programs, to rows and problems."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import BinaryIO
 
-from aix.importing import Problem, Rows, Source
+from aix.importing import Problem, RowBuffer, Rows, Source
 from aix_importers.session_log.entries import Entry, UnusableEntryError, read_entry
+from aix_importers.session_log.json_text import compact_json
 from aix_importers.session_log.placement import Place, Placement
+from aix_importers.session_log.programs import Program, Programs, read_programs
 from aix_importers.session_log.records import Record, RecordReader
 from aix_importers.session_log.rows import LogRows
 
 
-class LogExtraction:
+def extract_log(source: Source, origin: str, *, is_usage_inclusive: bool) -> Iterator[Rows | Problem]:
+    """Go through the rows and problems of a log."""
+    programs = Programs(
+        program for path in source.sidecars for program in read_programs(path, source) if isinstance(program, Program)
+    )
+    rows = LogRows(source, origin, programs, is_usage_inclusive=is_usage_inclusive)
+    with Path(source.path).open("rb") as file:
+        yield from _LogExtraction(source, origin, rows).run(file)
+
+
+def extract_programs(source: Source) -> Iterator[Rows | Problem]:
+    """Go through the rows and problems of a file of programs."""
+    buffer = RowBuffer(source)
+    for program in read_programs(source.path, source):
+        if isinstance(program, Problem):
+            yield program
+            continue
+        config = compact_json(program.config) if program.config else None
+        buffer.add(
+            "programs", id=program.id, program_type=program.type, lifecycle=program.lifecycle, config_json=config
+        )
+        if buffer.is_full():
+            yield from buffer.drain()
+    yield from buffer.drain()
+
+
+class _LogExtraction:
     """Reads one log."""
 
     def __init__(self, source: Source, origin: str, rows: LogRows) -> None:

@@ -5,12 +5,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from aix.errors import UnknownNameError
-from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, RowBuffer, Rows, Source
+from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source
 from aix_importers.session_log.discovery import find_sources, is_program_file
-from aix_importers.session_log.extraction import LogExtraction
-from aix_importers.session_log.json_text import compact_json
-from aix_importers.session_log.programs import Program, Programs, read_programs
-from aix_importers.session_log.rows import LogRows
 
 _USAGE = ("exclusive", "inclusive")
 
@@ -22,6 +18,7 @@ class SessionLogImporter(Importer):
     version: ClassVar[str] = "1"
     description: ClassVar[str] = "Session logs of JSON lines with uuid, sessionId and message, and programs.json[l]."
     capabilities: ClassVar[Capabilities] = Capabilities(usage=Answer.YES, permissions=Answer.YES, codeblocks=Answer.YES)
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
     option_help: ClassVar[Mapping[str, str]] = {
         "programs": "The file of programs to resolve @(id) with, instead of programs.json[l] near the log.",
         "usage": "`exclusive` (default), or `inclusive` where inputTokens includes what was read from the cache.",
@@ -40,8 +37,15 @@ class SessionLogImporter(Importer):
 
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem]:
         """Go through the rows and problems of logs and of files of programs."""
+        # Imported here, since most runs find their logs unchanged and read none.
+        from aix_importers.session_log.extraction import extract_log, extract_programs
+
+        is_inclusive = self.options.get("usage") == "inclusive"
         for source in sources:
-            yield from self._programs(source) if self._holds_programs(source) else self._log(source)
+            if self._holds_programs(source):
+                yield from extract_programs(source)
+            else:
+                yield from extract_log(source, self.origin, is_usage_inclusive=is_inclusive)
 
     def _check_options(self) -> None:
         usage = self.options.get("usage", _USAGE[0])
@@ -55,29 +59,3 @@ class SessionLogImporter(Importer):
 
     def _holds_programs(self, source: Source) -> bool:
         return is_program_file(source.path) or source.path == self._given_programs
-
-    def _programs(self, source: Source) -> Iterator[Rows | Problem]:
-        buffer = RowBuffer(source)
-        for program in read_programs(source.path, source):
-            if isinstance(program, Problem):
-                yield program
-                continue
-            config = compact_json(program.config) if program.config else None
-            buffer.add(
-                "programs", id=program.id, program_type=program.type, lifecycle=program.lifecycle, config_json=config
-            )
-            if buffer.is_full():
-                yield from buffer.drain()
-        yield from buffer.drain()
-
-    def _log(self, source: Source) -> Iterator[Rows | Problem]:
-        programs = Programs(
-            program
-            for path in source.sidecars
-            for program in read_programs(path, source)
-            if isinstance(program, Program)
-        )
-        is_inclusive = self.options.get("usage") == "inclusive"
-        rows = LogRows(source, self.origin, programs, is_usage_inclusive=is_inclusive)
-        with Path(source.path).open("rb") as file:
-            yield from LogExtraction(source, self.origin, rows).run(file)

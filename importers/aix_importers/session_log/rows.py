@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from aix.ids import h63, ulid
-from aix.importing import RowBuffer, Rows, Source
+from aix.importing import RowBuffer, Rows, Source, readable
 from aix_importers.fenced_code import fenced_blocks
 from aix_importers.session_log.entries import Entry
 from aix_importers.session_log.placement import Place, Session, Turn
@@ -179,7 +179,7 @@ class LogRows:
             status=status,
         )
         self._mark("sessions", label, "persona_id", None if settings.owner_id else "no_owner")
-        self._buffer.add("session_context", label=label, raw_path=self._source.path)
+        self._buffer.add("session_context", label=label, raw_path=readable(self._source.path))
 
     def _mark(self, table: str, row_key: str, column: str, basis: str | None, copy: int = 0) -> None:
         if basis is not None:
