@@ -13,8 +13,9 @@ help:  ## Show this list
 SAMPLE_LEDGER = build/sample-ledger
 
 run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample), and show what they hold
-	@if [ -n "$$($(BIN)/aix sources --format jsonl)" ]; then \
-	  $(BIN)/aix import || [ $$? -eq 1 ] && $(BIN)/aix overview; \
+	@$(BIN)/aix import || [ $$? -eq 1 ]
+	@if $(BIN)/aix overview >/dev/null 2>&1; then \
+	  $(BIN)/aix overview; \
 	else \
 	  echo "There are no histories on this machine that AIX knows; this is the sample in fixtures/sample." && \
 	  $(BIN)/aix import fixtures/sample --ledger $(SAMPLE_LEDGER) && \

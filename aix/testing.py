@@ -90,7 +90,7 @@ class GoldenCase:
         """Raise AssertionError with the difference, if there is any."""
         difference = self.diff()
         if difference:
-            raise AssertionError(f"{difference}\nIf that is right, run: aix golden {self.importer} --force")
+            raise AssertionError(f"{difference}\nIf that is right, run: aix golden {self.folder.parent} {self} --force")
 
 
 def golden_cases(folder: Path) -> list[GoldenCase]:

@@ -85,7 +85,9 @@ class _Worker(Generic[Item, Result]):
 
 def _serve(parent: connection.Connection, function: Callable[[Item], Iterable[Result]]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(2, 1)  # the parent's stdout is data: whatever a plugin prints goes beside it
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    answer: tuple[int, object]
     while True:
         try:
             item = parent.recv()
@@ -95,9 +97,13 @@ def _serve(parent: connection.Connection, function: Callable[[Item], Iterable[Re
             for result in function(item):
                 parent.send((_RESULT, result))
         except Exception as error:  # whatever it is, it is raised in the parent
-            parent.send((_ERROR, _picklable(error)))
+            answer = (_ERROR, _picklable(error))
         else:
-            parent.send((_END, None))
+            answer = (_END, None)
+        try:
+            parent.send(answer)
+        except OSError:  # nobody is waiting for it any more
+            return
 
 
 def _picklable(error: Exception) -> Exception:

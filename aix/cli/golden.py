@@ -30,6 +30,8 @@ def command(folder: Path, cases: tuple[str, ...], regenerate: bool, force: bool)
     from aix.testing import golden_cases
 
     found = {str(case): case for case in golden_cases(folder)}
+    if not found:
+        raise click.UsageError(f"There is no case in {folder}: no folder of it has a folder named input.")
     for name in cases:
         if name not in found:
             raise UnknownNameError("case", name, tuple(found))

@@ -62,10 +62,16 @@ def command(
       aix import log.jsonl --strict
       aix import /mnt/laptop/aix-ledger
     """
+    if machine is not None and not machine.isprintable():
+        raise click.UsageError("--machine must be a name that can be printed.")
     others = [path for path in paths if is_ledger(path)]
     if others and len(others) < len(paths):
         raise click.UsageError("Import ledgers and histories one after the other.")
     if others:
+        given = {"--dry-run": dry_run, "--strict": strict, "--reparse": reparse, "--jobs": jobs, "--machine": machine}
+        for name, value in {**given, "--importer": importer, "--option": options}.items():
+            if value:
+                raise click.UsageError(f"{name} is for histories, not for ledgers.")
         return _join_ledgers(ledger, others, keep_raw=keep_raw)
     from aix.cli.progress import import_progress
     from aix.importing.run import Settings, import_histories

@@ -194,7 +194,7 @@ class Importer(ABC):
 
     def fingerprint(self, source: Source) -> str:
         """Return a hash of everything that the rows of a source depend on."""
-        return content_hash(source.files)
+        return source.stamp or content_hash(source.files)
 
     @property
     def origin(self) -> str:

@@ -1,7 +1,7 @@
 """The importers that are installed: built-in ones and those of other distributions register alike."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 
@@ -47,8 +47,14 @@ def load_importers(options: Options, only: str | None = None) -> tuple[list[Impo
         if name not in names:
             raise UnknownNameError("importer", name, names)
     chosen = [each for each in known if only in (None, each.name)]
-    usable = [_make(each.kind, options.get(each.name, {})) for each in chosen if each.kind]
-    return usable, [each for each in chosen if not each.kind]
+    usable: list[Importer] = []
+    broken: list[Registration] = []
+    for each in chosen:
+        try:
+            usable.append(_make(each, options.get(each.name, {})))
+        except _UnusableError as error:
+            broken.append(replace(each, kind=None, problem=str(error)))
+    return usable, broken
 
 
 def load_importer(name: str, options: Mapping[str, str]) -> Importer:
@@ -59,11 +65,23 @@ def load_importer(name: str, options: Mapping[str, str]) -> Importer:
     return importers[0]
 
 
-def _make(kind: type[Importer], options: Mapping[str, str]) -> Importer:
+class _UnusableError(Exception):
+    """An importer is registered and cannot be used."""
+
+
+def _make(registered: Registration, options: Mapping[str, str]) -> Importer:
+    kind = registered.kind
+    if kind is None:
+        raise _UnusableError(registered.problem)
     for option in options:
         if option not in kind.option_help:
             raise UnknownNameError(f"option of {kind.name}", option, tuple(kind.option_help))
-    return kind(options)
+    try:
+        return kind(options)
+    except UsageError:
+        raise
+    except Exception as error:  # a plugin may fail in any way; the others go on
+        raise _UnusableError(f"it cannot be used: {type(error).__name__}: {error}") from error
 
 
 def _registration(points: list[EntryPoint]) -> Registration:

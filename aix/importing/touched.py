@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import msgspec
 
+from aix.errors import LedgerUnwritableError
 from aix.importing.plan import Planned
 from aix.ledger.durable import new_file, remove, writing_to
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
@@ -34,7 +35,7 @@ def note_touched(ledger: Path, plan: Iterable[Planned], known: Fingerprints) -> 
     if not touched:
         return
     part = ledger / f".{uuid4().hex}.part"
-    with writing_to(ledger):
+    with suppress(LedgerUnwritableError), writing_to(ledger):  # it is only a note
         try:
             with new_file(part) as file:
                 file.write(msgspec.json.encode({**_read(ledger), **touched}))

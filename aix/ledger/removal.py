@@ -148,6 +148,9 @@ def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten, *, 
     heads = {label: head for label, head, _ in sessions}
     staying = {label: head for label, head in heads.items() if label not in going}
     held = tree.ancestors_of_all(staying.values()) | set(staying.values())
+    if not with_subagents:
+        left_behind = {turn_id for label, turn_id in own_turns if label in staying}
+        held |= tree.ancestors_of_all(left_behind) | left_behind
     gone_heads = [heads[label] for label in going]
     wanted = {*tree.ancestors_of_all(gone_heads), *gone_heads, *selection.turns}
     wanted.update(turn_id for label, turn_id in own_turns if label in going)

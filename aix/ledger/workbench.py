@@ -146,6 +146,10 @@ def engine_errors_of(ledger: Path) -> Iterator[None]:
     """Say what an error of the engines means for the ledger they read."""
     try:
         yield
+    except (duckdb.InterruptException, RuntimeError) as error:
+        if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":  # how DuckDB says Ctrl-C
+            raise KeyboardInterrupt from error
+        raise
     except duckdb.OutOfMemoryException as error:
         raise LedgerUnwritableError(ledger, f"there is not enough room to work in: {error}") from error
     except (duckdb.Error, pa.ArrowException, OSError) as error:
