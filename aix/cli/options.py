@@ -10,7 +10,6 @@ import click
 
 from aix.cli.diagnostics import say
 from aix.cli.stdout import emit
-from aix.config import load_config
 from aix.formats import FORMATS, Listing
 
 _P = ParamSpec("_P")
@@ -27,7 +26,11 @@ def to_milliseconds(date: datetime | None, zone: tzinfo) -> int | None:
 
 
 def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
-    return value if value or ctx.resilient_parsing else load_config(ctx.obj).ledger
+    if value or ctx.resilient_parsing:
+        return value
+    from aix.config import load_config
+
+    return load_config(ctx.obj).ledger
 
 
 def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -1,7 +1,6 @@
 """Where output goes, with every way in which writing can fail turned into one that can be explained."""
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +71,8 @@ def replaced_file(path: Path) -> Iterator[Sink]:
 
 
 def _file_beside(target: Path) -> IO[bytes]:
+    import tempfile
+
     return tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False)
 
 

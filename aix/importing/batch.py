@@ -12,7 +12,7 @@ from aix.errors import WorkerDiedError
 from aix.importing.bookkeeping import Entry, Run, write_bookkeeping
 from aix.importing.contract import Source
 from aix.importing.extraction import Began, Delivered, Group, GroupRead, Order, Reading, carry_out
-from aix.importing.plan import Planned, State, source_name, version_of
+from aix.importing.plan import Planned, State, version_of
 from aix.importing.report import Outcome, Status
 from aix.ledger.addition import Preparation, add
 from aix.ledger.delivery import Files
@@ -166,7 +166,7 @@ class _Batch:
     def _replacement(self) -> Preparation | None:
         """Return what removes the rows that an earlier reading of outdated sources gave."""
         outdated = [
-            source_name(entry.planned.source, self._run.machine)
+            entry.planned.name
             for entry in self._entries
             if entry.planned.state is State.OUTDATED and not entry.reading.failure
         ]
@@ -192,9 +192,8 @@ class _Batch:
         elif not planned.state.must_be_read:
             status = Status.SKIPPED
         reason = reading.failure or ("unchanged, and read with its group" if status is Status.SKIPPED else "")
-        name = source_name(reading.source, self._run.machine)
         labels = len(set(reading.labels))
-        self._tell(Outcome(name, importer.name, status, reason, labels, reading.problems, planned.size_bytes))
+        self._tell(Outcome(planned.name, importer.name, status, reason, labels, reading.problems, planned.size_bytes))
         content = reading.content
         if reading.failure:
             content = before.content if before else ""

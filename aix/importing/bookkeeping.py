@@ -9,7 +9,7 @@ from pathlib import Path
 from aix import __version__
 from aix.importing.contract import Problem, readable
 from aix.importing.extraction import Reading, problem_columns
-from aix.importing.plan import Planned, source_name, version_of
+from aix.importing.plan import Planned, version_of
 from aix.importing.report import Status
 from aix.ledger.delivery import Delivery, Files
 from aix.schema import TABLES
@@ -68,7 +68,7 @@ def _source_row(run: Run, entry: Entry) -> dict[str, object]:
     source, importer, reading = entry.planned.source, entry.planned.claim.importer, entry.reading
     stamp = reading.stamps[0].split(":") if reading.stamps and not source.stamp else None
     return {
-        "source_key": source_name(source, run.machine),
+        "source_key": entry.planned.name,
         "importer": importer.name,
         "importer_version": version_of(importer),
         "kind": "conversation" if source.key else "file",
@@ -88,7 +88,7 @@ def _log_rows(run: Run, entry: Entry) -> list[dict[str, object]]:
     return [
         {
             "run_id": run.id,
-            "source_key": source_name(entry.planned.source, run.machine),
+            "source_key": entry.planned.name,
             "seq": number,
             "session_label": label,
             "status": str(entry.status),
@@ -104,6 +104,6 @@ def _add_failures(delivery: Delivery, run: Run, entries: Sequence[Entry]) -> Non
     if not failed:
         return
     problems = [Problem(entry.planned.source, FAILED_KIND, entry.reading.failure) for entry in failed]
-    numbers = Counter({source_name(each.planned.source, run.machine): each.reading.problems for each in failed})
+    numbers = Counter({each.planned.name: each.reading.problems for each in failed})
     table = TABLES["import_problems"]
     delivery.add("run", table, batch_from_columns(table, problem_columns(run.id, run.machine, problems, numbers)))

@@ -55,7 +55,7 @@ class Capabilities:
         return ((each.name, getattr(self, each.name)) for each in fields(self))
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A file that was found, for importers to look at.
 
     >>> Candidate("/logs/a.jsonl", size_bytes=10, mtime_ns=0, inode=1).name
@@ -83,7 +83,7 @@ class Candidate(msgspec.Struct, frozen=True):
             return b""
 
 
-class Source(msgspec.Struct, frozen=True):
+class Source(msgspec.Struct, frozen=True, gc=False):
     """The unit of fingerprint, extraction and status: a file with its sidecars, or one conversation in a container.
 
     >>> Source("/logs/a.jsonl", sidecars=("/logs/programs.json",)).files
@@ -204,7 +204,7 @@ class Importer(ABC):
 
 def readable(path: str) -> str:
     r"""Return a path as text that a column can hold: what is not UTF-8 in it is written as `\xff`."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def content_hash(files: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 import msgspec
@@ -42,7 +43,7 @@ class Refusal:
     reason: str
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, gc=False):
     """A source and the importer whose it is."""
 
     source: Source
@@ -57,12 +58,19 @@ class Discovery:
     refusals: list[Refusal] = field(default_factory=list)
     candidates: dict[str, Candidate] = field(default_factory=dict)
     """By path, every file that was seen."""
+    stamps: dict[str, str] = field(default_factory=dict)
+    """By path, the stamp of every file that was seen."""
     empty_places: list[str] = field(default_factory=list)
     """Places that were given and hold nothing to import."""
 
 
-Owner = Callable[[str, os.stat_result], str | None]
-"""Tells which importer a file belonged to when it was last read, if it has not changed since."""
+Owner = Callable[[str, str], str | None]
+"""Tells of a path and its stamp which importer it belonged to when it was last read, if it has not changed since."""
+
+
+def stamp(state: os.stat_result) -> str:
+    """Return what tells, without reading it, whether a file is as it was."""
+    return f"{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
 
 
 def discover(places: Sequence[str], importers: Sequence[Importer], owner: Owner) -> Discovery:
@@ -106,7 +114,7 @@ def _walk(place: str, owner: Owner, found: Discovery) -> list[Candidate]:
         folder = folders.pop()
         try:
             with os.scandir(folder) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
+                listed = sorted(entries, key=attrgetter("name"))
         except OSError as error:
             found.refusals.append(_unreadable(folder, error))
             continue
@@ -133,7 +141,8 @@ def _look_at(
         found.refusals.append(_unreadable(path, error))
         return
     if stat.S_ISREG(state.st_mode):
-        candidate = Candidate(path, state.st_size, state.st_mtime_ns, state.st_ino, owner(path, state))
+        found.stamps[path] = now = stamp(state)
+        candidate = Candidate(path, state.st_size, state.st_mtime_ns, state.st_ino, owner(path, now))
         found.candidates[path] = candidate
         fresh.append(candidate)
 
@@ -165,17 +174,19 @@ def _refuse_unclaimed(place: str, importers: Sequence[Importer], files: Sequence
 
 def _settle(found: Discovery) -> None:
     """Leave each source to one importer, in an order that does not depend on how places were given."""
-    by_name: dict[str, list[Claim]] = {}
-    owners: dict[str, set[str]] = {}
+    by_name: dict[str, Claim] = {}
+    owners: dict[str, str] = {}
+    rivals: dict[str, set[str]] = {}
     for claim in found.claims:
-        by_name.setdefault(claim.source.name, []).append(claim)
-        owners.setdefault(claim.source.path, set()).add(claim.importer.name)
+        source, importer = claim.source, claim.importer.name
+        by_name.setdefault(source.name, claim)
+        if owners.setdefault(source.path, importer) != importer:
+            rivals.setdefault(source.path, set()).update((owners[source.path], importer))
     found.claims = []
-    for name in sorted(by_name):
-        claim = by_name[name][0]
-        claimants = sorted(owners[claim.source.path])
-        if len(claimants) > 1:
-            reason = f"{' and '.join(claimants)} both claim it; choose one with --importer"
+    for name, claim in sorted(by_name.items(), key=itemgetter(0)):
+        claimants = rivals.get(claim.source.path)
+        if claimants:
+            reason = f"{' and '.join(sorted(claimants))} both claim it; choose one with --importer"
             found.refusals.append(Refusal(name, Refused.CONFLICT, reason))
         else:
             found.claims.append(claim)

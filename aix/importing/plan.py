@@ -6,12 +6,13 @@ Nothing here reads rows, and nothing heavy is imported: a run over thousands of 
 import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Candidate, Importer, Source, readable
-from aix.importing.discovery import Claim, Discovery
+from aix.importing.contract import Importer, Source, readable
+from aix.importing.discovery import Claim, Discovery, stamp
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
 
 
@@ -31,10 +32,12 @@ class State(StrEnum):
         return self not in (State.UNCHANGED, State.GONE)
 
 
-class Planned(msgspec.Struct, frozen=True):
+class Planned(msgspec.Struct, frozen=True, gc=False):
     """A source, and what is to be done with it."""
 
     claim: Claim
+    name: str
+    """What the ledger calls the source."""
     id: str
     state: State
     stamps: tuple[str, ...]
@@ -60,6 +63,7 @@ def source_name(source: Source, machine: str | None) -> str:
     return f"{machine}:{name}" if machine else name
 
 
+@lru_cache(100_000)  # asked for when a file is found, and again when it is compared
 def source_id(name: str) -> str:
     """Return the key of a source's fingerprint."""
     return hashlib.sha256(name.encode()).hexdigest()[:32]
@@ -71,60 +75,62 @@ def version_of(importer: Importer) -> str:
     return f"{importer.version}{options}"
 
 
-def stamp(size_bytes: int, mtime_ns: int, inode: int) -> str:
-    """Return what tells, without reading it, whether a file is as it was."""
-    return f"{size_bytes}:{mtime_ns}:{inode}"
-
-
-def stamps_of(source: Source, seen: Mapping[str, Candidate]) -> tuple[str, ...]:
+def stamps_of(source: Source, seen: Mapping[str, str]) -> tuple[str, ...]:
     """Return the stamps of a source: of its files as they were seen, else as they are."""
     if source.stamp:
         return (source.stamp,)
-    return tuple(_stamp_of(path, seen) for path in source.files)
+    return tuple([seen.get(path) or stamp(Path(path).stat()) for path in source.files])
 
 
 def make_plan(found: Discovery, known: Fingerprints, *, machine: str | None, reparse: bool) -> list[Planned]:
     """Say for each source what is to be done with it, sources of one group side by side."""
-    plan = [_plan(claim, found.candidates, known, machine, reparse=reparse) for claim in found.claims]
-    return sorted(plan, key=lambda each: (each.source.group or each.source.name, each.source.name))
+    importers = {claim.importer.name: claim.importer for claim in found.claims}
+    versions = {name: version_of(importer) for name, importer in importers.items()}
+    plan = []
+    for claim in found.claims:
+        version = None if reparse else versions[claim.importer.name]
+        plan.append(_plan(claim, found.stamps, known, machine, version))
+    if any(each.source.group for each in plan):
+        plan.sort(key=lambda each: (each.source.group or each.source.name, each.source.name))
+    return plan
 
 
 def _plan(
-    claim: Claim, seen: Mapping[str, Candidate], known: Fingerprints, machine: str | None, *, reparse: bool
+    claim: Claim, seen: Mapping[str, str], known: Fingerprints, machine: str | None, version: str | None
 ) -> Planned:
-    source, importer = claim.source, claim.importer
-    identity = source_id(source_name(source, machine))
+    source = claim.source
+    name = source_name(source, machine)
+    identity = source_id(name)
     entry = known.get(identity)
     try:
         stamps = stamps_of(source, seen)
     except OSError:  # it is gone since it was found: reading it will say so
-        return Planned(claim, identity, State.CHANGED if entry else State.NEW, (), 0, is_known=_is_known(entry))
-    size = sum(int(each.partition(":")[0]) for each in stamps) if not source.stamp else 0
-    state, is_touched = _state(source, importer, entry, stamps, reparse=reparse)
-    return Planned(claim, identity, state, stamps, size, is_touched, _is_known(entry))
+        return Planned(claim, name, identity, State.CHANGED if entry else State.NEW, (), 0, is_known=_is_known(entry))
+    size = 0 if source.stamp else sum(map(int, _sizes(stamps)))
+    state, is_touched = _state(claim, entry, stamps, version)
+    return Planned(claim, name, identity, state, stamps, size, is_touched, _is_known(entry))
 
 
 def _is_known(entry: Fingerprint | None) -> bool:
     return entry is not None and bool(entry.content or not entry.failure)
 
 
-def _state(
-    source: Source, importer: Importer, entry: Fingerprint | None, stamps: tuple[str, ...], *, reparse: bool
-) -> tuple[State, bool]:
+def _state(claim: Claim, entry: Fingerprint | None, stamps: tuple[str, ...], version: str | None) -> tuple[State, bool]:
+    """Return how a source stands, and whether it was touched; the version is that of a reading that is good enough."""
     if entry is None:
         return State.NEW, False
     if entry.failure:
         return State.RETRY, False
     if not entry.content:
         return State.CHANGED, False
-    if reparse or (entry.importer, entry.version) != (importer.name, version_of(importer)):
+    if entry.version != version or entry.importer != claim.importer.name:
         return State.OUTDATED, False
     if entry.stamps == stamps:
         return State.UNCHANGED, False
-    if not source.stamp and _sizes(entry.stamps) != _sizes(stamps):
+    if not claim.source.stamp and _sizes(entry.stamps) != _sizes(stamps):
         return State.CHANGED, False
     try:
-        is_equal = importer.fingerprint(source) == entry.content
+        is_equal = claim.importer.fingerprint(claim.source) == entry.content
     except Exception:  # whatever is wrong with it, reading it will say so
         is_equal = False
     return (State.UNCHANGED, True) if is_equal else (State.CHANGED, False)
@@ -132,11 +138,3 @@ def _state(
 
 def _sizes(stamps: tuple[str, ...]) -> list[str]:
     return [each.partition(":")[0] for each in stamps]
-
-
-def _stamp_of(path: str, seen: Mapping[str, Candidate]) -> str:
-    file = seen.get(path)
-    if file is not None:
-        return stamp(file.size_bytes, file.mtime_ns, file.inode)
-    state = Path(path).stat()
-    return stamp(state.st_size, state.st_mtime_ns, state.st_ino)

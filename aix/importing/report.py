@@ -19,7 +19,7 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What was done with one source."""
 
     name: str

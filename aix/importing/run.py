@@ -6,17 +6,15 @@ Until something has to be read, nothing heavy is imported: a run that finds no c
 """
 
 import os
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from uuid import uuid4
 
 from aix.ids import ulid
 from aix.importing.contract import Importer, readable
 from aix.importing.discovery import Discovery, Refusal, Refused, discover, discover_by_default
-from aix.importing.plan import Planned, make_plan, source_id, source_name, stamp
+from aix.importing.plan import Planned, make_plan, source_id
 from aix.importing.registry import Options, load_importers
 from aix.importing.report import Outcome, Report, Status
 from aix.importing.touched import note_touched, with_touched
@@ -117,12 +115,10 @@ def _discover(
 ) -> Discovery:
     prefix = f"{machine}:" if machine else ""
 
-    def owner(path: str, state: os.stat_result) -> str | None:
+    def owner(path: str, stamp: str) -> str | None:
         entry = known.get(source_id(prefix + readable(path))) if known else None
-        if entry is None or not entry.stamps or entry.failure:
-            return None
-        is_same = entry.stamps[0] == stamp(state.st_size, state.st_mtime_ns, state.st_ino)
-        return entry.importer if is_same else None
+        is_same = entry is not None and entry.stamps[:1] == (stamp,) and not entry.failure
+        return entry.importer if entry is not None and is_same else None
 
     if places is None:
         return discover_by_default(importers, owner)
@@ -131,7 +127,7 @@ def _discover(
 
 def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
     for each in surveyed.plan:
-        name, importer = source_name(each.source, settings.machine), each.claim.importer.name
+        name, importer = each.name, each.claim.importer.name
         if not each.state.must_be_read:
             report.outcomes.append(Outcome(name, importer, Status.SKIPPED, "unchanged", size_bytes=each.size_bytes))
         elif settings.dry_run:
@@ -143,6 +139,9 @@ def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
 
 
 def _read(ledger: Path, surveyed: Survey, settings: Settings, started_at: int, tell: Callable[[Outcome], None]) -> None:
+    import platform
+    from uuid import uuid4
+
     from aix.importing.batch import Manner, carry_out_plan
     from aix.importing.bookkeeping import Run
 

@@ -7,7 +7,6 @@ do not bear out: a stamp counts only together with the content that the version 
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
@@ -34,6 +33,8 @@ def note_touched(ledger: Path, plan: Iterable[Planned], known: Fingerprints) -> 
     touched = {each.id: (known[each.id].content, each.stamps) for each in plan if each.is_touched}
     if not touched:
         return
+    from uuid import uuid4
+
     part = ledger / f".{uuid4().hex}.part"
     with suppress(LedgerUnwritableError), writing_to(ledger):  # it is only a note
         try:

@@ -13,7 +13,7 @@ from aix.errors import LedgerDamagedError
 from aix.ledger.manifest import EntryFile, Manifest
 
 
-class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
+class Fingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How a source was when it was last read, or why it could not be."""
 
     importer: str

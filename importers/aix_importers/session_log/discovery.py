@@ -19,19 +19,20 @@ def is_program_file(path: str) -> bool:
     return path[path.rfind(os.sep) + 1 :].lower() in PROGRAM_FILES
 
 
-def find_sources(files: Sequence[Candidate], name: str, given: str | None) -> Iterator[Source]:
+def find_sources(files: Sequence[Candidate], importer: str, given: str | None) -> Iterator[Source]:
     """Go through the logs and the files of programs among the files.
 
     `given` is a file that is read with every log instead of those that lie near it.
     """
     near_programs = cache(_programs_near)  # thousands of logs lie in a few folders
     for file in files:
-        if file.claimed_by not in (None, name) or file.path == given:
+        if file.claimed_by not in (None, importer) or file.path == given:
             continue
-        if is_program_file(file.path):
+        name = file.name
+        if name.lower() in PROGRAM_FILES:
             if file.claimed_by or _holds_programs(file.head()):
                 yield Source(file.path)
-        elif file.name.endswith(".jsonl") and (file.claimed_by or holds_entry(file.head(_HEAD_BYTES))):
+        elif name.endswith(".jsonl") and (file.claimed_by or holds_entry(file.head(_HEAD_BYTES))):
             folder = file.path[: file.path.rfind(os.sep)]
             yield Source(file.path, sidecars=(given,) if given else near_programs(folder))
     if given:
