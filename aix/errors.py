@@ -283,4 +283,7 @@ class WorkerDiedError(AixError):
     @property
     def remedy(self) -> str:
         """Say what may help."""
-        return "the ledger is whole; run the command again, with fewer workers when memory is short"
+        return (
+            "the ledger is whole; run it again, with fewer workers when memory is short"
+            " (a script that starts workers needs `if __name__ == '__main__':`)"
+        )

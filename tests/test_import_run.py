@@ -12,6 +12,8 @@ import pytest
 
 from aix.health import Status, check
 from aix.importing.registry import GROUP
+from aix.importing.report import Status as ImportStatus
+from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import is_ledger, read_latest
 from aix.ledger.raw import kept_digests
 from tests.command_line import run_on_terminal
@@ -97,29 +99,38 @@ def test_two_claims_on_a_file_are_an_error_that_names_both(aix: Plugged, logs: P
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
+        (f"{LINES}raise", "the importer failed: RuntimeError: line cannot be read"),
+        (f"{LINES}die", "a worker process died while it was read"),
+        (f"{LINES}wrong", "rows for table tags break the schema: added_at: str is not BIGINT"),
         ("raise", "the importer failed: RuntimeError: line cannot be read"),
         ("die", "a worker process died while it was read"),
         ("wrong", "rows for table tags break the schema: added_at: str is not BIGINT"),
+        ("bad mark", "rows for table inferred_values break the schema: turns.id cannot be inferred"),
+        ("bad problem", "the importer failed: TypeError: it gave a problem that is none: Problem("),
+        ("no fingerprint", "the importer failed: TypeError: its fingerprint is None, which is no text"),
+        ("raise half", "the importer failed: RuntimeError: half a pair: \ufffd"),
     ],
+    ids=lambda value: str(value)[-20:],
 )
-@pytest.mark.parametrize("is_large", [False, True])
 def test_a_source_that_fails_leaves_nothing_and_stops_no_other(
-    aix: Plugged, logs: Path, ledger: Path, trouble: str, reason: str, *, is_large: bool
+    aix: Plugged, logs: Path, ledger: Path, trouble: str, reason: str
 ) -> None:
     bad = logs / "b2.trouble"
-    bad.write_text(f"note\nbegin\n{LINES if is_large else ''}{trouble}\nend\n")
+    bad.write_text(f"note\nbegin\n{trouble}\nend\n")
     process = aix.run("import", logs, "--ledger", ledger)
     assert process.returncode == 1
-    assert process.stderr.splitlines() == [f"aix: {bad}: {reason}", "aix: 1 could not be imported; the rest was"]
+    assert f"aix: {bad}: {reason}" in process.stderr
+    assert process.stderr.splitlines()[-1] == "aix: 1 could not be imported; the rest was"
     assert prompts(ledger) == {f"{place} of {name}" for place in ("first", "second") for name in "abc"}
     [problem] = rows_of(ledger, "import_problems")
-    assert (problem["source_key"], problem["kind"], problem["reason"]) == (str(bad), "source_failed", reason)
+    assert (problem["source_key"], problem["kind"]) == (str(bad), "source_failed")
+    assert str(problem["reason"]).startswith(reason)
     again = aix.counts(logs, "--ledger", ledger, code=1)
     assert again == {("sources", "failed"): 1, ("sources", "skipped"): 3, ("version", "of the ledger"): 1}
     [failed] = [
         row for row in json.loads(aix.run("sources", logs, "--ledger", ledger, "--json").stdout) if row["reason"]
     ]
-    assert (failed["state"], failed["source"], failed["reason"]) == ("failed before", str(bad), reason)
+    assert (failed["state"], failed["source"]) == ("failed before", str(bad))
     bad.write_text("note\nbegin\n")
     assert sources(aix.counts(logs, "--ledger", ledger)) == {"imported": 1, "skipped": 3}
     assert "begin" in prompts(ledger)
@@ -386,14 +397,61 @@ def test_another_version_of_an_importer_replaces_what_the_first_gave(aix: Plugge
     assert facts(ledger) == before
 
 
-def test_a_session_of_two_sources_is_joined_unless_both_are_read_anew(
-    aix: Plugged, logs: Path, ledger: Path, tmp_path: Path
+def test_a_session_of_two_sources_is_joined_unless_both_are_read_together(
+    aix: Plugged, ledger: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    (copy / "a.note").write_text("note\nfirst of a\nsecond of a\nthird of a\n")
-    aix.counts(logs, copy, "--ledger", ledger)
-    aix.counts(logs, "--ledger", ledger, "--reparse", AIX_NOTES_SKIPS="third")
-    assert "third of a" in prompts(ledger)
-    aix.counts(logs, copy, "--ledger", ledger, "--reparse", AIX_NOTES_SKIPS="third")
-    assert "third of a" not in prompts(ledger)
+    for group in ("apart", "together"):
+        for place, lines in (("one", "first\nsecond\n"), ("two", "first\nsecond\nthird\n")):
+            folder = tmp_path / group / (place if group == "apart" else "")
+            folder.mkdir(parents=True, exist_ok=True)
+            name = "same.apart.note" if group == "apart" else f"{place}.same.note"
+            (folder / name).write_text(f"note\n{lines}")
+    aix.counts(tmp_path / "apart", tmp_path / "together", "--ledger", ledger)
+    aix.counts(tmp_path / "apart", tmp_path / "together", "--ledger", ledger, "--reparse", AIX_NOTES_SKIPS="third")
+    kept = [row["id"] for row in rows_of(ledger, "messages") if row["content"] == "third"]
+    assert len(kept) == 1
+
+
+def test_what_is_gone_from_disk_stays_when_another_version_reads_what_took_its_place(
+    aix: Plugged, logs: Path, ledger: Path
+) -> None:
+    (logs / "log.note").write_text("note\nsession monday\nfirst of monday\n")
+    aix.counts(logs, "--ledger", ledger)
+    (logs / "log.note").write_text("note\nsession tuesday\nfirst of tuesday\n")
+    aix.counts(logs, "--ledger", ledger)
+    aix.counts(logs, "--ledger", ledger, AIX_NOTES_VERSION="2")
+    assert {"first of monday", "first of tuesday"} <= prompts(ledger)
+
+
+def test_an_outdated_source_that_fails_is_replaced_when_it_can_be_read(aix: Plugged, logs: Path, ledger: Path) -> None:
+    (logs / "a.note").write_text("note\nfirst of a\n\nsecond of a\n")
+    aix.counts(logs, "--ledger", ledger)
+    aix.counts(logs, "--ledger", ledger, "--strict", code=1, AIX_NOTES_VERSION="2")
+    aix.counts(logs, "--ledger", ledger, AIX_NOTES_VERSION="2", AIX_NOTES_SKIPS="second")
+    assert "second of a" not in prompts(ledger)
+
+
+def test_text_that_is_not_unicode_and_printing_harm_nobody(aix: Plugged, logs: Path, ledger: Path) -> None:
+    (logs / "t.trouble").write_text("note\nprint\nodd label\n")
+    counts = aix.counts(logs, "--ledger", ledger)
+    assert sources(counts) == {"imported": 4}
+    assert "notes:t\ufffd" in {row["session_label"] for row in rows_of(ledger, "import_log")}
+
+
+def test_ledgers_are_joined_without_the_options_of_histories(aix: Plugged, logs: Path, ledger: Path) -> None:
+    aix.counts(logs, "--ledger", ledger)
+    process = aix.run("import", ledger, "--ledger", logs / "other", "--dry-run")
+    assert (process.returncode, "--dry-run is for histories" in process.stderr) == (2, True)
+    assert not (logs / "other").exists()
+
+
+def test_many_sources_are_imported_within_the_memory_of_a_commit(logs: Path, ledger: Path) -> None:
+    """Each order is a delivery, and each delivery costs memory while it is joined."""
+    for number in range(40):
+        entry = {"uuid": f"u{number}", "sessionId": f"s{number}", "timestamp": "2026-01-05T10:00:00Z"}
+        text = {"role": "user", "content": f"{number} " * 1_400_000}
+        (logs / f"{number}.jsonl").write_text(json.dumps({**entry, "message": text}) + "\n")
+    report = import_histories(ledger, [logs], Settings(jobs=0))
+    assert report.statuses == {ImportStatus.IMPORTED: 40}
+    [run] = rows_of(ledger, "import_runs")
+    assert run["finished_at"] is not None

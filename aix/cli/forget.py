@@ -48,7 +48,8 @@ def command(
     A turn that another session shares, because one was resumed or forked from the other, stays with that session;
     the listing names it, so that it can be forgotten too.
 
-    The tool's own log is not touched: a later import reads it again once it has changed.
+    The tool's own log is not touched: a later import reads it again once it has changed, or once another version of its
+    importer does.
 
     \b
       aix forget session-log:5b1f

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+import msgspec
+
 from aix.errors import WorkerDiedError
 from aix.importing.bookkeeping import Entry, Run, write_bookkeeping
 from aix.importing.contract import Source
 from aix.importing.extraction import Began, Delivered, Group, GroupRead, Order, Reading, carry_out
-from aix.importing.plan import Planned, State, version_of
+from aix.importing.plan import Planned, version_of
 from aix.importing.report import Outcome, Status
 from aix.ledger.addition import Preparation, add
 from aix.ledger.delivery import Files
@@ -27,6 +29,10 @@ _LARGE_BYTES = 4 * 2**20
 _ORDER_BYTES = 8 * 2**20
 _ORDER_GROUPS = 400
 _COMMIT_BYTES = 96 * 2**20
+_COMMIT_DELIVERIES = 24
+"""Every file that a commit joins needs memory of its own while DuckDB reads them side by side."""
+_EARLY_DEATHS = 3
+"""Workers that may die before they begin; when there are more, something is wrong with starting them."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,8 @@ class _Batch:
         """By the folder of an order: which group a worker is at."""
         self._read: dict[Path, list[GroupRead]] = {}
         self._entries: list[Entry] = []
+        self._has_committed = False
+        self._early_deaths = 0
         self._deliveries: list[Files] = []
         self._fingerprints: dict[str, Fingerprint] = {}
 
@@ -146,7 +154,7 @@ class _Batch:
                 news = [reading for reading in readings if self._settle(reading)]
                 if news:
                     self._deliveries += [files for files in (rows, problems) if files]
-                if _size(self._deliveries) > _COMMIT_BYTES:
+                if len(self._deliveries) >= _COMMIT_DELIVERIES or _size(self._deliveries) > _COMMIT_BYTES:
                     self.commit(is_last=False)
             case WorkerDiedError():
                 return self._mourn(order, event)
@@ -154,8 +162,9 @@ class _Batch:
 
     def commit(self, *, is_last: bool) -> None:
         """Commit what was read since the last commit."""
-        if not self._entries:
+        if not self._entries and not (is_last and self._has_committed):
             return
+        self._has_committed = True
         finished_at = time.time_ns() // 10**6 if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, self._entries, finished_at)
         add(self._ledger, [*self._deliveries, notes], self._fingerprints, self._replacement())
@@ -165,21 +174,29 @@ class _Batch:
 
     def _replacement(self) -> Preparation | None:
         """Return what removes the rows that an earlier reading of outdated sources gave."""
-        outdated = [
-            entry.planned.name
-            for entry in self._entries
-            if entry.planned.state is State.OUTDATED and not entry.reading.failure
-        ]
-        return replacement(self._ledger, outdated) if outdated else None
+        groups: dict[str, list[Entry]] = {}
+        for entry in self._entries:
+            groups.setdefault(entry.planned.source.group or entry.planned.name, []).append(entry)
+        sources_of = {
+            label: {entry.planned.name for entry in entries}
+            for entries in groups.values()
+            if all(entry.planned.replaces and not entry.reading.failure for entry in entries)
+            for label in {label for entry in entries for label in entry.reading.labels}
+        }
+        return replacement(self._ledger, sources_of) if sources_of else None
 
     def _mourn(self, order: Order, death: WorkerDiedError) -> list[Group]:
         """The group at which a worker died has failed; those before it must be read again, their rows are lost."""
         self._read.pop(order.folder, None)
         at = self._at.get(order.folder)
-        lost = order.groups if at is None else (order.groups[at],)
-        for source in (source for group in lost for source in group.sources):
+        if at is None:
+            self._early_deaths += 1
+            if self._early_deaths > _EARLY_DEATHS:
+                raise death
+            return list(order.groups)
+        for source in order.groups[at].sources:
             self._settle(Reading(source, self._planned[source].stamps, failure=f"{death} while it was read"))
-        return [group for group in order.groups if group not in lost]
+        return [group for number, group in enumerate(order.groups) if number != at]
 
     def _settle(self, reading: Reading) -> bool:
         """Note what became of a source, and return whether that is worth a version of the ledger."""
@@ -194,10 +211,10 @@ class _Batch:
         reason = reading.failure or ("unchanged, and read with its group" if status is Status.SKIPPED else "")
         labels = len(set(reading.labels))
         self._tell(Outcome(planned.name, importer.name, status, reason, labels, reading.problems, planned.size_bytes))
-        content = reading.content
-        if reading.failure:
-            content = before.content if before else ""
-        now = Fingerprint(importer.name, version_of(importer), reading.stamps, content, reading.failure)
+        now = Fingerprint(importer.name, version_of(importer), reading.stamps, reading.content, reading.failure)
+        if reading.failure:  # what the ledger has of it is still what the reading before gave
+            last = before or msgspec.structs.replace(now, content="")
+            now = msgspec.structs.replace(last, stamps=reading.stamps, failure=reading.failure)
         if reading.failure and now == before:
             return False
         self._entries.append(Entry(planned, reading, status))

@@ -13,7 +13,7 @@ from aix.importing.plan import Planned, version_of
 from aix.importing.report import Status
 from aix.ledger.delivery import Delivery, Files
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns, batch_from_rows
+from aix.schema.checks import batch_from_columns
 
 FAILED_KIND = "source_failed"
 
@@ -59,7 +59,8 @@ def write_bookkeeping(folder: Path, run: Run, entries: Sequence[Entry], finished
     with Delivery(folder) as delivery:
         for name, listed in rows.items():
             if listed:
-                delivery.add("run", TABLES[name], batch_from_rows(TABLES[name], listed))
+                columns = {column: [row[column] for row in listed] for column in listed[0]}
+                delivery.add("run", TABLES[name], batch_from_columns(TABLES[name], columns))
         _add_failures(delivery, run, entries)
     return delivery.files()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Candidate, Importer, Source
+from aix.importing.contract import Candidate, Importer, Source, readable
 
 
 class Refused(StrEnum):
@@ -77,7 +77,7 @@ def discover(places: Sequence[str], importers: Sequence[Importer], owner: Owner)
     """Find the sources in these places, which may be files or folders."""
     found = Discovery()
     for place in dict.fromkeys(places):
-        fresh = _walk(place, owner, found)
+        fresh = _walk(place, importers, owner, found)
         _ask(importers, fresh, found)
         _refuse_unclaimed(place, importers, fresh, found)
     _settle(found)
@@ -99,17 +99,18 @@ def discover_by_default(importers: Sequence[Importer], owner: Owner) -> Discover
             continue
         for place in places:
             if Path(place).exists():
-                _ask([importer], _walk(place, owner, found), found)
+                _ask([importer], _walk(place, [importer], owner, found), found)
     _settle(found)
     return found
 
 
-def _walk(place: str, owner: Owner, found: Discovery) -> list[Candidate]:
+def _walk(place: str, importers: Sequence[Importer], owner: Owner, found: Discovery) -> list[Candidate]:
     """Return the files of a place that were not seen yet; links to folders are not followed, but for the place."""
     fresh: list[Candidate] = []
+    suffixes = _suffixes(importers)
     folders = [place] if Path(place).is_dir() else []
     if not folders:
-        _look_at(place, Path(place).stat, owner, found, fresh)
+        _look_at(place, Path(place).stat, owner, found, fresh, ("",))
     while folders:
         folder = folders.pop()
         try:
@@ -122,7 +123,7 @@ def _walk(place: str, owner: Owner, found: Discovery) -> list[Candidate]:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             else:
-                _look_at(entry.path, entry.stat, owner, found, fresh)
+                _look_at(entry.path, entry.stat, owner, found, fresh, suffixes)
     return fresh
 
 
@@ -132,13 +133,15 @@ def _look_at(
     owner: Owner,
     found: Discovery,
     fresh: list[Candidate],
+    suffixes: tuple[str, ...],
 ) -> None:
     if path in found.candidates:
         return
     try:
         state = read_state()
     except OSError as error:
-        found.refusals.append(_unreadable(path, error))
+        if path.endswith(suffixes):  # a dangling link with another name is nobody's log
+            found.refusals.append(_unreadable(path, error))
         return
     if stat.S_ISREG(state.st_mode):
         found.stamps[path] = now = stamp(state)
@@ -150,15 +153,28 @@ def _look_at(
 def _ask(importers: Iterable[Importer], files: Sequence[Candidate], found: Discovery) -> None:
     for importer in importers:
         try:
-            found.claims.extend(Claim(source, importer) for source in importer.discover(files))
+            found.claims.extend([Claim(_checked(source), importer) for source in importer.discover(files)])
         except Exception as error:  # a plugin may fail in any way; the others go on
             found.refusals.append(_crash(importer, error))
+
+
+def _checked(source: object) -> Source:
+    """Raise what says how a source is none: nothing checks what a plugin puts into one."""
+    if not isinstance(source, Source) or not isinstance(source.sidecars, tuple):
+        raise TypeError(f"it found something that is no source: {source!r}")
+    if not all(map(_is_text, (source.path, source.key, source.group, source.stamp, *source.sidecars))):
+        raise TypeError(f"it found a source with something that is no text: {source!r}")
+    return source
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str and (value.isascii() or bool(readable(value)))
 
 
 def _refuse_unclaimed(place: str, importers: Sequence[Importer], files: Sequence[Candidate], found: Discovery) -> None:
     """Name what the user may have wanted imported: the very file that was given, and what has the suffix of a log."""
     claimed = {path for claim in found.claims for path in claim.source.files}
-    suffixes = tuple(suffix for importer in importers for suffix in importer.suffixes)
+    suffixes = _suffixes(importers)
     for file in files:
         if file.path in claimed or not (file.path == place or file.path.endswith(suffixes)):
             continue
@@ -170,6 +186,10 @@ def _refuse_unclaimed(place: str, importers: Sequence[Importer], files: Sequence
             found.refusals.append(Refusal(file.path, Refused.UNCLAIMED, "no importer recognises it"))
         else:
             found.refusals.append(Refusal(file.path, Refused.UNRECOGNISED, "no importer recognises it"))
+
+
+def _suffixes(importers: Iterable[Importer]) -> tuple[str, ...]:
+    return tuple(suffix for importer in importers for suffix in importer.suffixes)
 
 
 def _settle(found: Discovery) -> None:

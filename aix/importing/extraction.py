@@ -12,18 +12,23 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from aix.errors import AixError, RowError
+from aix.errors import AixError
 from aix.importing.contract import Importer, Problem, Rows, Source, content_hash
 from aix.importing.plan import source_name, stamps_of
 from aix.importing.registry import load_importer
-from aix.ledger.delivery import Delivery, Files
+from aix.ledger.delivery import Delivery, Files, check_marks
+from aix.ledger.nodes import INFERRED_VALUES
 from aix.ledger.raw import keep_raw
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns
+from aix.schema.checks import batch_from_columns, repaired
 
 _MOST_PROBLEMS_AT_ONCE = 1_000
 _MOST_ROWS_ON_SHELF = 20_000
+_MOST_CHARACTERS_ON_SHELF = 32_000_000
 _SAMPLE_CHARACTERS = 200
+_REASON_CHARACTERS = 1_000
+_LABELS = {"sessions": "label", "session_turns": "session_label"}
+"""Where rows say which session they are of."""
 
 _SourcedBatch = tuple[str, list[str], pa.RecordBatch]
 """A table, the source of each row, and the rows."""
@@ -131,8 +136,8 @@ def _read_group(
         for piece in importer.extract(group.sources):
             reading = _reading_of(readings, piece)
             if isinstance(piece, Problem):
-                reading.problems += 1
                 problems.add(piece)
+                reading.problems += 1
                 continue
             _count(piece, reading)
             if straight_to is None:
@@ -157,32 +162,34 @@ class _Shelf:
         self._order = order
         self._rows = rows
         self._groups: list[tuple[int, tuple[Reading, ...], list[Rows]]] = []
-        self._count = 0
+        self._row_count = self._characters = 0
 
     def put(self, number: int, readings: tuple[Reading, ...], pieces: list[Rows]) -> None:
         self._groups.append((number, readings, pieces))
-        self._count += sum(sum(reading.rows.values()) for reading in readings)
+        self._row_count += sum(sum(reading.rows.values()) for reading in readings)
+        self._characters += sum(_characters(values) for piece in pieces for values in piece.columns.values())
 
     def is_full(self) -> bool:
-        return self._count >= _MOST_ROWS_ON_SHELF
+        return self._row_count >= _MOST_ROWS_ON_SHELF or self._characters >= _MOST_CHARACTERS_ON_SHELF
 
     def clear(self) -> Iterator[GroupRead]:
         """Write the rows of all groups that did not fail."""
         sound = [(readings, pieces) for _, readings, pieces in self._groups if not any(map(_failed, readings))]
         try:
             batches = self._batches([piece for _, pieces in sound for piece in pieces])
-        except RowError:
+        except Exception:  # one of them is to blame, and only that one fails
             batches = [batch for readings, pieces in sound for batch in self._batches_or_failure(readings, pieces)]
         for table, sources, batch in batches:
             self._rows.add(sources, TABLES[table], batch)
         yield from (GroupRead(number, readings) for number, readings, _ in self._groups)
-        self._groups, self._count = [], 0
+        self._groups = []
+        self._row_count = self._characters = 0
 
     def _batches_or_failure(self, readings: Sequence[Reading], pieces: Sequence[Rows]) -> list[_SourcedBatch]:
         try:
             return self._batches(pieces)
-        except RowError as error:
-            _fail(readings, str(error))
+        except Exception as error:  # whatever its rows do
+            _fail(readings, _explain(error))
             return []
 
     def _batches(self, pieces: Sequence[Rows]) -> list[_SourcedBatch]:
@@ -198,8 +205,15 @@ class _Shelf:
             length = len(next(iter(piece.columns.values()), ()))
             sources.extend([_statement_of(self._order, piece)] * length)
             for name, values in columns.items():
-                values.extend(piece.columns.get(name) or [None] * length)
-        return table, sources, batch_from_columns(TABLES[table], columns)
+                values.extend(piece.columns.get(name, [None] * length))
+        batch = batch_from_columns(TABLES[table], columns)
+        if table == INFERRED_VALUES.name:
+            check_marks(batch)
+        return table, sources, batch
+
+
+def _characters(values: Sequence[object]) -> int:
+    return sum(len(value) for value in values if type(value) is str)
 
 
 def _statement_of(order: Order, rows: Rows) -> str:
@@ -221,6 +235,8 @@ def _take_fingerprint(order: Order, importer: Importer, reading: Reading) -> Non
     source = reading.source
     reading.stamps = stamps_of(source, {})
     reading.content = importer.fingerprint(source)
+    if type(reading.content) is not str:
+        raise TypeError(f"its fingerprint is {reading.content!r}, which is no text")
     if not source.key:
         is_content = not source.sidecars and type(importer).fingerprint is Importer.fingerprint
         reading.main_hash = reading.content if is_content else content_hash((source.path,))
@@ -245,13 +261,14 @@ def _count(rows: Rows, reading: Reading) -> None:
     if len(lengths) != 1:
         raise ValueError(f"the columns of {rows.table} differ in length, or there are none")
     reading.rows[rows.table] += lengths.pop()
-    if rows.table == "sessions":
-        reading.labels.extend(map(str, rows.columns.get("label", ())))
+    label = _LABELS.get(rows.table)
+    if label:
+        reading.labels.extend(repaired(str(value)) for value in rows.columns.get(label, ()))
 
 
 def _fail(readings: Iterable[Reading], reason: str) -> None:
     for reading in readings:
-        reading.failure = reason
+        reading.failure = repaired(reason)[:_REASON_CHARACTERS]
         reading.rows.clear()
         reading.labels.clear()
 
@@ -281,6 +298,7 @@ class _Problems:
         self._numbers: Counter[str] = Counter()
 
     def add(self, problem: Problem) -> None:
+        _check(problem)
         self._held.append(problem)
         if len(self._held) >= _MOST_PROBLEMS_AT_ONCE:
             self.flush()
@@ -292,6 +310,13 @@ class _Problems:
         table = TABLES["import_problems"]
         self._notes.add("run", table, batch_from_columns(table, columns))
         self._held.clear()
+
+
+def _check(problem: Problem) -> None:
+    texts = (problem.kind, problem.reason, problem.sample or "")
+    numbers = (problem.line or 0, problem.byte_offset or 0)
+    if not all(type(text) is str for text in texts) or not all(type(n) is int and 0 <= n < 2**63 for n in numbers):
+        raise TypeError(f"it gave a problem that is none: {problem!r}")
 
 
 def problem_columns(

@@ -46,6 +46,8 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
     """Whether its files look changed and hold what they held."""
     is_known: bool = False
     """Whether rows of it are in the ledger."""
+    replaces: bool = False
+    """Whether what it gives takes the place of what it gave, because something else read it or it is asked for."""
 
     @property
     def source(self) -> Source:
@@ -107,23 +109,26 @@ def _plan(
     except OSError:  # it is gone since it was found: reading it will say so
         return Planned(claim, name, identity, State.CHANGED if entry else State.NEW, (), 0, is_known=_is_known(entry))
     size = 0 if source.stamp else sum(map(int, _sizes(stamps)))
-    state, is_touched = _state(claim, entry, stamps, version)
-    return Planned(claim, name, identity, state, stamps, size, is_touched, _is_known(entry))
+    is_outdated = entry is not None and (entry.version != version or entry.importer != claim.importer.name)
+    state, is_touched = _state(claim, entry, stamps, is_outdated=is_outdated)
+    return Planned(claim, name, identity, state, stamps, size, is_touched, _is_known(entry), is_outdated)
 
 
 def _is_known(entry: Fingerprint | None) -> bool:
     return entry is not None and bool(entry.content or not entry.failure)
 
 
-def _state(claim: Claim, entry: Fingerprint | None, stamps: tuple[str, ...], version: str | None) -> tuple[State, bool]:
-    """Return how a source stands, and whether it was touched; the version is that of a reading that is good enough."""
+def _state(
+    claim: Claim, entry: Fingerprint | None, stamps: tuple[str, ...], *, is_outdated: bool
+) -> tuple[State, bool]:
+    """Return how a source stands, and whether it was touched."""
     if entry is None:
         return State.NEW, False
     if entry.failure:
         return State.RETRY, False
     if not entry.content:
         return State.CHANGED, False
-    if entry.version != version or entry.importer != claim.importer.name:
+    if is_outdated:
         return State.OUTDATED, False
     if entry.stamps == stamps:
         return State.UNCHANGED, False

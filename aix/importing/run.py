@@ -14,7 +14,7 @@ from pathlib import Path
 from aix.ids import ulid
 from aix.importing.contract import Importer, readable
 from aix.importing.discovery import Discovery, Refusal, Refused, discover, discover_by_default
-from aix.importing.plan import Planned, make_plan, source_id
+from aix.importing.plan import Planned, make_plan, source_id, version_of
 from aix.importing.registry import Options, load_importers
 from aix.importing.report import Outcome, Report, Status
 from aix.importing.touched import note_touched, with_touched
@@ -103,8 +103,8 @@ def import_histories(
 
 def _teller(report: Report, watcher: Watcher) -> Callable[[Outcome], None]:
     def tell(outcome: Outcome) -> None:
-        if outcome.status is not Status.SKIPPED:  # read only for the sake of its group: reported already
-            report.outcomes.append(outcome)
+        report.outcomes.append(outcome)
+        if outcome.status is not Status.SKIPPED:
             watcher.advance(outcome)
 
     return tell
@@ -114,11 +114,13 @@ def _discover(
     places: Sequence[Path] | None, importers: Sequence[Importer], known: Fingerprints, machine: str | None
 ) -> Discovery:
     prefix = f"{machine}:" if machine else ""
+    versions = {importer.name: version_of(importer) for importer in importers}
 
     def owner(path: str, stamp: str) -> str | None:
         entry = known.get(source_id(prefix + readable(path))) if known else None
-        is_same = entry is not None and entry.stamps[:1] == (stamp,) and not entry.failure
-        return entry.importer if entry is not None and is_same else None
+        if entry is None or entry.failure or entry.stamps[:1] != (stamp,):
+            return None
+        return entry.importer if versions.get(entry.importer) == entry.version else None
 
     if places is None:
         return discover_by_default(importers, owner)
@@ -126,8 +128,11 @@ def _discover(
 
 
 def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
+    groups_to_read = {each.source.group for each in surveyed.plan if each.source.group and each.state.must_be_read}
     for each in surveyed.plan:
         name, importer = each.name, each.claim.importer.name
+        if each.source.group in groups_to_read and not settings.dry_run:
+            continue  # it is reported when its group has been read
         if not each.state.must_be_read:
             report.outcomes.append(Outcome(name, importer, Status.SKIPPED, "unchanged", size_bytes=each.size_bytes))
         elif settings.dry_run:

@@ -50,7 +50,7 @@ class Delivery:
         """Add rows that a source gave, or each row with a source of its own."""
         check_batch(table, batch)
         if table is INFERRED_VALUES:
-            _check_marks(batch)
+            check_marks(batch)
         if table.name not in self._writers:
             with writing_to(self._folder):
                 self._writers[table.name] = self._new_writer(table)
@@ -87,8 +87,11 @@ def _with_defaults(table: Table, batch: pa.RecordBatch) -> list[pa.Array]:
     ]
 
 
-def _check_marks(batch: pa.RecordBatch) -> None:
-    """Only a value that is joined by itself can be marked: not a key, a derived one, or a row of a set."""
+def check_marks(batch: pa.RecordBatch) -> None:
+    """Raise `RowError` for marks that say nothing.
+
+    Only a value that is joined by itself can be marked: not a key, a derived one, or a row of a set.
+    """
     marks = set(zip(*(batch.column(name).to_pylist() for name in ("table_name", "column_name")), strict=True))
     refused = [
         f"{name}.{column} cannot be inferred" for name, column in sorted(marks) if not _can_be_marked(name, column)

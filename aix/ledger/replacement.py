@@ -1,11 +1,12 @@
 """Replacing what a source gave: when it is read anew, rows that it no longer gives must go.
 
 Rows do not say which source they are from, but the log of imports says which sessions a source gave. A session is
-replaced when every source that gave it is read anew; otherwise what is new is joined to what is there, because the
-other source may be gone from disk. Turns that a session shares with one that stays are joined as well.
+replaced when it is given anew by every source that ever gave it, all of them read together; otherwise what is new is
+joined to what is there, because the other source may be gone from disk. Turns that stand in the log of a session which
+stays are joined as well.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import duckdb
@@ -17,12 +18,13 @@ from aix.ledger.removal import without_sessions
 from aix.ledger.views import create_views
 
 
-def replacement(ledger: Path, source_keys: Collection[str]) -> Preparation:
-    """Return what removes the sessions that only these sources gave, before they are joined in anew."""
+def replacement(ledger: Path, sources_of: Mapping[str, Collection[str]]) -> Preparation:
+    """Return what removes sessions before they are joined in anew: by label, the sources that give each now."""
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:
         has_groups = all(segment.group for segments in base.tables.values() for segment in segments)
-        labels = _sessions_of(ledger, base, source_keys) if has_groups else []
+        earlier = _sources_so_far(ledger, base) if has_groups else {}
+        labels = [label for label, sources in sources_of.items() if label in earlier and earlier[label] <= set(sources)]
         if not labels:
             return base
         stage.replaces_rows = True
@@ -31,12 +33,11 @@ def replacement(ledger: Path, source_keys: Collection[str]) -> Preparation:
     return prepare
 
 
-def _sessions_of(ledger: Path, base: Manifest, source_keys: Collection[str]) -> list[str]:
+def _sources_so_far(ledger: Path, base: Manifest) -> dict[str, set[str]]:
+    """Return the sources that ever gave each session."""
     with duckdb.connect() as connection:
         create_views(connection, ledger, base)
         found = connection.execute(
-            "select session_label from import_log where session_label is not null group by session_label"
-            " having bool_and(list_contains($keys, source_key)) order by session_label",
-            {"keys": sorted(source_keys)},
+            "select session_label, list(distinct source_key) from import_log where session_label is not null group by 1"
         ).fetchall()
-    return [label for (label,) in found]
+    return {label: set(sources) for label, sources in found}

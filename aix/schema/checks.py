@@ -123,7 +123,7 @@ def _column_array(table: Table, column: Column, values: Sequence[object] | None,
     try:
         array = pa.array(values, wanted)
     except UnicodeEncodeError:
-        array = pa.array([_repaired(value) for value in values], wanted)
+        array = pa.array([repaired(value) if type(value) is str else value for value in values], wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RowError(table.name, (f"{column.name}: {error}",)) from error
     return array if default is None else pc.fill_null(array, default)
@@ -136,8 +136,9 @@ def _filler(column: Column) -> str | int | None:
     return column.default
 
 
-def _repaired(value: object) -> object:
-    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if type(value) is str else value
+def repaired(text: str) -> str:
+    """Return text as it is stored: what is not Unicode in it becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _array(table: Table, column: Column, values: list[object]) -> pa.Array:

@@ -33,7 +33,7 @@ class NotesImporter(Importer):
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem]:
         for source in sources:
             buffer = RowBuffer(source)
-            label = f"notes:{Path(source.path).stem}"
+            label = f"notes:{Path(source.path).stem.partition('.')[2] or Path(source.path).stem}"
             parent = None
             offset = 0
             lines = Path(source.path).read_bytes().splitlines(keepends=True)
@@ -46,6 +46,9 @@ class NotesImporter(Importer):
                     continue
                 if not text:
                     yield Problem(source, "empty_line", "The line is empty.", number + 1, offset - len(line), "x" * 999)
+                    continue
+                if text.startswith("session "):
+                    label = f"notes:{text.split()[1]}"
                     continue
                 if text.startswith(os.environ.get("AIX_NOTES_SKIPS", "\n")):
                     continue
@@ -93,10 +96,24 @@ class TroubledImporter(NotesImporter):
             if file.name.endswith(".trouble"):
                 yield Source(file.path)
 
+    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem]:
+        yield from super().extract(sources)
+        if b"bad problem" in Path(sources[0].path).read_bytes():
+            yield Problem(sources[0], "kind", "reason", sample=b"bytes")  # type: ignore[arg-type]
+
+    def fingerprint(self, source: Source) -> str:
+        if b"no fingerprint" in Path(source.path).read_bytes():
+            return None  # type: ignore[return-value]
+        return super().fingerprint(source)
+
     def act(self, text: str) -> None:
         match text.split():
             case ["raise"]:
                 raise RuntimeError("line cannot be read")
+            case ["raise", "half"]:
+                raise RuntimeError("half a pair: \ud800")
+            case ["print"]:
+                print("not data")
             case ["die"]:
                 os.kill(os.getpid(), signal.SIGKILL)
             case ["die", "unless", path] if not Path(path).exists():
@@ -111,6 +128,10 @@ class TroubledImporter(NotesImporter):
 
     def _add_turn(self, buffer: RowBuffer, label: str, text: str, parent: str | None, number: int) -> str:
         turn = super()._add_turn(buffer, label, text, parent, number)
+        if text == "bad mark":
+            buffer.add("inferred_values", table_name="turns", row_key=turn, column_name="id")
+        if text == "odd label":
+            buffer.add("session_turns", session_label=f"{label}\ud800", turn_id=turn)
         if text == "wrong":
             buffer.add("tags", entity_type="turns", entity_id=turn, tag="x", added_at="yesterday")
         return turn
