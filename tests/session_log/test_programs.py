@@ -131,6 +131,21 @@ def test_an_agent_without_a_task_works_alone() -> None:
     assert (known.role, known.task_description, known.task_status) == ("unified", None, None)
 
 
+@pytest.mark.parametrize(("config", "tools"), [({"tools": []}, "[]"), ({}, None), ({"tools": "all"}, None)])
+def test_no_tools_are_not_the_same_as_unknown_tools(config: dict[str, object], tools: str | None) -> None:
+    known = settings("s", program("s", "session", owner="@(agent)"), Program("agent", "agent", None, config))
+    assert known.tools_available == tools
+
+
+@pytest.mark.parametrize("kind", ["agent", "human"])
+def test_permissions_that_no_program_states_have_no_basis(kind: str) -> None:
+    own = program("s", "session", owner="@(x)")
+    unknown = json.loads(settings("s", own, program("x", kind)).permissions_granted or "")
+    stated = json.loads(settings("s", own, program("x", kind, permissions=["read"])).permissions_granted or "")
+    assert (unknown["basis"], "allow" in unknown) == ("none", False)
+    assert (stated["basis"], stated["allow"]) == ("ontology", ["read"])
+
+
 def test_what_is_learned_from_programs_later_is_believed(tmp_path: Path) -> None:
     log = write_log(
         tmp_path / "s.jsonl", [entry("u", session="s"), entry("a", "assistant", "u", message={"model": "@(m)"})]
