@@ -1,4 +1,8 @@
-"""Fenced blocks of code in Markdown, by the rules of CommonMark."""
+"""Fenced blocks of code in Markdown.
+
+Of CommonMark it follows the rules for fences, their indentation and list items. Block quotes and HTML blocks are not
+known: a fence in a quote is none, one in HTML is one.
+"""
 
 import re
 from collections.abc import Iterator

@@ -79,7 +79,7 @@ def test_a_session_of_any_origin_becomes_a_log(tmp_path: Path) -> None:
             message("a1", "T1", "assistant", 1_003),
             message("a2", "T1", "assistant", 1_004, content="done"),
             message("u3", "T2", "user", 2_000, content="three", metadata_json='{"uuid":"not of this id"}'),
-            message("a3", "T2", "assistant", 2_001, content="four"),
+            message("a3", "T2", "assistant", 2_001, content="four", metadata_json="not JSON"),
             message("u4", "T3", "user", 3_000, content="five"),
         ],
         "requests": [{**request("q", "T2"), "message_id": "a3", "provider": "p", **answered}],

@@ -12,6 +12,7 @@ from aix_importers.session_log.settings import Named, SessionSettings
 from tests.session_log.logs import entry, extract, write_log
 
 SOURCE = Source("/logs/programs.json")
+NO_PROGRAM = "This is no program: it lacks an id or a programType."
 MODEL: dict[str, object] = {
     "id": "m",
     "type": "program",
@@ -58,23 +59,22 @@ def test_what_is_no_program_is_a_problem(tmp_path: Path) -> None:
     assert problems == ["not_json", "not_a_program", "not_a_program"]
 
 
-def test_secrets_are_never_kept(tmp_path: Path) -> None:
-    secret = {
-        "apiKey": "k",
-        "api_key": "k",
-        "API-KEY": "k",
-        "accessToken": "k",
-        "token": "k",
-        "clientSecret": "k",
-        "password": "k",
-        "credentials": {"user": "u"},
-        "Authorization": "Bearer k",
-        "headers": {"cf-aig-authorization": "k", "accept": "json"},
-        "nested": [{"secret": "k", "kept": 1}],
-    }
-    kept = {"maxTokens": 4000, "tokenizer": "bpe", "apiKeyRef": None, "authToken": "${AUTH_TOKEN}", "topP": 0.9}
-    [program], _ = read(tmp_path, json.dumps([{**MODEL, "config": {**secret, **kept}}]))
-    assert program.config == {**kept, "headers": {"accept": "json"}, "nested": [{"kept": 1}]}
+def test_problems_of_programs_show_where_they_are_and_not_what_they_hold(tmp_path: Path) -> None:
+    path = tmp_path / "programs.jsonl"
+    path.write_text(f'\ufeff{json.dumps(MODEL)}\n{{"apiKey": "s3cret"}}\n{{"apiKey": "s3cret", \n', "utf-8")
+    _, *problems = read_programs(str(path), SOURCE)
+    lines = path.read_bytes().split(b"\n")
+    assert problems == [
+        Problem(SOURCE, "not_a_program", NO_PROGRAM, 2, len(lines[0]) + 1),
+        Problem(SOURCE, "not_json", "The line is not JSON.", 3, len(lines[0]) + len(lines[1]) + 2),
+    ]
+    assert "s3cret" not in str(problems)
+
+
+def test_settings_are_kept_without_secrets(tmp_path: Path) -> None:
+    config = {"apiKey": "k", "headers": {"cf-aig-authorization": "k", "accept": "json"}, "topP": 0.9}
+    [program], _ = read(tmp_path, json.dumps([{**MODEL, "config": config}]))
+    assert program.config == {"headers": {"accept": "json"}, "topP": 0.9}
 
 
 def settings(session_id: str, *programs: Program, path: str = "/logs/x.jsonl") -> SessionSettings:
@@ -129,6 +129,21 @@ def test_the_task_of_an_agent_is_that_of_its_session(lifecycle: str, status: str
 def test_an_agent_without_a_task_works_alone() -> None:
     known = settings("s", program("s", "session", owner="@(agent)"), program("agent", "agent"))
     assert (known.role, known.task_description, known.task_status) == ("unified", None, None)
+
+
+@pytest.mark.parametrize(("config", "tools"), [({"tools": []}, "[]"), ({}, None), ({"tools": "all"}, None)])
+def test_no_tools_are_not_the_same_as_unknown_tools(config: dict[str, object], tools: str | None) -> None:
+    known = settings("s", program("s", "session", owner="@(agent)"), Program("agent", "agent", None, config))
+    assert known.tools_available == tools
+
+
+@pytest.mark.parametrize("kind", ["agent", "human"])
+def test_permissions_that_no_program_states_have_no_basis(kind: str) -> None:
+    own = program("s", "session", owner="@(x)")
+    unknown = json.loads(settings("s", own, program("x", kind)).permissions_granted or "")
+    stated = json.loads(settings("s", own, program("x", kind, permissions=["read"])).permissions_granted or "")
+    assert (unknown["basis"], "allow" in unknown) == ("none", False)
+    assert (stated["basis"], stated["allow"]) == ("ontology", ["read"])
 
 
 def test_what_is_learned_from_programs_later_is_believed(tmp_path: Path) -> None:

@@ -128,3 +128,11 @@ def test_a_log_without_any_time_gives_problems_only(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.jsonl", [without, {**without, "uuid": "v"}])
     statements, problems = extract_source(log)
     assert (statements, kinds(problems)) == ({}, ["no_time", "no_time"])
+
+
+def test_a_number_of_seconds_is_no_usable_timestamp(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.jsonl", [entry("u"), {**entry("v"), "timestamp": 1767607205}])
+    statements, problems = extract_source(log)
+    [tables] = statements.values()
+    first, second = tables["messages"]
+    assert (first["created_at"], kinds(problems)) == (second["created_at"], ["no_timestamp"])

@@ -207,7 +207,7 @@ def test_references_resolved_by_programs(ledger: Ledger, problems: dict[str, lis
         "dirs": [],
         "policy": None,
         "principal": {"id": "researcher", "type": "agent", "on_behalf_of": None},
-        "basis": "ontology",
+        "basis": "none",
     }
     assert rest == ["researcher", sha256(b"You are a research assistant.").hexdigest(), "researcher", "coding"]
     assert {row[4] for row in ask(ledger, MESSAGES, "refs-session")} == {"agent", None}

@@ -39,7 +39,7 @@ class Entry:
     usage: Usage
     metadata_json: str
     digest: bytes
-    """The same for entries that say the same."""
+    """The same for entries that say the same, in whichever session."""
     wrong: list[str] = field(default_factory=list)
     """Names of the fields whose values cannot be used."""
 
@@ -61,7 +61,7 @@ def read_entry(raw: Mapping[str, object]) -> Entry:
     time = read_time(raw.get("timestamp"))
     content = reader.content(message)
     metadata_json = _metadata(raw, message, time)
-    everything = "\x1f".join((role, session_id or "", str(time), metadata_json, content or ""))
+    everything = "\x1f".join((role, str(time), metadata_json, content or ""))
     return Entry(
         uuid=uuid,
         role=role,

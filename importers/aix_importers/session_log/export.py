@@ -62,7 +62,7 @@ def program(row: Row) -> dict[str, object]:
     """Return a program as its own tool writes it."""
     stage = "state" if row["program_type"] in _TYPES_WITH_A_STATE else "lifecycle"
     made = {"id": row["id"], "type": "program", "programType": row["program_type"], stage: row["lifecycle"]}
-    return {**_without_nulls(made), "config": json.loads(str(row["config_json"] or "{}"))}
+    return {**_without_nulls(made), "config": _read_json(row["config_json"]) or {}}
 
 
 class _Parents:
@@ -90,8 +90,10 @@ class _Parents:
 
 def _original(session: Row, message: Row) -> dict[str, object] | None:
     """Return the metadata of a message that an entry gave: its id is made of the entry's uuid."""
-    metadata = json.loads(str(message["metadata_json"] or "{}"))
-    uuid = metadata.get("uuid") if isinstance(metadata, dict) else None
+    metadata = _read_json(message["metadata_json"])
+    if not isinstance(metadata, dict):
+        return None
+    uuid = metadata.get("uuid")
     is_own = isinstance(uuid, str) and message["id"] == ulid("msg", str(session["origin"]), uuid)
     return metadata if is_own else None
 
@@ -131,6 +133,14 @@ def _new_entry(message: Row, session_id: object, parent: str | None, situation: 
             situation=situation,
         )
     return _without_nulls(made)
+
+
+def _read_json(text: object) -> object:
+    """Return what a column of JSON holds; NULL when it holds something else, as other origins may write it."""
+    try:
+        return json.loads(str(text or "null"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _moment(message: Row) -> int:

@@ -12,6 +12,9 @@ from aix_importers.session_log.programs import Program, Programs, read_programs
 from aix_importers.session_log.records import Record, RecordReader
 from aix_importers.session_log.rows import LogRows
 
+_MOST_COPIES = 16
+"""Of entries with one uuid: each copy is a source of its own for the join, whose effort grows with their number."""
+
 
 def extract_log(source: Source, origin: str, *, is_usage_inclusive: bool) -> Iterator[Rows | Problem]:
     """Go through the rows and problems of a log."""
@@ -46,6 +49,7 @@ class _LogExtraction:
         self._source = source
         self._placement = Placement(origin)
         self._rows = rows
+        self._copies: dict[str, set[bytes]] = {}
         self._orphans: list[tuple[Record, str, str]] = []
         self._last_session_id: str | None = None
 
@@ -92,7 +96,7 @@ class _LogExtraction:
             yield self._problem(record, "wrong_type", f"Not usable, and kept only as metadata: {names}.")
         earlier = self._placement.find(entry.uuid)
         if earlier is not None:
-            yield self._repetition(record, entry, earlier)
+            yield self._repetition(record, entry, earlier, clock)
             return
         session_id = entry.session_id or self._last_session_id
         if session_id is None:
@@ -108,14 +112,21 @@ class _LogExtraction:
         place = self._placement.add(entry, session_id, clock, is_time_inferred=entry.time is None)
         self._rows.add_message(entry, place)
 
-    def _repetition(self, record: Record, entry: Entry, earlier: Place) -> Problem:
-        if entry.digest in earlier.digests:
-            return self._problem(record, "duplicate_uuid", "The entry stands in the log a second time.")
+    def _repetition(self, record: Record, entry: Entry, earlier: Place, clock: int) -> Problem:
         if (entry.role == "user") is not earlier.is_user:
             reason = "An earlier entry has the same uuid and another role; this one was passed over."
             return self._problem(record, "duplicate_uuid", reason)
-        self._rows.add_message(entry, earlier, copy=len(earlier.digests))
-        earlier.digests += (entry.digest,)
+        if entry.session_id is not None and entry.session_id != earlier.session.id:
+            self._placement.borrow(entry.uuid, entry.session_id, clock)
+            self._last_session_id = entry.session_id
+        copies = self._copies.setdefault(entry.uuid, set())
+        if entry.digest == earlier.digest or entry.digest in copies:
+            return self._problem(record, "duplicate_uuid", "The entry stands in the log a second time.")
+        if len(copies) == _MOST_COPIES:
+            reason = f"{_MOST_COPIES + 1} earlier entries have the same uuid and say other things; it was passed over."
+            return self._problem(record, "duplicate_uuid", reason)
+        copies.add(entry.digest)
+        self._rows.add_message(entry, earlier, copy=len(copies))
         reason = "An earlier entry has the same uuid and says something else; what they say together was kept."
         return self._problem(record, "duplicate_uuid", reason)
 
@@ -133,7 +144,9 @@ class _LogExtraction:
     def _turns_and_sessions(self) -> Iterator[Rows]:
         for session in self._placement.sessions.values():
             for turn in session.turns:
-                self._rows.add_turn(turn)
+                if turn.session is session:
+                    self._rows.add_turn(turn)
+                self._rows.add_session_turn(session, turn)
                 yield from self._rows.take()
             self._rows.add_session(session)
             yield from self._rows.take()

@@ -54,10 +54,15 @@ class Branch:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """The turns of one session id, in the order of the log."""
+    """The turns of one session id, in the order of the log.
+
+    Turns of another session are borrowed when their entries stand in the log again under this session id.
+    """
 
     id: str
     turns: list[Turn] = field(default_factory=list)
+    borrowed_turns: set[Turn] = field(default_factory=set)
+    borrowed_uuids: set[str] = field(default_factory=set)
     branches: list[Branch] = field(default_factory=list)
     entry_count: int = 0
     created_at: int = 0
@@ -68,18 +73,23 @@ class Session:
         """The turn that began last, which nothing in the session follows yet."""
         return self.turns[-1] if self.turns else None
 
+    def has(self, turn: Turn) -> bool:
+        """Whether a turn is one of its own or borrowed."""
+        return turn.session is self or turn in self.borrowed_turns
+
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """Where an entry stands, and what entries of its uuid said."""
+    """Where an entry stands, and what it said."""
 
+    session: Session
     turn: Turn
     is_inferred: bool
     position: int
     request_seq: int
     is_user: bool
     time: int
-    digests: tuple[bytes, ...]
+    digest: bytes
 
 
 class Placement:
@@ -109,20 +119,31 @@ class Placement:
         session.updated_at = max(session.updated_at, time)
         turn.is_answered = turn.is_answered or not is_user
         turn.situation = turn.situation or entry.situation
-        place = Place(turn, is_inferred, session.entry_count, turn.request_count, is_user, time, (entry.digest,))
+        place = Place(session, turn, is_inferred, session.entry_count, turn.request_count, is_user, time, entry.digest)
         session.entry_count += 1
         turn.request_count += not is_user
         self._places[entry.uuid] = place
         return place
+
+    def borrow(self, uuid: str, session_id: str, time: int) -> None:
+        """Make the turn of an earlier entry that stands in the log again a part of this other session's history."""
+        turn = self._places[uuid].turn
+        session = self.sessions.setdefault(session_id, Session(session_id))
+        if turn.session is session or uuid in session.borrowed_uuids:
+            return
+        session.borrowed_uuids.add(uuid)
+        session.entry_count += 1
+        if turn not in session.borrowed_turns:
+            session.borrowed_turns.add(turn)
+            _move_head(session, turn)
+        session.updated_at = max(session.updated_at, time)
 
     @staticmethod
     def _joined_turn(session: Session, parent: Place | None, *, is_user: bool) -> Turn | None:
         """Return the turn that an entry becomes a part of; none when it begins one."""
         if parent is None:
             return None if is_user else session.head
-        is_joining = parent.turn.session is session and (
-            not is_user or (parent.is_user and not parent.turn.is_answered)
-        )
+        is_joining = session.has(parent.turn) and (not is_user or (parent.is_user and not parent.turn.is_answered))
         return parent.turn if is_joining else None
 
     def _new_turn(
@@ -157,7 +178,8 @@ def _move_head(session: Session, turn: Turn) -> None:
     """
     head = session.head
     if head is not None:
-        if turn.parent is not head:
+        # The line of a borrowed turn is kept by the session whose turn it is.
+        if turn.parent is not head and head.session is session:
             _leave(session, head, turn.parent)
         session.updated_at = max(session.updated_at + 1, turn.started_at)
     session.created_at = min(session.created_at, turn.started_at) if head else turn.started_at

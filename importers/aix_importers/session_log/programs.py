@@ -1,6 +1,5 @@
 """The programs that entries refer to, and what a reference stands for."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,17 +7,11 @@ from pathlib import Path, PurePath
 
 from aix.importing import Problem, Source
 from aix_importers.session_log.entries import is_text
-from aix_importers.session_log.json_text import DECODER, OddNumber, leading_values, without_lone_surrogates
+from aix_importers.session_log.json_text import DECODER, leading_values, without_lone_surrogates
+from aix_importers.session_log.secrets import without_secrets
 
 _REFERENCE = re.compile(r"@\((.*)\)", re.DOTALL)
 _MOST_BYTES = 64 * 2**20
-# Whole words, so that maxTokens, tokenizer and keyboard stay.
-_SECRET_WORDS = re.compile(
-    r"(^|_)(api_?key|(access|private|secret|auth|signing|account|ssh|encryption)_?key|token|secrets?|passwords?|passwd|passphrase"
-    r"|credentials?|authorization|bearer|cookie)(_|$)"
-)
-_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
-_ENVIRONMENT = re.compile(r"(?:[A-Za-z]+ )?\$\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,71 +74,63 @@ def referred_id(text: str) -> str | None:
 
 
 def read_programs(path: str, source: Source) -> Iterator[Program | Problem]:
-    """Go through the programs in a file: an array, an object by id, or JSON lines. Secrets are left out."""
+    """Go through the programs in a file: an array, an object by id, or JSON lines. Secrets are left out.
+
+    Problems have no sample, because it could hold one.
+    """
     with Path(path).open("rb") as file:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         yield Problem(source, "file_too_long", f"The file of programs has more than {_MOST_BYTES} bytes.")
         return
     try:
-        values = list(_values(data.decode("utf-8-sig", "replace"), source))
+        values = list(_values(data, source))
     except RecursionError:
         values = [Problem(source, "too_deep", "The file of programs is nested too deeply to be read.")]
-    for value in values:
-        yield value if isinstance(value, Problem) else _program(value, source)
+    yield from values
 
 
-def _values(text: str, source: Source) -> Iterator[object]:
+def _values(data: bytes, source: Source) -> Iterator[Program | Problem]:
     try:
-        whole = without_lone_surrogates(DECODER.decode(text))
+        whole = without_lone_surrogates(DECODER.decode(data.decode("utf-8-sig", "replace")))
     except ValueError:
-        for number, line in enumerate(text.split("\n"), 1):
-            values, end = leading_values(line)
-            yield from map(without_lone_surrogates, values)
-            if end < len(line):
-                yield Problem(source, "not_json", "The line is not JSON.", number, None, line[:500])
+        yield from _values_of_lines(data, source)
         return
     match whole:
         case list():
-            yield from whole
+            values = whole
         case dict() if not is_text(whole.get("programType")):
-            for program_id, value in whole.items():
-                yield {"id": program_id, **value} if isinstance(value, dict) else value
+            values = [
+                {"id": program_id, **value} if isinstance(value, dict) else value for program_id, value in whole.items()
+            ]
         case _:
-            yield whole
+            values = [whole]
+    for value in values:
+        yield _program(value, source)
 
 
-def _program(value: object, source: Source) -> Program | Problem:
+def _values_of_lines(data: bytes, source: Source) -> Iterator[Program | Problem]:
+    byte_offset = 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        text = line.decode("utf-8-sig", "replace")
+        values, end = leading_values(text)
+        for value in values:
+            yield _program(without_lone_surrogates(value), source, number, byte_offset)
+        if end < len(text):
+            yield Problem(source, "not_json", "The line is not JSON.", number, byte_offset)
+        byte_offset += len(line) + 1
+
+
+def _program(
+    value: object, source: Source, line: int | None = None, byte_offset: int | None = None
+) -> Program | Problem:
     if isinstance(value, dict) and is_text(value.get("id")) and value["id"] and is_text(value.get("programType")):
         stage = next((value[name] for name in ("lifecycle", "state") if is_text(value.get(name))), None)
         config = value.get("config")
-        return Program(value["id"], value["programType"], stage, _harmless(config) if isinstance(config, dict) else {})
-    sample = json.dumps(value, default=str)[:500]
-    return Problem(source, "not_a_program", "This is no program: it lacks an id or a programType.", sample=sample)
-
-
-def _harmless(config: Mapping[str, object]) -> dict[str, object]:
-    """Return settings without what looks like a secret; names of environment variables are none."""
-    return {name: _harmless_value(value) for name, value in config.items() if not _is_secret(name, value)}
-
-
-def _harmless_value(value: object) -> object:
-    match value:
-        case dict():
-            return _harmless(value)
-        case list():
-            return [_harmless_value(inner) for inner in value]
-        case _:
-            return value
-
-
-def _is_secret(name: str, value: object) -> bool:
-    words = _WORD_BORDER.sub("_", name).lower()
-    if _SECRET_WORDS.search(words) is None:
-        return False
-    is_reference = is_text(value) and _ENVIRONMENT.fullmatch(value.strip()) is not None
-    is_harmless = value is None or (isinstance(value, int | float) and not isinstance(value, OddNumber))
-    return not is_reference and not is_harmless
+        settings = without_secrets(config) if isinstance(config, dict) else {}
+        return Program(value["id"], value["programType"], stage, settings)
+    reason = "This is no program: it lacks an id or a programType."
+    return Problem(source, "not_a_program", reason, line, byte_offset)
 
 
 def _names_log(program: Program, path: str) -> bool:

@@ -34,7 +34,7 @@ class LogRows:
         """Add the message of an entry; a further one of the same uuid is a copy."""
         message_id = ulid("msg", self._origin, entry.uuid)
         time = place.time if entry.time is None else entry.time
-        source = self._settings_of(place.turn.session).query_source if place.is_user else Named(None)
+        source = self._settings_of(place.session).query_source if place.is_user else Named(None)
         self._buffer.add(
             "messages",
             copy=copy,
@@ -63,7 +63,7 @@ class LogRows:
 
     def _add_request(self, entry: Entry, place: Place, message_id: str, time: int, copy: int) -> None:
         request_id = ulid("req", self._origin, entry.uuid)
-        settings = self._settings_of(place.turn.session)
+        settings = self._settings_of(place.session)
         model, provider = settings.model(entry.model), settings.provider(entry.provider, entry.model)
         usage = entry.usage.exclusive() if self._is_usage_inclusive else entry.usage
         self._buffer.add(
@@ -71,7 +71,7 @@ class LogRows:
             copy=copy,
             id=request_id,
             turn_id=place.turn.id,
-            session_label=self._label(place.turn.session),
+            session_label=self._label(place.session),
             message_id=message_id,
             seq=place.request_seq,
             requested_at=max(0, time - (entry.latency_ms or 0)),
@@ -138,7 +138,10 @@ class LogRows:
             on_behalf_of=settings.on_behalf_of,
             situation=turn.situation,
         )
-        self._buffer.add("session_turns", session_label=self._label(turn.session), turn_id=turn.id)
+
+    def add_session_turn(self, session: Session, turn: Turn) -> None:
+        """Add that a turn, of its own or borrowed, belongs to a session."""
+        self._buffer.add("session_turns", session_label=self._label(session), turn_id=turn.id)
 
     def add_session(self, session: Session) -> None:
         """Add a session, and the branches that its head has left."""

@@ -104,18 +104,19 @@ class SessionSettings:
 
     @staticmethod
     def _tools(agent: Program) -> str | None:
-        tools = agent.references("tools")
-        return compact_json(tools) if tools else None
+        return compact_json(agent.references("tools")) if isinstance(agent.config.get("tools"), list) else None
 
     def _permissions(self) -> str | None:
         owner = self._agent or self._human
         if owner is None:
             return None
         granted: dict[str, object] = {"mode": None, "ask": [], "deny": [], "dirs": [], "policy": None}
-        if self._human and isinstance(self._human.config.get("permissions"), list):
-            granted["allow"] = self._human.references("permissions")
+        is_stated = isinstance(owner.config.get("permissions"), list)
+        if is_stated:
+            granted["allow"] = owner.references("permissions")
         granted["principal"] = {"id": owner.id, "type": owner.type, "on_behalf_of": self.on_behalf_of}
-        granted["basis"] = "ontology"
+        # Without a list nothing is known, whereas rules without `allow` on the word of the ontology allow everything.
+        granted["basis"] = "ontology" if is_stated else "none"
         return compact_json(granted)
 
 

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLAIN_EPOCH = _EPOCH.replace(tzinfo=None)
 _MILLISECOND = timedelta(milliseconds=1)
+_LEAST_NUMBER = 10**11
+"""Less than that is rather a number of seconds: as milliseconds it would be before March 1973."""
 _FIRST_OF_YEAR_10000 = 253_402_300_800_000
 
 
@@ -13,11 +15,15 @@ def read_time(value: object) -> int | None:
 
     >>> read_time("2026-01-02T03:04:05.678+01:00"), read_time(1767319445678), read_time("soon")
     (1767319445678, 1767319445678, None)
+    >>> read_time(1767319445) is None
+    True
     """
     match value:
         case bool():
             return None
         case int() | float():
+            if not _LEAST_NUMBER <= value < _FIRST_OF_YEAR_10000:
+                return None
             moment = round(value)
         case str():
             try:
