@@ -1,5 +1,6 @@
 """The `aix` command line: what users type, turned into calls of the library."""
 
+import gc
 import sys
 
 
@@ -8,4 +9,6 @@ def main() -> None:
     from aix.cli.diagnostics import run
     from aix.cli.root import aix
 
-    sys.exit(run(aix))
+    code = run(aix)
+    gc.freeze()  # at its end the interpreter looks for garbage in all there is, which takes long and frees nothing
+    sys.exit(code)

@@ -29,7 +29,10 @@ class State(StrEnum):
     @property
     def must_be_read(self) -> bool:
         """Whether the source has to be read now."""
-        return self not in (State.UNCHANGED, State.GONE)
+        return self not in _LEFT_ALONE
+
+
+_LEFT_ALONE = (State.UNCHANGED, State.GONE)
 
 
 class Planned(msgspec.Struct, frozen=True, gc=False):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 
+from aix.entry_points import EntryPoint, entry_points
 from aix.errors import UnknownNameError, UsageError
 from aix.importing.contract import Importer
 
@@ -27,9 +27,9 @@ class Registration:
 
 def registrations() -> list[Registration]:
     """Return all importers that are registered, by name; one that cannot be loaded says why."""
-    found = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+    found = sorted(entry_points(GROUP), key=lambda point: (point.name, point.value))
     by_name: dict[str, list[EntryPoint]] = {}
-    for point in dict.fromkeys(found):
+    for point in found:
         by_name.setdefault(point.name, []).append(point)
     return [_registration(points) for points in by_name.values()]
 
@@ -68,21 +68,21 @@ def _make(kind: type[Importer], options: Mapping[str, str]) -> Importer:
 
 def _registration(points: list[EntryPoint]) -> Registration:
     point = points[0]
-    distribution = point.dist.name if point.dist else ""
+    distribution = point.distribution
     if len(points) > 1:
-        owners = " and ".join(f"{each.dist.name if each.dist else '?'} ({each.value})" for each in points)
+        owners = " and ".join(f"{each.distribution} ({each.value})" for each in points)
         return Registration(point.name, distribution, None, f"several distributions register it: {owners}")
     try:
         kind = point.load()
     except Exception as error:  # a plugin may fail in any way; the others go on
         return Registration(point.name, distribution, None, f"it cannot be loaded: {type(error).__name__}: {error}")
+    if not isinstance(kind, type) or not issubclass(kind, Importer):
+        return Registration(point.name, distribution, None, "it is not an Importer")
     problem = _fault(kind, point.name)
     return Registration(point.name, distribution, None if problem else kind, problem)
 
 
-def _fault(kind: object, name: str) -> str:
-    if not isinstance(kind, type) or not issubclass(kind, Importer):
-        return "it is not an Importer"
+def _fault(kind: type[Importer], name: str) -> str:
     if isabstract(kind):
         return f"it lacks {', '.join(sorted(kind.__abstractmethods__))}"
     missing = [each for each in ("name", "version", "description", "capabilities") if not hasattr(kind, each)]
