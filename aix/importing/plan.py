@@ -44,7 +44,6 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
     id: str
     state: State
     stamps: tuple[str, ...]
-    size_bytes: int
     is_touched: bool = False
     """Whether its files look changed and hold what they held."""
     is_known: bool = False
@@ -54,6 +53,11 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
     def source(self) -> Source:
         """The source."""
         return self.claim.source
+
+    @property
+    def size_bytes(self) -> int:
+        """How large its files are; 0 when nobody can say."""
+        return 0 if self.source.stamp else sum(map(int, _sizes(self.stamps)))
 
 
 def source_name(source: Source, machine: str | None) -> str:
@@ -108,10 +112,9 @@ def _plan(
     try:
         stamps = stamps_of(source, seen)
     except OSError:  # it is gone since it was found: reading it will say so
-        return Planned(claim, name, identity, State.CHANGED if entry else State.NEW, (), 0, is_known=_is_known(entry))
-    size = 0 if source.stamp else sum(map(int, _sizes(stamps)))
+        return Planned(claim, name, identity, State.CHANGED if entry else State.NEW, (), is_known=_is_known(entry))
     state, is_touched = _state(claim, entry, stamps, version)
-    return Planned(claim, name, identity, state, stamps, size, is_touched, _is_known(entry))
+    return Planned(claim, name, identity, state, stamps, is_touched, _is_known(entry))
 
 
 def _is_known(entry: Fingerprint | None) -> bool:

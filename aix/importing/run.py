@@ -124,7 +124,7 @@ def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
     for each in surveyed.plan:
         name, importer = each.name, each.claim.importer.name
         if not each.state.must_be_read:
-            report.outcomes.append(Outcome(name, importer, Status.SKIPPED, "unchanged", size_bytes=each.size_bytes))
+            report.outcomes.append(Outcome(name, importer, Status.SKIPPED, "unchanged"))
         elif settings.dry_run:
             status = Status.UPSERTED if each.is_known else Status.IMPORTED
             report.outcomes.append(Outcome(name, importer, status, str(each.state), size_bytes=each.size_bytes))
