@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from aix.importing.run import Settings, import_histories
+from tests.session_log.logs import entry, write_log
 
 HEAVY = {"duckdb", "polars", "pyarrow"}
 RUN_MAIN = "from aix.cli import main\ntry: main()\nexcept SystemExit: pass"
@@ -43,6 +47,22 @@ def test_no_heavy_library_is_loaded(code: str) -> None:
     output = subprocess.run(
         [sys.executable, "-c", f"{code}\n{SHOW_HEAVY}"], capture_output=True, text=True, check=True
     ).stdout
+    assert output.splitlines()[-1] == "[]"
+
+
+def test_an_import_of_what_has_not_changed_loads_nothing_that_reads_logs_or_draws(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.jsonl", [entry("u")])
+    ledger = tmp_path / "ledger"
+    import_histories(ledger, [log], Settings(jobs=0))
+    code = f"import sys; sys.argv = {['aix', 'import', str(log), '--ledger', str(ledger)]}\n{RUN_MAIN}"
+    unwanted = {*HEAVY, "jsonlines", "multiprocessing", "rich.console", "tempfile"}
+    output = subprocess.run(
+        [sys.executable, "-c", f"{code}\nprint(sorted({unwanted} & set(sys.modules)))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "skipped" in output
     assert output.splitlines()[-1] == "[]"
 
 

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from operator import attrgetter, itemgetter
 from pathlib import Path
 
@@ -81,11 +82,13 @@ def discover(places: Sequence[str], importers: Sequence[Importer], owner: Owner)
         _ask(importers, fresh, found)
         _refuse_unclaimed(place, importers, fresh, found)
     _settle(found)
-    seen = [*(claim.source.path for claim in found.claims), *(refusal.path for refusal in found.refusals)]
-    for place in dict.fromkeys(places):
-        if not any(path == place or path.startswith(place.rstrip(os.sep) + os.sep) for path in seen):
-            found.empty_places.append(place)
+    found.empty_places = [place for place in dict.fromkeys(places) if not _holds_anything(place, found)]
     return found
+
+
+def _holds_anything(place: str, found: Discovery) -> bool:
+    seen = chain((claim.source.path for claim in found.claims), (refusal.path for refusal in found.refusals))
+    return any(path == place or path.startswith(place.rstrip(os.sep) + os.sep) for path in seen)
 
 
 def discover_by_default(importers: Sequence[Importer], owner: Owner) -> Discovery:
@@ -119,11 +122,13 @@ def _walk(place: str, importers: Sequence[Importer], owner: Owner, found: Discov
         except OSError as error:
             found.refusals.append(_unreadable(folder, error))
             continue
+        below = []
         for entry in listed:
             if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
+                below.append(entry.path)
             else:
                 _look_at(entry.path, entry.stat, owner, found, fresh, suffixes)
+        folders.extend(reversed(below))  # the first one is next: what comes in order is sorted in no time
     return fresh
 
 

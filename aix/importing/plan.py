@@ -29,7 +29,10 @@ class State(StrEnum):
     @property
     def must_be_read(self) -> bool:
         """Whether the source has to be read now."""
-        return self not in (State.UNCHANGED, State.GONE)
+        return self not in _LEFT_ALONE
+
+
+_LEFT_ALONE = (State.UNCHANGED, State.GONE)
 
 
 class Planned(msgspec.Struct, frozen=True, gc=False):
@@ -41,7 +44,6 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
     id: str
     state: State
     stamps: tuple[str, ...]
-    size_bytes: int
     is_touched: bool = False
     """Whether its files look changed and hold what they held."""
     is_known: bool = False
@@ -53,6 +55,11 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
     def source(self) -> Source:
         """The source."""
         return self.claim.source
+
+    @property
+    def size_bytes(self) -> int:
+        """How large its files are; 0 when nobody can say."""
+        return 0 if self.source.stamp else sum(map(int, _sizes(self.stamps)))
 
 
 def source_name(source: Source, machine: str | None) -> str:
@@ -107,11 +114,10 @@ def _plan(
     try:
         stamps = stamps_of(source, seen)
     except OSError:  # it is gone since it was found: reading it will say so
-        return Planned(claim, name, identity, State.CHANGED if entry else State.NEW, (), 0, is_known=_is_known(entry))
-    size = 0 if source.stamp else sum(map(int, _sizes(stamps)))
+        return Planned(claim, name, identity, State.CHANGED if entry else State.NEW, (), is_known=_is_known(entry))
     is_outdated = entry is not None and (entry.version != version or entry.importer != claim.importer.name)
     state, is_touched = _state(claim, entry, stamps, is_outdated=is_outdated)
-    return Planned(claim, name, identity, state, stamps, size, is_touched, _is_known(entry), is_outdated)
+    return Planned(claim, name, identity, state, stamps, is_touched, _is_known(entry), is_outdated)
 
 
 def _is_known(entry: Fingerprint | None) -> bool:

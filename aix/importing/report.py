@@ -18,6 +18,8 @@ class Status(StrEnum):
     SKIPPED = "skipped"
     FAILED = "failed"
 
+    __hash__ = str.__hash__  # that of an Enum is written in Python, and thousands of outcomes are counted
+
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What was done with one source."""
@@ -29,6 +31,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     sessions: int = 0
     problems: int = 0
     size_bytes: int = 0
+    """Of a source that was read."""
 
 
 @dataclass

@@ -89,8 +89,8 @@ def import_histories(
     surveyed = survey(ledger, places, settings)
     report = Report(refusals=surveyed.found.refusals, empty_places=surveyed.found.empty_places)
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
-    _note_unread(surveyed, settings, report)
     to_read = [each for each in surveyed.plan if each.state.must_be_read]
+    _note_unread(surveyed, settings, report)
     if not settings.dry_run:
         note_touched(ledger, surveyed.plan, surveyed.known)
         if to_read:
@@ -134,7 +134,7 @@ def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
         if each.source.group in groups_to_read and not settings.dry_run:
             continue  # it is reported when its group has been read
         if not each.state.must_be_read:
-            report.outcomes.append(Outcome(name, importer, Status.SKIPPED, "unchanged", size_bytes=each.size_bytes))
+            report.outcomes.append(Outcome(name, importer, Status.SKIPPED, "unchanged"))
         elif settings.dry_run:
             status = Status.UPSERTED if each.is_known else Status.IMPORTED
             report.outcomes.append(Outcome(name, importer, status, str(each.state), size_bytes=each.size_bytes))

@@ -24,7 +24,12 @@ def find_sources(files: Sequence[Candidate], importer: str, given: str | None) -
 
     `given` is a file that is read with every log instead of those that lie near it.
     """
-    near_programs = cache(_programs_near)  # thousands of logs lie in a few folders
+    programs_in = cache(_programs_in)
+
+    @cache  # thousands of logs lie in a few folders
+    def programs_near(folder: str) -> tuple[str, ...]:
+        return (*programs_in(folder), *(programs_in(_folder_of(folder)) if folder else ()))
+
     for file in files:
         if file.claimed_by not in (None, importer) or file.path == given:
             continue
@@ -33,8 +38,7 @@ def find_sources(files: Sequence[Candidate], importer: str, given: str | None) -
             if file.claimed_by or _holds_programs(file.head()):
                 yield Source(file.path)
         elif name.endswith(".jsonl") and (file.claimed_by or holds_entry(file.head(_HEAD_BYTES))):
-            folder = file.path[: file.path.rfind(os.sep)]
-            yield Source(file.path, sidecars=(given,) if given else near_programs(folder))
+            yield Source(file.path, sidecars=(given,) if given else programs_near(_folder_of(file.path)))
     if given:
         yield Source(given)
 
@@ -75,8 +79,11 @@ def _holds_programs(head: bytes) -> bool:
     return b'"programType"' in head
 
 
-def _programs_near(folder: str) -> tuple[str, ...]:
-    """Return the files of programs in a folder and the one above it, whether they are imported themselves or not."""
-    folders = dict.fromkeys((folder, folder[: folder.rfind(os.sep)])) if folder else (folder,)
-    paths = (f"{place}{os.sep}{name}" for place in folders for name in PROGRAM_FILES)
+def _folder_of(path: str) -> str:
+    return path[: path.rfind(os.sep)]
+
+
+def _programs_in(folder: str) -> tuple[str, ...]:
+    """Return the files of programs in a folder, whether they are imported themselves or not."""
+    paths = (f"{folder}{os.sep}{name}" for name in PROGRAM_FILES)
     return tuple(path for path in paths if _holds_programs(Candidate(path, 0, 0, 0).head()))
