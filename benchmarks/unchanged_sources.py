@@ -27,7 +27,8 @@ _MEASURE = """
 import json, os, sys, time
 nowhere = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
 began = time.perf_counter()
-_, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[nowhere]), 0)
+as_installed = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+_, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], as_installed, file_actions=[nowhere]), 0)
 seconds = time.perf_counter() - began
 print(json.dumps([seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]))
 sys.exit(status != 0)

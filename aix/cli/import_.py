@@ -93,7 +93,7 @@ def command(
     if not report.bytes_read:
         # At its end the interpreter looks for garbage once more, for a tenth of the time of a run that reads nothing.
         gc.freeze()
-    if paths and not report.outcomes and not report.refusals:
+    if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
     return _listing(report, is_by_default=not paths, dry_run=dry_run)
 
@@ -131,7 +131,7 @@ def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing
 
 
 def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]:
-    notes = [] if report.outcomes or not is_by_default else ["no histories were found; name a PATH, or see aix sources"]
+    notes = [] if report.statuses or not is_by_default else ["no histories were found; name a PATH, or see aix sources"]
     if dry_run:
         notes.append("nothing was done; import without --dry-run to do it")
     if report.problems:

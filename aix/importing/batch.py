@@ -208,7 +208,9 @@ class _Batch:
             status = Status.FAILED
         elif not planned.state.must_be_read:
             status = Status.SKIPPED
-        reason = reading.failure or ("unchanged, and read with its group" if status is Status.SKIPPED else "")
+        reason = reading.failure or ("" if reading.content else "it changed while it was read")
+        if status is Status.SKIPPED:
+            reason = "unchanged, and read with its group"
         labels = len(set(reading.labels))
         self._tell(Outcome(planned.name, importer.name, status, reason, labels, reading.problems, planned.size_bytes))
         now = Fingerprint(importer.name, version_of(importer), reading.stamps, reading.content, reading.failure)

@@ -181,7 +181,8 @@ class Importer(ABC):
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the sources among these files; a file that is not this importer's own is passed over.
 
-        Two importers that claim one file are an error, so look inside what a name alone does not tell.
+        Two importers that claim one file are an error, so look inside what a name alone does not tell. Sidecars may
+        lie beside a source or in the folder above it: AIX sees when such a file appears.
         """
 
     @abstractmethod

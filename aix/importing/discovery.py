@@ -52,6 +52,18 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass
+class Walk:
+    """What lies in a place, and who is to look at it."""
+
+    place: str
+    importers: Sequence[Importer]
+    stamps: dict[str, str] = field(default_factory=dict)
+    """By path, the stamp of every file."""
+    states: dict[str, os.stat_result] = field(default_factory=dict)
+    refusals: list[Refusal] = field(default_factory=list)
+
+
+@dataclass
 class Discovery:
     """What was found."""
 
@@ -74,15 +86,43 @@ def stamp(state: os.stat_result) -> str:
     return f"{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
 
 
-def discover(places: Sequence[str], importers: Sequence[Importer], owner: Owner) -> Discovery:
-    """Find the sources in these places, which may be files or folders."""
+def walk_given(places: Sequence[str], importers: Sequence[Importer]) -> list[Walk]:
+    """Go through places that the user names, which may be files or folders; every importer looks at them."""
+    return [_walk(place, importers) for place in dict.fromkeys(places)]
+
+
+def walk_default(importers: Sequence[Importer]) -> tuple[list[Walk], list[Refusal]]:
+    """Go through the places where the tools keep their logs; only the importer of a tool looks there."""
+    walks: list[Walk] = []
+    refusals: list[Refusal] = []
+    for importer in importers:
+        try:
+            places = [str(place.absolute()) for place in importer.default_places()]
+        except Exception as error:  # a plugin may fail in any way; the others go on
+            refusals.append(_crash(importer, error))
+        else:
+            walks += [_walk(place, [importer]) for place in dict.fromkeys(places) if Path(place).exists()]
+    return walks, refusals
+
+
+def discover(walks: Sequence[Walk], owner: Owner, *, are_given: bool) -> Discovery:
+    """Find the sources among the files of these places."""
     found = Discovery()
-    for place in dict.fromkeys(places):
-        fresh = _walk(place, importers, owner, found)
-        _ask(importers, fresh, found)
-        _refuse_unclaimed(place, importers, fresh, found)
+    for walk in walks:
+        found.refusals += walk.refusals
+        fresh = [
+            Candidate(path, state.st_size, state.st_mtime_ns, state.st_ino, owner(path, walk.stamps[path]))
+            for path, state in walk.states.items()
+            if path not in found.candidates
+        ]
+        found.stamps.update(walk.stamps)
+        found.candidates.update((file.path, file) for file in fresh)
+        _ask(walk.importers, fresh, found)
+        if are_given:
+            _refuse_unclaimed(walk.place, walk.importers, fresh, found)
     _settle(found)
-    found.empty_places = [place for place in dict.fromkeys(places) if not _holds_anything(place, found)]
+    if are_given:
+        found.empty_places = [walk.place for walk in walks if not _holds_anything(walk.place, found)]
     return found
 
 
@@ -91,68 +131,41 @@ def _holds_anything(place: str, found: Discovery) -> bool:
     return any(path == place or path.startswith(place.rstrip(os.sep) + os.sep) for path in seen)
 
 
-def discover_by_default(importers: Sequence[Importer], owner: Owner) -> Discovery:
-    """Find the sources in the places where the tools keep their logs; only the importer of a tool looks there."""
-    found = Discovery()
-    for importer in importers:
-        try:
-            places = [str(place.absolute()) for place in importer.default_places()]
-        except Exception as error:  # a plugin may fail in any way; the others go on
-            found.refusals.append(_crash(importer, error))
-            continue
-        for place in places:
-            if Path(place).exists():
-                _ask([importer], _walk(place, [importer], owner, found), found)
-    _settle(found)
-    return found
-
-
-def _walk(place: str, importers: Sequence[Importer], owner: Owner, found: Discovery) -> list[Candidate]:
-    """Return the files of a place that were not seen yet; links to folders are not followed, but for the place."""
-    fresh: list[Candidate] = []
-    suffixes = _suffixes(importers)
+def _walk(place: str, importers: Sequence[Importer]) -> Walk:
+    """Go through the files of a place; links to folders are not followed, but for the place."""
+    walk = Walk(place, importers)
     folders = [place] if Path(place).is_dir() else []
     if not folders:
-        _look_at(place, Path(place).stat, owner, found, fresh, ("",))
+        _look_at(place, Path(place).stat, walk, ("",))
+    suffixes = _suffixes(importers)
     while folders:
         folder = folders.pop()
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=attrgetter("name"))
         except OSError as error:
-            found.refusals.append(_unreadable(folder, error))
+            walk.refusals.append(_unreadable(folder, error))
             continue
         below = []
         for entry in listed:
             if entry.is_dir(follow_symlinks=False):
                 below.append(entry.path)
             else:
-                _look_at(entry.path, entry.stat, owner, found, fresh, suffixes)
+                _look_at(entry.path, entry.stat, walk, suffixes)
         folders.extend(reversed(below))  # the first one is next: what comes in order is sorted in no time
-    return fresh
+    return walk
 
 
-def _look_at(
-    path: str,
-    read_state: Callable[[], os.stat_result],
-    owner: Owner,
-    found: Discovery,
-    fresh: list[Candidate],
-    suffixes: tuple[str, ...],
-) -> None:
-    if path in found.candidates:
-        return
+def _look_at(path: str, read_state: Callable[[], os.stat_result], walk: Walk, suffixes: tuple[str, ...]) -> None:
     try:
         state = read_state()
     except OSError as error:
         if path.endswith(suffixes):  # a dangling link with another name is nobody's log
-            found.refusals.append(_unreadable(path, error))
+            walk.refusals.append(_unreadable(path, error))
         return
     if stat.S_ISREG(state.st_mode):
-        found.stamps[path] = now = stamp(state)
-        candidate = Candidate(path, state.st_size, state.st_mtime_ns, state.st_ino, owner(path, now))
-        found.candidates[path] = candidate
-        fresh.append(candidate)
+        walk.states[path] = state
+        walk.stamps[path] = stamp(state)
 
 
 def _ask(importers: Iterable[Importer], files: Sequence[Candidate], found: Discovery) -> None:

@@ -43,6 +43,10 @@ class Report:
     """What was found and is nobody's source."""
     empty_places: list[str] = field(default_factory=list)
     """Places that were given and hold nothing to import."""
+    unchanged: int = 0
+    """Sources that were skipped without a look at each."""
+    depends_on_other_places: bool = False
+    """Whether sources have files that lie elsewhere than where it was looked."""
     before: Manifest | None = None
     after: Manifest | None = None
     seconds: float = 0.0
@@ -50,7 +54,7 @@ class Report:
     @property
     def statuses(self) -> Counter[Status]:
         """How many sources have which status."""
-        return Counter(outcome.status for outcome in self.outcomes)
+        return Counter(outcome.status for outcome in self.outcomes) + Counter({Status.SKIPPED: self.unchanged})
 
     @property
     def problems(self) -> int:

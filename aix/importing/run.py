@@ -13,8 +13,18 @@ from pathlib import Path
 
 from aix.ids import ulid
 from aix.importing.contract import Importer, readable
-from aix.importing.discovery import Discovery, Refusal, Refused, discover, discover_by_default
+from aix.importing.discovery import (
+    Discovery,
+    Owner,
+    Refusal,
+    Refused,
+    Walk,
+    discover,
+    walk_default,
+    walk_given,
+)
 from aix.importing.plan import Planned, make_plan, source_id, version_of
+from aix.importing.quiet import note_quiet, recall_quiet, state_of
 from aix.importing.registry import Options, load_importers
 from aix.importing.report import Outcome, Report, Status
 from aix.importing.touched import note_touched, with_touched
@@ -67,12 +77,42 @@ class Watcher:
 
 def survey(ledger: Path, places: Sequence[Path] | None, settings: Settings) -> Survey:
     """Find sources in these places, or where the tools keep their logs, and compare them with what is known."""
+    return _survey(ledger, _go_through(places, settings), settings)
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """The places of a run, gone through, and the importers that look at them."""
+
+    walks: list[Walk]
+    importers: list[Importer]
+    refusals: list[Refusal]
+    are_given: bool
+
+    def state(self, settings: Settings) -> str | None:
+        """Return what stands for everything that the survey of these places depends on."""
+        if self.refusals:
+            return None
+        readers = [f"{importer.name} {version_of(importer)}" for importer in self.importers]
+        return state_of(self.walks, [*readers, f"machine {settings.machine}", f"given {self.are_given}"])
+
+
+def _go_through(places: Sequence[Path] | None, settings: Settings) -> _Ground:
     importers, broken = load_importers(settings.options, settings.importer)
+    refusals = [Refusal(f"importer {each.name}", Refused.CRASH, each.problem) for each in broken]
+    if places is None:
+        walks, crashes = walk_default(importers)
+        return _Ground(walks, importers, [*refusals, *crashes], are_given=False)
+    walks = walk_given([str(absolute_path(place)) for place in places], importers)
+    return _Ground(walks, importers, refusals, are_given=True)
+
+
+def _survey(ledger: Path, ground: _Ground, settings: Settings) -> Survey:
     known: dict[str, Fingerprint] = {}
     if is_ledger(ledger):
         known = with_touched(ledger, read_fingerprints(ledger, read_latest(ledger)))
-    found = _discover(places, importers, known, settings.machine)
-    found.refusals[:0] = [Refusal(f"importer {each.name}", Refused.CRASH, each.problem) for each in broken]
+    found = discover(ground.walks, _owner(ground.importers, known, settings.machine), are_given=ground.are_given)
+    found.refusals[:0] = ground.refusals
     return Survey(found, known, make_plan(found, known, machine=settings.machine, reparse=settings.reparse))
 
 
@@ -86,19 +126,46 @@ def import_histories(
     settings, watcher = settings or Settings(), watcher or Watcher()
     started = time.monotonic()
     started_at = time.time_ns() // 10**6
-    surveyed = survey(ledger, places, settings)
-    report = Report(refusals=surveyed.found.refusals, empty_places=surveyed.found.empty_places)
+    ground = _go_through(places, settings)
+    report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
-    to_read = [each for each in surveyed.plan if each.state.must_be_read]
-    _note_unread(surveyed, settings, report)
-    if not settings.dry_run:
-        note_touched(ledger, surveyed.plan, surveyed.known)
-        if to_read:
-            watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-            _read(ledger, surveyed, settings, started_at, _teller(report, watcher))
-            report.after = read_latest(ledger) if is_ledger(ledger) else None
+    state = None if settings.reparse else ground.state(settings)
+    quiet = recall_quiet(ledger, report.before.version, state) if state and report.before else None
+    if quiet is None:
+        _import(ledger, _survey(ledger, ground, settings), settings, started_at, report, watcher)
+        if state and report.after and not settings.dry_run and _is_settled(report):
+            note_quiet(ledger, report.after.version, state, len(report.outcomes))
+    else:
+        report.unchanged = quiet
     report.seconds = time.monotonic() - started
     return report
+
+
+def _import(
+    ledger: Path, surveyed: Survey, settings: Settings, started_at: int, report: Report, watcher: Watcher
+) -> None:
+    report.refusals, report.empty_places = surveyed.found.refusals, surveyed.found.empty_places
+    report.depends_on_other_places = any(
+        path not in surveyed.found.stamps for each in surveyed.plan for path in each.source.files
+    )
+    to_read = [each for each in surveyed.plan if each.state.must_be_read]
+    _note_unread(surveyed, settings, report)
+    if settings.dry_run:
+        return
+    note_touched(ledger, surveyed.plan, surveyed.known)
+    if to_read:
+        watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
+        _read(ledger, surveyed, settings, started_at, _teller(report, watcher))
+        report.after = read_latest(ledger) if is_ledger(ledger) else None
+
+
+def _is_settled(report: Report) -> bool:
+    """Whether the ledger has everything of what was found, as it was when it was looked at."""
+    return not (
+        report.failures
+        or report.depends_on_other_places
+        or any(outcome.reason for outcome in report.outcomes if outcome.status is not Status.SKIPPED)
+    )
 
 
 def _teller(report: Report, watcher: Watcher) -> Callable[[Outcome], None]:
@@ -110,9 +177,7 @@ def _teller(report: Report, watcher: Watcher) -> Callable[[Outcome], None]:
     return tell
 
 
-def _discover(
-    places: Sequence[Path] | None, importers: Sequence[Importer], known: Fingerprints, machine: str | None
-) -> Discovery:
+def _owner(importers: Sequence[Importer], known: Fingerprints, machine: str | None) -> Owner:
     prefix = f"{machine}:" if machine else ""
     versions = {importer.name: version_of(importer) for importer in importers}
 
@@ -122,9 +187,7 @@ def _discover(
             return None
         return entry.importer if versions.get(entry.importer) == entry.version else None
 
-    if places is None:
-        return discover_by_default(importers, owner)
-    return discover([str(absolute_path(place)) for place in places], importers, owner)
+    return owner
 
 
 def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:

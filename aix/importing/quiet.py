@@ -1,0 +1,76 @@
+"""Places in which nothing has changed: noted beside the ledger, so that such a run ends after looking at the files.
+
+The note says of a state of places, as stamps of all their files show it, how many sources were in it when the ledger
+had everything of them. It counts only for the version of the ledger and the importers it was made with, and can be
+deleted at any time.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from aix.errors import LedgerUnwritableError
+from aix.importing.discovery import Walk
+from aix.ledger.durable import new_file, remove, writing_to
+
+FILE_NAME = "quiet.json"
+_MOST_STATES = 16
+
+
+class _Note(msgspec.Struct):
+    version: int
+    """Of the ledger."""
+    sources: dict[str, int]
+    """By state of the places."""
+
+
+def state_of(walks: Sequence[Walk], readers: Sequence[str]) -> str | None:
+    """Return a hash of everything that decides what a run would find; None when something could not be looked at.
+
+    `readers` are the importers with their versions and options, and whatever else the names of sources depend on.
+    """
+    if any(walk.refusals for walk in walks):
+        return None
+    digest = hashlib.sha256("\0".join(readers).encode("utf-8", "surrogateescape"))
+    for walk in walks:
+        names = [walk.place, *(importer.name for importer in walk.importers)]
+        for text in (names, _folders_above(walk.place), walk.stamps.keys(), walk.stamps.values()):
+            digest.update("\0".join(text).encode("utf-8", "surrogateescape"))
+            digest.update(b"\0\0")
+    return digest.hexdigest()
+
+
+def _folders_above(place: str) -> list[str]:
+    """Return when files last appeared in or went from where sidecars may lie: beside a source, or one folder above."""
+    return [str(folder.stat().st_mtime_ns) for folder in list(Path(place).parents)[:2]]
+
+
+def recall_quiet(ledger: Path, version: int, state: str) -> int | None:
+    """Return how many sources were in places of that state, if nothing was to be done then."""
+    note = _read(ledger)
+    return note.sources.get(state) if note and note.version == version else None
+
+
+def note_quiet(ledger: Path, version: int, state: str, sources: int) -> None:
+    """Note that there is nothing to be done in places of that state."""
+    note = _read(ledger)
+    known = note.sources if note and note.version == version else {}
+    latest = dict([*known.items(), (state, sources)][-_MOST_STATES:])
+    part = ledger / f".{uuid4().hex}.part"
+    with suppress(LedgerUnwritableError), writing_to(ledger):  # it is only a note
+        try:
+            with new_file(part) as file:
+                file.write(msgspec.json.encode(_Note(version, latest)))
+            part.replace(ledger / FILE_NAME)
+        finally:
+            remove(part)
+
+
+def _read(ledger: Path) -> _Note | None:
+    with suppress(OSError, msgspec.MsgspecError):
+        return msgspec.json.decode((ledger / FILE_NAME).read_bytes(), type=_Note)
+    return None
