@@ -84,8 +84,8 @@ def import_histories(
     surveyed = survey(ledger, places, settings)
     report = Report(refusals=surveyed.found.refusals, empty_places=surveyed.found.empty_places)
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
-    to_read = [each for each in surveyed.plan if each.state.must_be_read]
     _note_unread(surveyed, settings, report)
+    to_read = [each for each in surveyed.plan if each.state.must_be_read]
     if not settings.dry_run:
         note_touched(ledger, surveyed.plan, surveyed.known)
         if to_read:
