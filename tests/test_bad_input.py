@@ -25,7 +25,7 @@ from tests.session_log.logs import entry
 from tests.test_import_run import give_up_root
 
 ALL = {"first", "middle", "last"}
-MANY = 30_000
+MANY = 20_000
 LARGE = 50_000_000
 DEEP = b"[" * 100_000
 
