@@ -6,6 +6,7 @@ deleted at any time.
 """
 
 import hashlib
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -45,8 +46,12 @@ def state_of(walks: Sequence[Walk], readers: Sequence[str]) -> str | None:
 
 
 def _folders_above(place: str) -> list[str]:
-    """Return when files last appeared in or went from where sidecars may lie: beside a source, or one folder above."""
-    return [str(folder.stat().st_mtime_ns) for folder in list(Path(place).parents)[:2]]
+    """Return the names of files where sidecars may lie and nobody walks: beside a source that is a place, or above."""
+    names: list[str] = []
+    for folder in list(Path(place).parents)[:2]:
+        with suppress(OSError), os.scandir(folder) as entries:
+            names += ["", *sorted(entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))]
+    return names
 
 
 def recall_quiet(ledger: Path, version: int, state: str) -> int | None:
