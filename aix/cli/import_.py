@@ -131,12 +131,17 @@ def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing
 
 
 def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]:
+    from aix.importing.discovery import Refused
+
     notes = [] if report.statuses or not is_by_default else ["no histories were found; name a PATH, or see aix sources"]
     if dry_run:
         notes.append("nothing was done; import without --dry-run to do it")
     if report.problems:
         pieces = "piece of input was" if report.problems == 1 else "pieces of input were"
         notes.append(f"{report.problems} {pieces} not taken as it stood; aix problems lists what and why")
+    if unknown := sum(refusal.kind is Refused.UNRECOGNISED for refusal in report.refusals):
+        files = "file looks like a log that" if unknown == 1 else "files look like logs that"
+        notes.append(f"{unknown} {files} no importer recognises; aix sources lists what was found")
     failures = report.failures
     notes += [f"{name}: {reason}" for name, reason in failures[:_FAILURES_SHOWN]]
     if len(failures) > _FAILURES_SHOWN:
