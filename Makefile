@@ -5,7 +5,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 CONSTRAINTS = constraints/dev.txt
 
-.PHONY: help run test test-lowest test-crash test-scale test-orders lint format docs bench clean
+.PHONY: help run test test-faults test-lowest test-crash test-scale test-orders lint format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -22,10 +22,13 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	  $(BIN)/aix overview --ledger $(SAMPLE_LEDGER); \
 	fi
 
-test: $(VENV)/.dev  ## Set up and run all tests
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
+	$(BIN)/python -m pytest -n auto -m "not faults" $(PYTEST_ARGS)
 
-test-lowest:  ## Run all tests with the lowest supported versions of the dependencies
+test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
+	$(BIN)/python -m pytest -n auto -m faults $(PYTEST_ARGS)
+
+test-lowest:  ## Run the tests with the lowest supported versions of the dependencies
 	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
 
 test-crash: $(VENV)/.dev  ## Kill 200 processes in the middle of their commits

@@ -13,6 +13,8 @@ from tests.deliveries import deliver, dump
 from tests.growing_ledger import rows_of_step
 from tests.test_commit_faults import Disk, PowerCutError
 
+pytestmark = pytest.mark.faults
+
 STEPS = 3
 
 

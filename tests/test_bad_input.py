@@ -263,11 +263,12 @@ def test_what_holds_no_log_is_passed_over(logs: Path, ledger: Path, tmp_path: Pa
     os.mkfifo(logs / "pipe.jsonl")
     (logs / "loop").symlink_to(logs)
     (logs / "itself").symlink_to(logs / "itself")
+    (logs / "itself.jsonl").symlink_to(logs / "itself.jsonl")
     (logs / "folder.jsonl").mkdir()
     report = import_here(ledger, logs)
     assert dict(report.statuses) == {Status.IMPORTED: 1, Status.SKIPPED: 1}
     assert kept_entries(ledger, ["good"]) == {"good": ALL}
-    assert [path for path, _ in report.failures] == [str(logs / "itself")]
+    assert [path for path, _ in report.failures] == [str(logs / "itself.jsonl")]
     nothing = tmp_path / "nothing"
     (nothing / "below").mkdir(parents=True)
     assert import_here(ledger, nothing).failures == [(str(nothing), "there is nothing to import in it")]

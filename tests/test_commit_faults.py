@@ -14,6 +14,8 @@ from aix.ledger import durable
 from aix.ledger.commit import commit
 from tests.generations import next_generation, read_generation
 
+pytestmark = pytest.mark.faults
+
 
 class PowerCutError(BaseException):
     """The machine stops: nothing that comes after is done, not even cleaning up."""

@@ -23,6 +23,8 @@ from tests.generations import FILES_OF_A_COMMIT, read_generation
 from tests.growing_ledger import rows_of_step, step_of
 from tests.test_commit import files_of
 
+pytestmark = pytest.mark.faults
+
 KILLS = int(os.environ.get("AIX_CRASH_KILLS", "12"))
 KILLS_WITH_WORKERS = KILLS if KILLS >= 100 else 4
 

@@ -10,6 +10,8 @@ from aix.ledger.manifest import read_latest
 from tests.deliveries import Rows, deliver, dump
 from tests.growing_ledger import rows_of_step
 
+pytestmark = pytest.mark.faults
+
 WRITERS = 4
 COMMITS = 3
 

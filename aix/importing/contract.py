@@ -204,7 +204,11 @@ class Importer(ABC):
 
 
 def readable(path: str) -> str:
-    r"""Return a path as text that a column can hold: what is not UTF-8 in it is written as `\xff`."""
+    r"""Return a path as text that a column can hold: what is not UTF-8 in it is written as `\xff`.
+
+    >>> print(readable("/logs/caf\udce9"))
+    /logs/caf\xe9
+    """
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
