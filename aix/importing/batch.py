@@ -13,7 +13,8 @@ import msgspec
 from aix.errors import WorkerDiedError
 from aix.importing.bookkeeping import Entry, Run, write_bookkeeping
 from aix.importing.contract import Source
-from aix.importing.extraction import Began, Delivered, Group, GroupRead, Order, Reading, carry_out
+from aix.importing.extraction import carry_out
+from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Reading
 from aix.importing.plan import Planned, version_of
 from aix.importing.report import Outcome, Status
 from aix.ledger.addition import Preparation, add

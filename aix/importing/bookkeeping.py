@@ -8,8 +8,9 @@ from pathlib import Path
 
 from aix import __version__
 from aix.importing.contract import Problem, readable
-from aix.importing.extraction import Reading, problem_columns
+from aix.importing.orders import Reading
 from aix.importing.plan import Planned, version_of
+from aix.importing.problems import problem_columns
 from aix.importing.report import Status
 from aix.ledger.delivery import Delivery, Files
 from aix.schema import TABLES

@@ -1,0 +1,95 @@
+"""What workers are told to do, and what they say of it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aix.errors import AixError
+from aix.importing.contract import Source
+from aix.ledger.delivery import Files
+from aix.schema.checks import repaired
+
+_REASON_CHARACTERS = 1_000
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sources that are read together, and who reads them."""
+
+    importer: str
+    options: Mapping[str, str]
+    sources: tuple[Source, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is to do."""
+
+    groups: tuple[Group, ...]
+    folder: Path
+    """Where rows are put: it does not exist yet."""
+    ledger: Path
+    run_id: str
+    machine: str | None = None
+    strict: bool = False
+    keep_raw: bool = False
+
+
+@dataclass(frozen=True)
+class Began:
+    """A worker has begun to read a group."""
+
+    number: int
+
+
+@dataclass
+class Reading:
+    """What became of reading one source."""
+
+    source: Source
+    stamps: tuple[str, ...] = ()
+    content: str = ""
+    """Hash of what was read; empty when it changed meanwhile."""
+    main_hash: str | None = None
+    """Hash of the main file."""
+    rows: Counter[str] = field(default_factory=Counter)
+    labels: list[str] = field(default_factory=list)
+    problems: int = 0
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class GroupRead:
+    """A worker has read a group, or failed to."""
+
+    number: int
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """A worker has done what it was told, and this is where the rows are."""
+
+    rows: Files
+    problems: Files
+
+
+def fail(readings: Iterable[Reading], reason: str) -> None:
+    """Note that nothing was taken from these sources, and why."""
+    for reading in readings:
+        reading.failure = repaired(reason)[:_REASON_CHARACTERS]
+        reading.rows.clear()
+        reading.labels.clear()
+
+
+def explain(error: Exception) -> str:
+    """Return what an error means for the source that was being read."""
+    if isinstance(error, AixError):
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename or 'a file of it'} has vanished"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file of it'} cannot be read: {error.strerror or error}"
+    return f"the importer failed: {type(error).__name__}: {error}"
