@@ -112,7 +112,6 @@ def test_two_claims_on_a_file_are_an_error_that_names_both(aix: Plugged, logs: P
     ],
     ids=lambda value: str(value)[-20:],
 )
-@pytest.mark.faults
 def test_a_source_that_fails_leaves_nothing_and_stops_no_other(
     aix: Plugged, logs: Path, ledger: Path, trouble: str, reason: str
 ) -> None:
