@@ -20,6 +20,8 @@ from tests.command_line import run_on_terminal
 from tests.deliveries import dump, facts, rows_of
 from tests.plugged import PLUGIN, Plugged, plug_in
 
+pytestmark = pytest.mark.faults
+
 LINES = "".join(f"line {number} {'x' * 60_000}\n" for number in range(100))
 
 

@@ -137,8 +137,10 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
     if dry_run:
         notes.append("nothing was done; import without --dry-run to do it")
     if report.problems:
-        pieces = "piece of input was" if report.problems == 1 else "pieces of input were"
-        notes.append(f"{report.problems} {pieces} not taken as it stood; aix problems lists what and why")
+        pieces = (
+            "piece of input was not taken as it" if report.problems == 1 else "pieces of input were not taken as they"
+        )
+        notes.append(f"{report.problems} {pieces} stood; aix problems lists what and why")
     if unknown := sum(refusal.kind is Refused.UNRECOGNISED for refusal in report.refusals):
         files = "file looks like a log that" if unknown == 1 else "files look like logs that"
         notes.append(f"{unknown} {files} no importer recognises; aix sources lists what was found")
