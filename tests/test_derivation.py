@@ -381,6 +381,12 @@ def test_a_guess_stays_a_guess_until_something_is_read(tmp_path: Path) -> None:
     assert rows_of(tmp_path, "inferred_values") == []
 
 
+def test_what_is_null_is_no_guess(tmp_path: Path) -> None:
+    mark = {"table_name": "threads", "row_key": "T", "column_name": "persona_id", "basis": "x"}
+    deliver(tmp_path, {"turns": [turn("T")], "threads": [{"turn_id": "T"}], "inferred_values": [mark]})
+    assert rows_of(tmp_path, "inferred_values") == []
+
+
 def test_files_of_a_message_are_replaced_as_a_set(tmp_path: Path) -> None:
     def block(place: int, content: str) -> Row:
         return {"id": h63("message_codeblocks", "a", place), "message_id": "a", "idx": place, "content": content}

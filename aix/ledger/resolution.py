@@ -69,16 +69,24 @@ def _comparable(column: Column) -> str:
 
 
 def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Sequence[Mapping[str, object]]) -> None:
-    """Fill `chosen_inferred_values`: the marks of the rows that stand."""
+    """Fill `chosen_inferred_values`: the marks of the rows that stand; what is NULL was not concluded."""
     bench.connection.execute("create temp table chosen_inferred_values (_place ubigint, _node ubigint)")
-    marked = {name for (name,) in bench.connection.execute("select distinct table_name from marks").fetchall()}
+    marked: dict[str, list[str]] = {}
+    stated = f"select distinct table_name, column_name from ({bench.statements(INFERRED_VALUES)}) order by all"
+    for name, column in bench.connection.execute(stated).fetchall():
+        marked.setdefault(name, []).append(column)
     for table in tables:
         if table.name not in marked:
             continue
+        is_known = " ".join(
+            f"when {quote_text(name)} then v.{quote_name(name)} is not null" for name in marked[table.name]
+        )
         bench.connection.execute(
             f"insert into chosen_inferred_values select i._place, i._node from ({bench.statements(INFERRED_VALUES)}) i"
             f" join statements_{table.name} s on s._key = i.row_key and s._source is not distinct from i._source"
-            f" semi join chosen_{table.name} c on c._place = s._place where i.table_name = {quote_text(table.name)}"
+            f" semi join chosen_{table.name} c on c._place = s._place"
+            f" join ({bench.statements(table)}) v on v._place = s._place"
+            f" where i.table_name = {quote_text(table.name)} and case i.column_name {is_known} end"
             f" qualify row_number() over (partition by i._key order by i.basis desc nulls last, i._place) = 1"
         )
     lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
