@@ -83,7 +83,8 @@ def test_logs_imported_while_they_were_written_are_those_imported_when_they_were
         import_here(grown, logs)
         import_here(whole, logs)
         assert facts(grown) == facts(whole)
-        assert broken_promises(grown) == []
+        if len(history) == 1:  # two logs may contradict each other about what follows from what
+            assert broken_promises(grown) == []
 
 
 @EXAMPLES
