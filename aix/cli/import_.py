@@ -1,6 +1,5 @@
 """`aix import`."""
 
-import gc
 import os
 import sys
 from pathlib import Path
@@ -90,9 +89,6 @@ def command(
     )
     with import_progress() as watcher:
         report = import_histories(ledger, paths or None, settings, watcher)
-    if not report.bytes_read:
-        # At its end the interpreter looks for garbage once more, for a tenth of the time of a run that reads nothing.
-        gc.freeze()
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
     return _listing(report, is_by_default=not paths, dry_run=dry_run)

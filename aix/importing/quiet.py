@@ -10,13 +10,11 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
-from aix.errors import LedgerUnwritableError
 from aix.importing.discovery import Walk
-from aix.ledger.durable import new_file, remove, writing_to
+from aix.importing.notes import write_note
 
 FILE_NAME = "quiet.json"
 _MOST_STATES = 16
@@ -65,14 +63,7 @@ def note_quiet(ledger: Path, version: int, state: str, sources: int) -> None:
     note = _read(ledger)
     known = note.sources if note and note.version == version else {}
     latest = dict([*known.items(), (state, sources)][-_MOST_STATES:])
-    part = ledger / f".{uuid4().hex}.part"
-    with suppress(LedgerUnwritableError), writing_to(ledger):  # it is only a note
-        try:
-            with new_file(part) as file:
-                file.write(msgspec.json.encode(_Note(version, latest)))
-            part.replace(ledger / FILE_NAME)
-        finally:
-            remove(part)
+    write_note(ledger, FILE_NAME, msgspec.json.encode(_Note(version, latest)))
 
 
 def _read(ledger: Path) -> _Note | None:

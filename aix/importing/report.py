@@ -18,8 +18,6 @@ class Status(StrEnum):
     SKIPPED = "skipped"
     FAILED = "failed"
 
-    __hash__ = str.__hash__  # that of an Enum is written in Python, and thousands of outcomes are counted
-
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What was done with one source."""
@@ -45,8 +43,6 @@ class Report:
     """Places that were given and hold nothing to import."""
     unchanged: int = 0
     """Sources that were skipped without a look at each."""
-    depends_on_other_places: bool = False
-    """Whether sources have files that lie elsewhere than where it was looked."""
     before: Manifest | None = None
     after: Manifest | None = None
     seconds: float = 0.0

@@ -64,6 +64,11 @@ class Survey:
     known: Fingerprints
     plan: list[Planned]
 
+    @property
+    def is_self_contained(self) -> bool:
+        """Whether all files of all sources lie where it was looked."""
+        return all(path in self.found.stamps for each in self.plan for path in each.source.files)
+
 
 class Watcher:
     """Hears how a run goes on; this one does nothing with it."""
@@ -132,8 +137,10 @@ def import_histories(
     state = None if settings.reparse else ground.state(settings)
     quiet = recall_quiet(ledger, report.before.version, state) if state and report.before else None
     if quiet is None:
-        _import(ledger, _survey(ledger, ground, settings), settings, started_at, report, watcher)
-        if state and report.after and not settings.dry_run and _is_settled(report):
+        surveyed = _survey(ledger, ground, settings)
+        _import(ledger, surveyed, settings, started_at, report, watcher)
+        is_settled = surveyed.is_self_contained and _is_settled(report)
+        if state and report.after and is_settled and not settings.dry_run:
             note_quiet(ledger, report.after.version, state, len(report.outcomes))
     else:
         report.unchanged = quiet
@@ -145,9 +152,6 @@ def _import(
     ledger: Path, surveyed: Survey, settings: Settings, started_at: int, report: Report, watcher: Watcher
 ) -> None:
     report.refusals, report.empty_places = surveyed.found.refusals, surveyed.found.empty_places
-    report.depends_on_other_places = any(
-        path not in surveyed.found.stamps for each in surveyed.plan for path in each.source.files
-    )
     to_read = [each for each in surveyed.plan if each.state.must_be_read]
     _note_unread(surveyed, settings, report)
     if settings.dry_run:
@@ -162,9 +166,7 @@ def _import(
 def _is_settled(report: Report) -> bool:
     """Whether the ledger has everything of what was found, as it was when it was looked at."""
     return not (
-        report.failures
-        or report.depends_on_other_places
-        or any(outcome.reason for outcome in report.outcomes if outcome.status is not Status.SKIPPED)
+        report.failures or any(outcome.reason for outcome in report.outcomes if outcome.status is not Status.SKIPPED)
     )
 
 

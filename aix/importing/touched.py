@@ -10,9 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from aix.errors import LedgerUnwritableError
+from aix.importing.notes import write_note
 from aix.importing.plan import Planned
-from aix.ledger.durable import new_file, remove, writing_to
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
 
 FILE_NAME = "touched.json"
@@ -33,16 +32,7 @@ def note_touched(ledger: Path, plan: Iterable[Planned], known: Fingerprints) -> 
     touched = {each.id: (known[each.id].content, each.stamps) for each in plan if each.is_touched}
     if not touched:
         return
-    from uuid import uuid4
-
-    part = ledger / f".{uuid4().hex}.part"
-    with suppress(LedgerUnwritableError), writing_to(ledger):  # it is only a note
-        try:
-            with new_file(part) as file:
-                file.write(msgspec.json.encode({**_read(ledger), **touched}))
-            part.replace(ledger / FILE_NAME)
-        finally:
-            remove(part)
+    write_note(ledger, FILE_NAME, msgspec.json.encode({**_read(ledger), **touched}))
 
 
 def _read(ledger: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
