@@ -1,6 +1,5 @@
 """`aix import`."""
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,6 +73,7 @@ def command(
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
         return _join_ledgers(ledger, others, keep_raw=keep_raw)
     from aix.cli.progress import import_progress
+    from aix.importing import readable
     from aix.importing.run import Settings, import_histories
 
     settings = Settings(
@@ -85,7 +85,7 @@ def command(
         machine=machine,
         importer=importer,
         options=options,
-        argv=[os.fsencode(word).decode("utf-8", "backslashreplace") for word in sys.argv[1:]],
+        argv=[readable(word) for word in sys.argv[1:]],
     )
     with import_progress() as watcher:
         report = import_histories(ledger, paths or None, settings, watcher)

@@ -74,6 +74,19 @@ def importer_options(command: Callable[_P, _R]) -> Callable[_P, _R]:
     return only(option(command))
 
 
+def output_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the file that its output goes to, as `path`."""
+    option = click.option(
+        "-o",
+        "--output",
+        "path",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
+    )
+    return option(command)
+
+
 def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
     """Turn a function that returns a listing into a command that writes it as the user asks."""
 
@@ -84,14 +97,7 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
         help="How to write the rows. Default: by the suffix of FILE, else table.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-    @click.option(
-        "-o",
-        "--output",
-        "path",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
-    )
+    @output_option
     @wraps(make_listing)
     def write_listing(
         *args: object,

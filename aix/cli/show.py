@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from aix.cli.command import Command
-from aix.cli.options import ledger_option
+from aix.cli.options import ledger_option, output_option
 from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.reading.ledger import open_ledger
@@ -31,14 +31,7 @@ _FOLDED_CHARACTERS = 20_000
     type=click.Choice(["text", "markdown", "json"]),
     help="How to write it. Default: by the suffix of FILE, else text.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "path",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
-)
+@output_option
 @ledger_option
 @click.pass_context
 def command(

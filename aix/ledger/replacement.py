@@ -6,7 +6,7 @@ joined to what is there, because the other source may be gone from disk. Turns t
 stays are joined as well.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import duckdb
@@ -23,7 +23,7 @@ def replacement(ledger: Path, sources_of: Mapping[str, Collection[str]]) -> Prep
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:
         has_groups = all(segment.group for segments in base.tables.values() for segment in segments)
-        earlier = _sources_so_far(ledger, base) if has_groups else {}
+        earlier = _sources_so_far(ledger, base, sources_of) if has_groups else {}
         labels = [label for label, sources in sources_of.items() if label in earlier and earlier[label] <= set(sources)]
         if not labels:
             return base
@@ -33,11 +33,13 @@ def replacement(ledger: Path, sources_of: Mapping[str, Collection[str]]) -> Prep
     return prepare
 
 
-def _sources_so_far(ledger: Path, base: Manifest) -> dict[str, set[str]]:
-    """Return the sources that ever gave each session."""
+def _sources_so_far(ledger: Path, base: Manifest, labels: Iterable[str]) -> dict[str, set[str]]:
+    """Return the sources that ever gave each of these sessions."""
     with duckdb.connect() as connection:
         create_views(connection, ledger, base)
         found = connection.execute(
-            "select session_label, list(distinct source_key) from import_log where session_label is not null group by 1"
+            "select session_label, list(distinct source_key) from import_log"
+            " where session_label in (select unnest($labels)) group by 1",
+            {"labels": list(labels)},
         ).fetchall()
     return {label: set(sources) for label, sources in found}
