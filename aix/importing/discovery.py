@@ -59,7 +59,6 @@ class Walk:
     importers: Sequence[Importer]
     stamps: dict[str, str] = field(default_factory=dict)
     """By path, the stamp of every file."""
-    states: dict[str, os.stat_result] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
 
 
@@ -110,11 +109,7 @@ def discover(walks: Sequence[Walk], owner: Owner, *, are_given: bool) -> Discove
     found = Discovery()
     for walk in walks:
         found.refusals += walk.refusals
-        fresh = [
-            Candidate(path, state.st_size, state.st_mtime_ns, state.st_ino, owner(path, walk.stamps[path]))
-            for path, state in walk.states.items()
-            if path not in found.candidates
-        ]
+        fresh = [_candidate(path, now, owner) for path, now in walk.stamps.items() if path not in found.candidates]
         found.stamps.update(walk.stamps)
         found.candidates.update((file.path, file) for file in fresh)
         _ask(walk.importers, fresh, found)
@@ -124,6 +119,11 @@ def discover(walks: Sequence[Walk], owner: Owner, *, are_given: bool) -> Discove
     if are_given:
         found.empty_places = [walk.place for walk in walks if not _holds_anything(walk.place, found)]
     return found
+
+
+def _candidate(path: str, now: str, owner: Owner) -> Candidate:
+    size_bytes, mtime_ns, inode = map(int, now.split(":"))
+    return Candidate(path, size_bytes, mtime_ns, inode, owner(path, now))
 
 
 def _holds_anything(place: str, found: Discovery) -> bool:
@@ -164,7 +164,6 @@ def _look_at(path: str, read_state: Callable[[], os.stat_result], walk: Walk, su
             walk.refusals.append(_unreadable(path, error))
         return
     if stat.S_ISREG(state.st_mode):
-        walk.states[path] = state
         walk.stamps[path] = stamp(state)
 
 
