@@ -25,7 +25,8 @@ _LEDGER = """
         sum(cache_write_tokens), sum(cache_write_5m_tokens), sum(cache_write_1h_tokens)]
     from requests where kind <> 'advisor' and origin_message_id is not null group by 1
     union all select 'tool calls: all, with a result, failed', [count(*),
-        count(*) filter (status in ('completed', 'failed')), count(*) filter (status = 'failed')] from tool_calls
+        count(*) filter (where status in ('completed', 'failed')),
+        count(*) filter (where status = 'failed')] from tool_calls
     union all select 'compactions', [count(*)] from compactions
     union all select 'microcompactions', [count(*)] from messages where json_exists(metadata_json, '$.microcompact')"""
 

@@ -136,21 +136,20 @@ def some_files(files: Sequence[Path], number: int, seed: int) -> list[Path]:
 
 
 def read(ledger: Path) -> Content:
-    """Return all rows that do not tell of the imports, by table and key."""
-    content: Content = {}
+    """Return all rows that do not tell of the imports, by table and key; rows that share a key are told apart."""
+    content: Content = {name: {} for name in _TABLES}
     if not ledger.exists():
-        return {name: {} for name in _TABLES}
+        return content
     with aix.open(ledger) as opened:
-        for name in _TABLES:
+        for name, rows in content.items():
             result = opened.sql(f"from {quote_name(name)}")
-            rows = [dict(zip(result.columns, row, strict=True)) for row in result]
-            left_out = _OF_IMPORTS.get(name, set())
-            content[name] = {
-                tuple(row[column] for column in TABLES[name].key): {
-                    column: value for column, value in row.items() if column not in left_out
-                }
-                for row in rows
-            }
+            columns = [column for column in result.columns if column not in _OF_IMPORTS.get(name, ())]
+            for values in result:
+                row = dict(zip(result.columns, values, strict=True))
+                key: Key = tuple(row[column] for column in TABLES[name].key)
+                while key in rows:
+                    key = (*key, "again")
+                rows[key] = {column: row[column] for column in columns}
     return content
 
 
@@ -201,6 +200,8 @@ def run(bench: Bench, arguments: argparse.Namespace) -> int:
     whole = read(together(bench, 0))
     rows = sum(map(len, whole.values()))
     print(f"{'together':28}{time.monotonic() - began:7.1f} s   {len(files):,} files, {rows:,} rows", flush=True)
+    if not rows:
+        raise SystemExit("no importer took any of these files")
     differing = 0
     began = time.monotonic()
     for name, ledger in ways(bench, files, arguments):
