@@ -1,1 +1,5 @@
-"""The importer of Claude Code: transcripts in JSON lines, their side files, and settings."""
+"""The importer of Claude Code: sessions, subagents and side calls, in JSON lines."""
+
+from aix_importers.claude_code.importer import ClaudeCodeImporter
+
+__all__ = ["ClaudeCodeImporter"]

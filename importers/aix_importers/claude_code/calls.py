@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import Raw
 
+from aix_importers.claude_code.embedded import without_embedded_files
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.records import Block, Record, decode_blocks, text_of
 
 ERROR_CHARACTERS = 2_000
-_PERSISTED = b'"persistedOutputPath"'
 
 
 @dataclass(slots=True, eq=False)
@@ -48,8 +48,8 @@ class CallResult:
     @property
     def json(self) -> str:
         """The result as the log has it: what the model saw, and what the client kept."""
-        content = bytes(self.content) or b"null"
-        structured = b',"structured":' + bytes(self.structured) if self.structured else b""
+        content = without_embedded_files(bytes(self.content)) or b"null"
+        structured = b',"structured":' + without_embedded_files(bytes(self.structured)) if self.structured else b""
         return (b'{"content":' + content + structured + b"}").decode()
 
 

@@ -7,9 +7,9 @@ from msgspec import Raw
 from aix_importers.claude_code.records import Record
 
 _ENVELOPE = {
-    "type", "subtype", "uuid", "parent_uuid", "logical_parent_uuid", "session_id", "timestamp", "is_sidechain", "is_meta",
-    "cwd", "version", "git_branch", "slug", "agent_id", "user_type", "entrypoint", "unknown", "snake_session_id",
-    "attachment", "team_name", "prompt_id",
+    "type", "subtype", "uuid", "parent_uuid", "logical_parent_uuid", "session_id", "timestamp", "is_sidechain",
+    "is_meta", "cwd", "version", "git_branch", "slug", "agent_id", "user_type", "entrypoint", "unknown",
+    "snake_session_id", "attachment", "team_name", "prompt_id",
 }  # fmt: skip
 _FIELDS = tuple(
     (attribute, name)

@@ -17,8 +17,8 @@ class Copies:
     """Which of several copies of a record counts; scans must come in their order."""
 
     def __init__(self, scans: Sequence[Scan]) -> None:
-        self.differing = 0
-        """How many copies say something else than the one that counts."""
+        self.differing: list[tuple[Scan, Entry]] = []
+        """Copies that say something else than the one that counts."""
         self._first: dict[str, tuple[Scan, Entry]] = {}
         self._times: dict[str, int] = {}
         self._others: dict[str, list[tuple[Scan, Entry]]] = {}
@@ -64,8 +64,8 @@ class Copies:
 
     def _choose(self, uuid: str, others: list[tuple[Scan, Entry]]) -> None:
         by_digest = {entry.digest: (scan, entry) for scan, entry in reversed([self._first[uuid], *others])}
-        self.differing += len(by_digest) - 1
-        best = min(by_digest.values(), key=lambda copy: _rank(*copy, uuid))
+        best = min(by_digest.values(), key=lambda copy: _rank(copy[0], copy[1], uuid))
+        self.differing += [copy for copy in by_digest.values() if copy is not best]
         if best[1] is not self._first[uuid][1]:
             self._best[uuid] = best
 

@@ -55,7 +55,7 @@ def message_details(message: Message) -> dict[str, object]:
 
 def spread_text(fields: dict[str, Raw]) -> str | None:
     """Return the text that a client spread over fields named 0, 1, 2, …, a character in each."""
-    characters = []
+    characters: list[object] = []
     while (piece := fields.get(str(len(characters)))) is not None and len(characters) < _MOST_SPREAD:
         characters.append(msgspec.json.decode(piece))
     return "".join(map(str, characters)) or None

@@ -1,6 +1,6 @@
 """Rows of messages, calls and requests."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from aix.ids import h63, ulid
 from aix.importing import Rows, Source
@@ -12,7 +12,7 @@ from aix_importers.claude_code.files import FileUse, files_in_prompt, files_of_a
 from aix_importers.claude_code.lints import Lint, lints_in_text, lints_of_attachment, lints_of_result
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.outcomes import Outcome, outcome_of_result
-from aix_importers.claude_code.placement import ORIGIN, Turn
+from aix_importers.claude_code.placement import ORIGIN, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
 from aix_importers.claude_code.records import Record
 from aix_importers.claude_code.tools import access_of
@@ -27,10 +27,12 @@ _PENDING = Outcome("pending", "no tool_result", is_inferred=True)
 class MessageRows:
     """Makes rows of what is told."""
 
-    def __init__(self, writer: Writer, spawned: Mapping[str, str]) -> None:
+    def __init__(self, writer: Writer, spawned: Mapping[str, str], threads: Iterable[Thread]) -> None:
         self._writer = writer
         self._spawned = spawned
         """By call: the label of the subagent it started."""
+        self._turns_of = {thread.label: thread.turns for thread in threads}
+        """By label: the turns that stand in the log of the session."""
         self._file_rows: set[int] = set()
         self._relative_paths: set[tuple[str, str]] = set()
 
@@ -100,7 +102,7 @@ class MessageRows:
     def _add_fenced_code(self, source: Source, message: OpenMessage, text: str) -> None:
         if "```" in text or "~~~" in text:
             for block in fenced_blocks(text):
-                code = Code(block.path, block.line_start, block.line_end, block.language, block.content)
+                code = Code(block.path, block.line_start, block.line_end, block.language, block.code)
                 self._add_code(source, message, code)
         pending, message.pending_code = message.pending_code, []
         for code in pending:
@@ -144,14 +146,13 @@ class MessageRows:
             self._add_relative_path(source, use.path, message.cwd)
 
     def _add_relative_path(self, source: Source, path: str, workspace: str | None) -> None:
-        if workspace is None or not path.startswith(workspace.rstrip("/\\")) or (path, workspace) in self._relative_paths:
+        root = workspace.rstrip("/\\") if workspace else ""
+        if not workspace or not path.startswith(root) or (path, workspace) in self._relative_paths:
             return
         self._relative_paths.add((path, workspace))
-        relative = path[len(workspace.rstrip("/\\")) :]
+        relative = path[len(root) :]
         if relative[:1] in ("/", "\\"):
-            self._writer.add(
-                source, "file_paths", file_path=path, workspace_path=workspace, relative_path=relative[1:]
-            )
+            self._writer.add(source, "file_paths", file_path=path, workspace_path=workspace, relative_path=relative[1:])
 
     def _add_lints(self, source: Source, message: OpenMessage, lints: list[Lint]) -> None:
         for lint in lints:
@@ -234,12 +235,17 @@ class MessageRows:
             request,
             "main",
             turn_id=message.turn.id,
-            session_label=message.turn.thread.label,
+            session_label=self.birthplace(message.turn),
             message_id=message.id,
             seq=seq,
             time=message.time,
             estimated=message.estimated_tokens,
         )
+
+    def birthplace(self, turn: Turn) -> str:
+        """Return the session in which a turn was made; others may have copies of it."""
+        label = f"{ORIGIN}:{turn.session_id}"
+        return label if turn in self._turns_of.get(label, ()) else turn.thread.label
 
     def add_request_row(
         self,
@@ -291,15 +297,18 @@ class MessageRows:
         if request.time is None:
             self._writer.mark(source, "requests", request_id, "requested_at", "neighbour")
         for number, advice in enumerate(request.advice):
-            self._add_advice(source, request, advice, number, time)
+            self._add_advice(source, request, advice, number, time, session_label)
 
-    def _add_advice(self, source: Source, request: Request, advice: Advice, number: int, time: int) -> None:
+    def _add_advice(
+        self, source: Source, request: Request, advice: Advice, number: int, time: int, label: str | None
+    ) -> None:
         # It belongs to no turn: what a turn used is what its own requests used.
         usage = advice.usage
         self._writer.add(
             source,
             "requests",
             id=ulid("req", ORIGIN, f"{request.key}:advisor:{number}"),
+            session_label=label,
             requested_at=time if request.time is None else request.time,
             model=advice.model,
             provider=provider_of(advice.model),
@@ -321,5 +330,3 @@ def source_of(turn: Turn) -> Source:
 def folder_name(path: str | None) -> str | None:
     """Return the last part of the path of a folder."""
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or None if path else None
-
-

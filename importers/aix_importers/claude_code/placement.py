@@ -40,6 +40,8 @@ class Turn:
     key: str
     uuid: str
     """The record it begins with."""
+    session_id: str | None
+    """The session that this record names: where the turn was born, also when it stands in copies only."""
     thread: Thread
     parent: "Turn | None"
     is_compaction: bool = False
@@ -75,13 +77,14 @@ class Placement:
         """By record; through it, children find the turn they follow."""
         self.waited: dict[str, Turn] = {}
         """By record that was placed with what came after it; its children find their turn through its parent."""
-        self.replayed: set[str] = set()
+        self.replayed: dict[str, tuple[Thread, Entry]] = {}
         """Records that say again, under another name, what is known."""
         self.line_counts: dict[str, int] = {}
         """By message: how many lines hold a part of it."""
         self.queued: dict[tuple[Scan, int], QueuedPrompt] = {}
         """By file and place of the note that a prompt was taken from the queue."""
-        self.held_back = 0
+        self.held_back: list[tuple[Thread, Entry]] = []
+        """Records that belong to a conversation which is not here."""
         self._text_of = text_of
         self._calls = set(calls)
         self._parents: dict[str, str | None] = {}
@@ -91,6 +94,7 @@ class Placement:
         """By what a block of an answer or a result of a call says: the turn that has it."""
         self._user_texts: dict[int, list[tuple[Thread, Entry]]] = {}
         """By time: what the user, or something in his place, said."""
+        self._call_errors: dict[str, bool] = {}
         self._held_results: dict[str, list[tuple[Thread, Entry]]] = {}
         self._strays: list[tuple[Thread, Entry]] = []
 
@@ -112,7 +116,7 @@ class Placement:
                 continue
             self._parents[entry.uuid] = entry.parent
             if self._is_replay(thread, entry):
-                self.replayed.add(entry.uuid)
+                self.replayed[entry.uuid] = (thread, entry)
                 continue
             self._place_entry(thread, entry, waiting)
         if waiting and thread.latest is not None:
@@ -123,10 +127,18 @@ class Placement:
         for thread, entry in self._strays:
             turn, _ = self._resolve(entry.parent)
             if turn is None:
-                self.held_back += 1
+                self.held_back.append((thread, entry))
             else:
                 self._add(entry, turn, thread)
-        self.held_back += sum(map(len, self._held_results.values()))
+        self.held_back += [held for results in self._held_results.values() for held in results]
+
+    def turn_of_call(self, call: str) -> Turn | None:
+        """Return the turn that made a call."""
+        return self._call_turns.get(call)
+
+    def outcome_of_call(self, call: str) -> bool | None:
+        """Return whether the result of a call is an error; NULL without a result."""
+        return self._call_errors.get(call)
 
     def resolve(self, uuid: str | None) -> Turn | None:
         """Return the turn of a record, or of the nearest one before it that has one."""
@@ -189,7 +201,7 @@ class Placement:
     def _new_turn(
         self, thread: Thread, entry: Entry, parent: Turn | None, *, is_compaction: bool = False, prefix: str = ""
     ) -> Turn:
-        turn = Turn(prefix + entry.uuid, entry.uuid, thread, parent, is_compaction)
+        turn = Turn(prefix + entry.uuid, entry.uuid, entry.session_id, thread, parent, is_compaction)
         if parent is not None:
             parent.has_children = True
         self.turns.append(turn)
@@ -221,6 +233,7 @@ class Placement:
                         self._add(result, turn, holder)
             case Kind.RESULT:
                 self._pieces.update((piece, turn) for piece in _result_pieces(entry))
+                self._call_errors.update(zip(entry.results_of, entry.errors, strict=True))
             case Kind.INTERRUPT | Kind.HOOK_STOP:
                 turn.is_interrupted = True
             case _:

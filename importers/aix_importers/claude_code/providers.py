@@ -4,7 +4,7 @@
 def provider_of(model: str | None) -> str | None:
     """Return the vendor of the API; NULL where the name does not tell.
 
-    >>> provider_of("claude-opus-4-5-20251101"), provider_of("us.anthropic.claude-sonnet-4-v1:0"), provider_of("glm-4.6")
+    >>> provider_of("claude-opus-4-5"), provider_of("us.anthropic.claude-sonnet-4-v1:0"), provider_of("glm-4.6")
     ('anthropic', 'bedrock', None)
     """
     if model is None:

@@ -44,7 +44,7 @@ class TranscriptReader:
                 continue
             for record in self._records(line, data):
                 if record.unknown:
-                    self._unknown.update(record.unknown)
+                    self._unknown.update(record.unknown.keys())
                 yield Located(record, line.number, line.byte_offset)
             if self._problems:
                 yield from self._problems

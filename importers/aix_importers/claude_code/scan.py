@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw, Struct
 
-from aix.importing import Problem, Source
+from aix.importing import Problem
 from aix_importers.claude_code.classes import (
     SYNTHETIC,
     WARMUP,
@@ -26,6 +26,7 @@ from aix_importers.claude_code.names import FileKind, SourceFile
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
     Block,
+    LooseMessage,
     Message,
     Record,
     decode_blocks,
@@ -38,6 +39,7 @@ from aix_importers.times import read_time
 
 _STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
+_TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>(\w+)</status>", re.DOTALL)
 _AGENT_ID = re.compile(r"agentId: (\w+)")
 _SPAWNING_TOOLS = ("Task", "Agent")
 
@@ -50,6 +52,7 @@ class Entry(Struct, gc=False):
     parent: str | None
     time: int | None
     byte_offset: int
+    line: int
     session_id: str | None
     digest: int = 0
     """Of the content as it is written."""
@@ -62,8 +65,8 @@ class Entry(Struct, gc=False):
     """The calls that an answer makes."""
     results_of: tuple[str, ...] = ()
     """The calls that it holds results of."""
-    is_error: bool = False
-    """Whether it says that the model could not answer."""
+    errors: tuple[bool, ...] = ()
+    """Whether each of the results is an error."""
 
 
 class QueueStep(Struct, gc=False):
@@ -135,6 +138,8 @@ class Scan:
         self.agents_in_progress: dict[str, str] = {}
         self.agents_in_notices: dict[str, str] = {}
         self.agents_in_texts: dict[str, str] = {}
+        self.ended_agents: dict[str, str] = {}
+        """By agent: how a notice says that it ended."""
         self.ties: set[str] = set()
         self.record_count = 0
         self._uuids: set[str] | None = None
@@ -145,6 +150,12 @@ class Scan:
         if self.file.kind is not FileKind.MAIN:
             return self.first_session_id
         return self.file.stem if self.has_stem_as_session else self.last_session_id
+
+    def calls(self) -> Iterator[tuple[str, ...]]:
+        """Go through the calls that are made in the file."""
+        for entry in (*self.entries, *self.sidechain):
+            if isinstance(entry, Entry) and entry.calls:
+                yield entry.calls
 
     def holds(self, uuid: str) -> bool:
         """Whether a record stands in the file."""
@@ -178,6 +189,7 @@ class Scanner:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self._interned: dict[str, str] = {}
+        self._is_spread = False
 
     def scan(self, scan: Scan) -> Iterator[Problem]:
         """Fill in a scan, and go through the problems of its file."""
@@ -190,6 +202,10 @@ class Scanner:
                     continue
                 scan.record_count += 1
                 self._take(scan, located)
+                if self._is_spread:
+                    self._is_spread = False
+                    reason = "The message is spread over its fields, a character in each; what they say was kept."
+                    yield Problem(file.source, "spread_message", reason, located.line, located.byte_offset)
 
     def _take(self, scan: Scan, located: Located) -> None:
         record = located.record
@@ -205,15 +221,15 @@ class Scanner:
             scan.ties.add(parent)
         match record.type:
             case "assistant" | "user":
-                entry = self._conversation(scan, record, located.byte_offset, session_id)
+                entry = self._conversation(scan, record, located, session_id)
                 if entry is not None:
                     self._put(scan, entry, record)
             case "system":
-                self._system(scan, record, located.byte_offset, session_id)
+                self._system(scan, record, located, session_id)
             case "attachment":
-                self._attachment(scan, record, located.byte_offset, session_id)
+                self._attachment(scan, record, located, session_id)
             case "progress":
-                self._progress(scan, record, located.byte_offset)
+                self._progress(scan, record, located)
             case "queue-operation":
                 self._queue(scan, record, located.byte_offset)
             case _:
@@ -241,13 +257,15 @@ class Scanner:
             scan.entries.append(entry)
 
     def _conversation(
-        self, scan: Scan, record: Record, offset: int, session_id: str | None, agent: str | None = None
+        self, scan: Scan, record: Record, at: Located, session_id: str | None, agent: str | None = None
     ) -> Entry | None:
         uuid = record.uuid
         if uuid is None:
             return None
         message = decode_message(record.message)
         blocks = decode_blocks(message.content)
+        if isinstance(message, LooseMessage) and message.unknown and "0" in message.unknown:
+            self._is_spread = True
         if scan.first_text is None and agent is None:
             scan.first_text = said(blocks)
         parent = record.parent_uuid
@@ -256,7 +274,8 @@ class Scanner:
             uuid=uuid,
             parent=None if parent is None else self._intern(parent),
             time=None if record.timestamp is None else read_time(record.timestamp),
-            byte_offset=offset,
+            byte_offset=at.byte_offset,
+            line=at.line,
             session_id=session_id,
             digest=hash(bytes(message.content)),
             length=len(message.content),
@@ -286,7 +305,6 @@ class Scanner:
         else:
             entry.message_key = entry.uuid
         is_synthetic = message.model == SYNTHETIC
-        entry.is_error = bool(record.is_api_error_message) or is_synthetic
         if not is_synthetic and message.id:
             self._requests.add(entry.message_key, record, message, entry.time, scan.file)
         entry.calls = tuple(block.id for block in blocks if block.type == "tool_use" and block.id)
@@ -302,6 +320,7 @@ class Scanner:
             results = [block for block in blocks if block.type == "tool_result" and block.tool_use_id]
             entry.results_of = tuple(block.tool_use_id for block in results if block.tool_use_id)
             entry.block_digests = tuple(hash(bytes(block.content)) for block in results)
+            entry.errors = tuple(bool(block.is_error) for block in results)
             scan.ties.update(entry.results_of)
             self._spawn_result(scan, record, results)
         else:
@@ -331,8 +350,11 @@ class Scanner:
             for agent_id, call_id in _TASK_IDS.findall(text):
                 scan.agents_in_notices.setdefault(agent_id, call_id)
                 scan.ties.add(f"agent:{agent_id}")
+        if "<status>" in text:
+            for agent_id, status in _TASK_STATUS.findall(text):
+                scan.ended_agents[agent_id] = status
 
-    def _system(self, scan: Scan, record: Record, offset: int, session_id: str | None) -> None:
+    def _system(self, scan: Scan, record: Record, at: Located, session_id: str | None) -> None:
         kind = kind_of_system(record)
         if record.uuid is None:
             return
@@ -341,10 +363,10 @@ class Scanner:
             scan.links[record.uuid] = parent
             return
         time = None if record.timestamp is None else read_time(record.timestamp)
-        entry = Entry(kind, record.uuid, parent, time, offset, session_id, hash(bytes(record.content)))
+        entry = Entry(kind, record.uuid, parent, time, at.byte_offset, at.line, session_id, hash(bytes(record.content)))
         self._put(scan, entry, record)
 
-    def _attachment(self, scan: Scan, record: Record, offset: int, session_id: str | None) -> None:
+    def _attachment(self, scan: Scan, record: Record, at: Located, session_id: str | None) -> None:
         parent = record.parent_uuid
         if b'"queued_command"' not in bytes(record.attachment):
             if record.uuid is not None:
@@ -360,10 +382,12 @@ class Scanner:
         kind = Kind.QUEUED_NOTICE if queued.command_mode == "task-notification" else Kind.QUEUED
         uuid = record.uuid or queue_key(session_id, record.timestamp, text)
         time = None if record.timestamp is None else read_time(record.timestamp)
-        entry = Entry(kind, uuid, parent, time, offset, session_id, hash(text), text_digest=hash(text))
+        entry = Entry(
+            kind, uuid, parent, time, at.byte_offset, at.line, session_id, hash(text), text_digest=hash(text)
+        )
         self._put(scan, entry, record)
 
-    def _progress(self, scan: Scan, record: Record, offset: int) -> None:
+    def _progress(self, scan: Scan, record: Record, at: Located) -> None:
         if record.uuid is not None:
             scan.links[record.uuid] = record.parent_uuid
         if b'"agent_progress"' not in bytes(record.data) or not record.parent_tool_use_id:
@@ -376,7 +400,7 @@ class Scanner:
         nested = decode_nested(progress.message)
         if nested is None:
             return
-        entry = self._conversation(scan, nested, offset, record.session_id, progress.agent_id)
+        entry = self._conversation(scan, nested, at, record.session_id, progress.agent_id)
         if entry is not None:
             scan.ties.add(entry.uuid)
             key = (progress.agent_id, record.parent_tool_use_id, record.session_id or "")

@@ -19,18 +19,18 @@ class SpawnLinks:
     results: Mapping[str, SpawnResult]
     agent_types: Mapping[str, str]
     """By label of a subagent."""
+    ended: Mapping[str, str]
+    """By agent: how a notice says that it ended."""
 
 
-def link_subagents(
-    scans: Sequence[Scan], threads: Iterable[Thread], meta: Mapping[str, "AgentMeta"]
-) -> SpawnLinks:
+def link_subagents(scans: Sequence[Scan], threads: Iterable[Thread], meta: Mapping[str, "AgentMeta"]) -> SpawnLinks:
     """Find the call that started each subagent; `meta` is what files beside the transcripts say, by agent."""
     spawns = {call: spawn for scan in scans for call, spawn in scan.spawns.items()}
     results = {call: result for scan in scans for call, result in scan.spawn_results.items()}
     by_prompt: dict[int, list[str]] = {}
-    for call, spawn in spawns.items():
+    for spawn in spawns.values():
         if spawn.prompt:
-            by_prompt.setdefault(hash(spawn.prompt.strip()), []).append(call)
+            by_prompt.setdefault(hash(spawn.prompt.strip()), []).append(spawn.call_id)
     evidence: list[Mapping[str, str]] = [
         _together(scan.agents_in_results for scan in scans),
         _together(scan.agents_in_progress for scan in scans),
@@ -51,13 +51,14 @@ def link_subagents(
             _same_prompt(thread, by_prompt),
             *(found.get(thread.agent_id or "") for found in later),
         ]
-        call = next((each for each in candidates if each in spawns), None)
+        call = next((each for each in candidates if each is not None and each in spawns), None)
         agent_type = _agent_type(thread, call, spawns, results, meta)
         if agent_type:
             agent_types[thread.label] = agent_type
         if call is not None and label_of.setdefault(call, thread.label) == thread.label:
             call_of[thread.label] = call
-    return SpawnLinks(call_of, label_of, spawns, results, agent_types)
+    ended = _together(scan.ended_agents for scan in scans)
+    return SpawnLinks(call_of, label_of, spawns, results, agent_types, ended)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from aix_importers.claude_code.copies import Copies
 from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFacts
 from aix_importers.claude_code.message_rows import MessageRows
 from aix_importers.claude_code.messages import OpenMessage
-from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.reading import TranscriptReader
 from aix_importers.claude_code.records import (
@@ -136,7 +135,7 @@ class Teller:
         message = decode_message(record.message)
         if message.id:
             self._first_uuids.setdefault((message.id, record.agent_id), uuid)
-        if turn is None or uuid in self._placement.replayed or not self._copies.is_first(uuid, self._scan, self._offset):
+        if turn is None or not self._is_told_here(uuid):
             return
         better = self._copies.best(uuid)
         if better is not None:
@@ -148,6 +147,10 @@ class Teller:
         else:
             self._user(record, message, blocks, turn)
 
+    def _is_told_here(self, uuid: str) -> bool:
+        """Whether what a record says is taken from this copy of it."""
+        return uuid not in self._placement.replayed and self._copies.is_first(uuid, self._scan, self._offset)
+
     def _assistant(self, record: Record, message: Message, blocks: list[Block], turn: Turn) -> None:
         facts = self._facts_of(turn.thread)
         if kind_of_assistant(message, blocks) is Kind.NO_RESPONSE:
@@ -158,7 +161,7 @@ class Teller:
         if opened is None:
             opened = self._new_message(facts, record, turn, "assistant", None, key)
             self._open_messages[key] = opened
-            self._begin_request(facts, key, turn)
+            self._begin_request(facts, key)
         opened.add(record, message, blocks)
         opened.is_error = bool(record.is_api_error_message) or message.model == "<synthetic>"
         if message.id:
@@ -179,7 +182,7 @@ class Teller:
             return record.uuid or ""
         return message_key_of(message.id, self._first_uuids[message.id, record.agent_id])
 
-    def _begin_request(self, facts: ThreadFacts, key: str, turn: Turn) -> None:
+    def _begin_request(self, facts: ThreadFacts, key: str) -> None:
         request = self._requests.get(key)
         if request is None:
             return
@@ -298,7 +301,7 @@ class Teller:
         text = queued.text
         uuid = record.uuid or queue_key(record.session_id, record.timestamp, text)
         turn = self._placement.turn_of.get(uuid)
-        if turn is None or uuid in self._placement.replayed or not self._copies.is_first(uuid, self._scan, self._offset):
+        if turn is None or not self._is_told_here(uuid):
             return
         is_notice = queued.command_mode == "task-notification"
         facts = self._facts_of(turn.thread)

@@ -64,9 +64,7 @@ def _inline(scan: Scan, have_files: set[str | None]) -> Iterator[Thread]:
         yield Thread(label, session_id, scan, [*entries], agent_id, first.uuid, is_subagent=True)
 
 
-def _root(
-    entry: Entry, by_uuid: dict[str, Entry], links: dict[str, str | None], roots: dict[str, str]
-) -> str:
+def _root(entry: Entry, by_uuid: dict[str, Entry], links: dict[str, str | None], roots: dict[str, str]) -> str:
     """Return the first record of the sidechain that a record belongs to."""
     at, root, seen = entry.parent, entry.uuid, {entry.uuid}
     while at is not None and at not in seen:

@@ -10,8 +10,10 @@ from decimal import Decimal
 import msgspec
 from msgspec import Struct
 
-from aix_importers.claude_code.names import FileKind, SourceFile
+from aix_importers.claude_code.names import SourceFile
 from aix_importers.claude_code.records import LARGEST, Message, Record, Usage, decode_usage
+
+_COST_STEP = Decimal("1e-12")
 
 
 class Advice(Struct, gc=False):
@@ -55,7 +57,7 @@ class Request(Struct, gc=False):
     @property
     def reported_cost(self) -> Decimal | None:
         """What the client says it cost."""
-        return None if self.cost_usd is None else Decimal(repr(self.cost_usd))
+        return None if self.cost_usd is None else Decimal(repr(self.cost_usd)).quantize(_COST_STEP)
 
     @property
     def context_tokens(self) -> int | None:
@@ -82,18 +84,14 @@ class Requests:
         """Return a request, which is not gone through again."""
         return self._by_key.pop(key, None)
 
-    def add(
-        self, key: str, record: Record, message: Message, time: int | None, file: SourceFile
-    ) -> None:
+    def add(self, key: str, record: Record, message: Message, time: int | None, file: SourceFile) -> None:
         """Add what a line says of a request."""
+        usage = decode_usage(message.usage)
         request = self._by_key.get(key)
         if request is None:
-            usage = decode_usage(message.usage)
-            if usage is None and message.model is None:
+            if usage is None:
                 return
             request = self._by_key[key] = Request(key, message.id or "", message.model, file)
-        else:
-            usage = decode_usage(message.usage)
         if file.kind.is_conversation and not request.file.kind.is_conversation:
             request.file = file
         if time is not None:
@@ -139,9 +137,7 @@ def _advice(usage: Usage) -> tuple[Advice, ...]:
         iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
     except msgspec.MsgspecError:
         return ()
-    return tuple(
-        Advice(each.model, each.usage or Usage()) for each in iterations if each.type == "advisor_message"
-    )
+    return tuple(Advice(each.model, each.usage or Usage()) for each in iterations if each.type == "advisor_message")
 
 
 def _larger(one: int | None, other: int | None) -> int | None:

@@ -11,12 +11,12 @@ class Writer:
     def __init__(self) -> None:
         self._buffers: dict[Source, RowBuffer] = {}
 
-    def add(self, source: Source, table: str, **values: object) -> None:
+    def add(self, source: Source, table: str, /, **values: object) -> None:
         """Take a row."""
         buffer = self._buffers.get(source)
         if buffer is None:
             buffer = self._buffers[source] = RowBuffer(source)
-        buffer.add(table, **values)
+        buffer.add(table, copy=0, **values)
 
     def mark(self, source: Source, table: str, row_key: str, column: str, basis: str) -> None:
         """Note that a value was concluded rather than read."""

@@ -1,0 +1,63 @@
+"""Which files are transcripts of Claude Code, and which lie beside them."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from aix.importing import Candidate, Source
+
+_HEAD_BYTES = 65_536
+_MOST_LINES = 50
+_NOT_TRANSCRIPTS = {"history.jsonl", "journal.jsonl"}
+_TYPES_WITHOUT_MESSAGES = {
+    "summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title", "agent-name", "agent-setting",
+    "last-prompt", "permission-mode", "mode", "pr-link", "worktree-state", "relocated", "bridge-session", "frame-link",
+}  # fmt: skip
+
+
+def find_transcripts(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
+    """Go through the transcripts among the files."""
+    beside = {file.path for file in files if file.name.endswith(".meta.json")}
+    for file in files:
+        name = file.name
+        if file.claimed_by not in (None, importer) or not name.endswith(".jsonl") or name in _NOT_TRANSCRIPTS:
+            continue
+        if file.claimed_by is None and not holds_records(file.head(_HEAD_BYTES)):
+            continue
+        meta = f"{file.path.removesuffix('.jsonl')}.meta.json"
+        sidecars = (meta,) if name.startswith("agent-") and (meta in beside or Path(meta).exists()) else ()
+        yield Source(file.path, sidecars=sidecars, group=_group(file.path, name))
+
+
+def holds_records(head: bytes) -> bool:
+    """Whether the beginning of a file has a line that looks like a record; the last line may be cut."""
+    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return any(_is_record(line.strip(b"\0 \r\t")) for line in lines[:_MOST_LINES])
+
+
+def _is_record(line: bytes) -> bool:
+    if not line.startswith(b"{"):
+        return False
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return _begins_like_record(line)
+    if not isinstance(value, dict) or not isinstance(kind := value.get("type"), str):
+        return False
+    if kind in _TYPES_WITHOUT_MESSAGES:
+        return True
+    return "sessionId" in value and ("parentUuid" in value or "uuid" in value)
+
+
+def _begins_like_record(line: bytes) -> bool:
+    return all(name in line for name in (b'"parentUuid"', b'"sessionId"', b'"type"'))
+
+
+def _group(path: str, name: str) -> str:
+    """Return what a session and the subagents in the folder of its name have in common."""
+    folder = path[: -len(name) - 1]
+    before, marker, _ = f"{folder}{os.sep}".rpartition(f"{os.sep}subagents{os.sep}")
+    if marker:
+        return before
+    return path.removesuffix(".jsonl")
