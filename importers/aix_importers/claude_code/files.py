@@ -35,7 +35,6 @@ class _Params(Struct):
 
 class _Result(Struct):
     type: Raw = ABSENT
-    file: Raw = ABSENT
     filePath: Raw = ABSENT  # noqa: N815
     notebook_path: Raw = ABSENT
     structuredPatch: Raw = ABSENT  # noqa: N815
@@ -51,6 +50,10 @@ class _File(Struct):
     numLines: Raw = ABSENT  # noqa: N815
 
 
+class _FileResult(Struct):
+    file: _File
+
+
 class _Attachment(Struct):
     type: Raw = ABSENT
     filename: Raw = ABSENT
@@ -61,14 +64,14 @@ class _Attachment(Struct):
 
 class _Call(NamedTuple):
     params: _Params
-    result: _Result
+    structured: bytes | None
     content: bytes | None
     cwd: str | None
 
 
 _PARAMS = Decoder(_Params)
 _RESULT = Decoder(_Result)
-_FILE = Decoder(_File)
+_FILE_RESULT = Decoder(_FileResult)
 _ATTACHMENT = Decoder(_Attachment)
 
 
@@ -79,8 +82,7 @@ def files_of_call(
     files = _FILES.get(tool_name)
     if files is None:
         return []
-    call = _Call(read(_PARAMS, params) or _Params(), read(_RESULT, structured) or _Result(), content, cwd)
-    return _distinct(files(call))
+    return _distinct(files(_Call(read(_PARAMS, params) or _Params(), structured, content, cwd)))
 
 
 def files_of_attachment(attachment: bytes, cwd: str | None) -> list[FileUse]:
@@ -90,9 +92,8 @@ def files_of_attachment(attachment: bytes, cwd: str | None) -> list[FileUse]:
     path = text(getattr(found, name)) if name else None
     if found is None or not path:
         return []
-    content = read(_RESULT, found.content)
-    file = read(_FILE, content.file) if content else None
-    return [FileUse("attached", absolute_path(path, cwd), *(_lines_shown(file) if file else NO_LINES))]
+    content = read(_FILE_RESULT, found.content)
+    return [FileUse("attached", absolute_path(path, cwd), *(_lines_shown(content.file) if content else NO_LINES))]
 
 
 def files_in_prompt(text: str, cwd: str | None) -> list[FileUse]:
@@ -104,7 +105,8 @@ def files_in_prompt(text: str, cwd: str | None) -> list[FileUse]:
 
 
 def _read_file(call: _Call) -> Iterator[FileUse]:
-    file = read(_FILE, call.result.file) or _File()
+    result = read(_FILE_RESULT, call.structured)
+    file = result.file if result else _File()
     path = text(file.filePath) or text(call.params.file_path) or text(call.params.notebook_path)
     if path:
         is_shown = number(file.startLine) is not None and number(file.numLines) is not None
@@ -125,32 +127,35 @@ def _lines_asked_for(params: _Params) -> LineRange:
 
 
 def _written_file(call: _Call) -> Iterator[FileUse]:
-    path = text(call.result.filePath) or text(call.params.file_path)
+    result = read(_RESULT, call.structured) or _Result()
+    path = text(result.filePath) or text(call.params.file_path)
     if not path:
         return
-    ranges = patched_ranges(call.result.structuredPatch)
-    if not ranges and text(call.result.type) == "create":
-        content = text(call.result.content) or text(call.params.content) or ""
+    ranges = patched_ranges(result.structuredPatch)
+    if not ranges and text(result.type) == "create":
+        content = text(result.content) or text(call.params.content) or ""
         ranges = [line_range(1, line_count(content))]
     for lines in ranges or [NO_LINES]:
         yield FileUse("written", absolute_path(path, call.cwd), *lines)
 
 
 def _written_notebook(call: _Call) -> Iterator[FileUse]:
-    path = text(call.params.notebook_path) or text(call.result.notebook_path)
-    if path and not text(call.result.error):
+    result = read(_RESULT, call.structured) or _Result()
+    path = text(call.params.notebook_path) or text(result.notebook_path)
+    if path and not text(result.error):
         yield FileUse("written", absolute_path(path, call.cwd))
 
 
 def _matching_files(call: _Call) -> Iterator[FileUse]:
-    listed = texts(call.result.filenames)
+    result = read(_RESULT, call.structured) or _Result()
+    listed = texts(result.filenames)
     for name in listed:
         if name:
             yield FileUse("referenced", absolute_path(name, call.cwd))
-    output = text(call.result.content)
+    output = text(result.content)
     if output is None:
         output = "" if listed else "\n".join(content_texts(call.content))
-    mode = text(call.result.mode) or text(call.params.output_mode)
+    mode = text(result.mode) or text(call.params.output_mode)
     if mode == "content":
         if bytes(call.params.has_line_numbers) != b"false":
             for path, line in found_lines(output, text(call.params.path), call.cwd):

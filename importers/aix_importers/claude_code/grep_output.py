@@ -18,7 +18,9 @@ _COUNTED = re.compile(rf"{_PATH}:\d+\r?")
 _FOUND_IN_FILE = re.compile(r"(\d{1,18}):")
 _NUMBERED = re.compile(r"\d+[:-]")
 _SEPARATOR = "--"
-_HEADING = re.compile(r"Found \d+ |No (?:files|matches) found|\(Results are truncated|\[Showing |<")
+_FOOTER = "[Showing results with pagination"
+_HEADING = re.compile(r"Found \d+ |No (?:files|matches) found|\(Results are truncated|\[Showing ")
+_NOTICE = "<persisted-output>"
 _MOST_TRIES = 16
 
 
@@ -35,7 +37,7 @@ def found_lines(output: str, searched: str | None, cwd: str | None) -> Iterator[
     >>> [*found_lines("a.py-6-at 5:9:1\na.py:7:now\n--\nb-1-c.py:3:now", None, "/w")]
     [FoundLine(path='/w/a.py', line=7), FoundLine(path='/w/b-1-c.py', line=3)]
     """
-    lines = [line for line in output.split("\n") if line and line != _SEPARATOR]
+    lines = [line for line in output.split("\n") if line and line != _SEPARATOR and not line.startswith(_FOOTER)]
     in_file = [_FOUND_IN_FILE.match(line) for line in lines]
     if any(in_file) and all(map(_NUMBERED.match, lines)):
         path = absolute_path(searched, cwd) if searched else None
@@ -56,8 +58,8 @@ def counted_files(output: str, cwd: str | None) -> Iterator[str]:
 
 
 def listed_files(output: str, cwd: str | None) -> Iterator[str]:
-    """Go through the files of an output that lists them, one on a line."""
-    lines = takewhile(bool, output.split("\n"))
+    """Go through the files of an output that lists them, one on a line; one that was too large is only a notice."""
+    lines = takewhile(bool, [] if output.startswith(_NOTICE) else output.split("\n"))
     return (absolute_path(line.rstrip("\r"), cwd) for line in lines if not _HEADING.match(line))
 
 

@@ -4,12 +4,13 @@ The fields of an object are declared as `Raw` and read one by one, so that a wro
 built of what nobody asks for.
 """
 
-import json
 import re
 from typing import TypeVar
 
 from msgspec import Raw, Struct, ValidationError
 from msgspec.json import Decoder
+
+from aix_importers.json_text import DECODER, compact_json
 
 ABSENT = Raw(b"null")
 LARGEST_NUMBER = 2**63 - 1
@@ -25,14 +26,13 @@ _TEXT = Decoder(str)
 _NUMBER = Decoder(int)
 _LIST = Decoder(list[Raw])
 _BLOCK = Decoder(_Block)
-_TOLERANT = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
 
 T = TypeVar("T")
 
 
 def read(decoder: Decoder[T], data: bytes | Raw | None) -> T | None:
     """Return what the decoder makes of the data, or nothing."""
-    if data is None:
+    if data is None or data is ABSENT:
         return None
     try:
         return decoder.decode(data)
@@ -83,6 +83,6 @@ def whole_characters(text: str) -> str:
 
 
 def _repaired(data: bytes) -> bytes:
-    """Write JSON anew, without control characters in texts, halves of characters, and bytes that are no UTF-8."""
-    value = _TOLERANT.decode(data.decode("utf-8", "replace"))
-    return whole_characters(json.dumps(value, ensure_ascii=False)).encode()
+    """Write JSON anew, without control characters, halves of characters, odd numbers, and bytes that are no UTF-8."""
+    value = DECODER.decode(data.decode("utf-8", "replace"))
+    return whole_characters(compact_json(value)).encode()

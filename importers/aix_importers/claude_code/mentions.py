@@ -62,7 +62,8 @@ def mentioned_files(text: str) -> Iterator[NamedFile]:
     >>> [each.path for each in mentioned_files('Move @src/a.py and @"my notes.md" to @types/node, says @app.route')]
     ['src/a.py', 'my notes.md']
     """
-    for quoted, plain in _MENTION.findall(without_envelopes(text, *_OF_THE_CLIENT)):
+    said = without_envelopes(text, *_OF_THE_CLIENT) if "@" in text else ""
+    for quoted, plain in _MENTION.findall(said):
         name = quoted or plain.rstrip(_BEHIND_A_MENTION)
         ranged = _LINES.fullmatch(name)
         path = ranged[1] if ranged else name

@@ -90,13 +90,16 @@ def access_of(tool_name: str, params: bytes) -> Access:
             return Access("mcp", whole_characters(tool_name[len(_MCP) :].partition("__")[0]) or None)
         return _NAMES.get(tool_name, _UNKNOWN)
     access_class, names = known
-    given = read(_PARAMS, params) or _Params()
-    target = next((found for name in names if (found := text(getattr(given, name)))), None)
-    return Access(access_class, _host(target) if tool_name == "WebFetch" else target)
+    given = read(_PARAMS, params)
+    for name in names if given else ():
+        target = text(getattr(given, name))
+        if target:
+            return Access(access_class, _host(target) if name == "url" else target)
+    return Access(access_class, None)
 
 
-def _host(url: str | None) -> str | None:
+def _host(url: str) -> str | None:
     try:
-        return urlsplit(url if url and "://" in url else f"//{url or ''}").hostname
+        return urlsplit(url if "://" in url else f"//{url}").hostname
     except ValueError:
         return None
