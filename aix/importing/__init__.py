@@ -3,7 +3,18 @@
 from aix.importing import Capabilities, Importer, Problem, Rows, Source, readable
 """
 
-from aix.importing.contract import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, readable
+from aix.importing.contract import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties, readable
 from aix.importing.rows import RowBuffer
 
-__all__ = ["Answer", "Candidate", "Capabilities", "Importer", "Problem", "RowBuffer", "Rows", "Source", "readable"]
+__all__ = [
+    "Answer",
+    "Candidate",
+    "Capabilities",
+    "Importer",
+    "Problem",
+    "RowBuffer",
+    "Rows",
+    "Source",
+    "Ties",
+    "readable",
+]

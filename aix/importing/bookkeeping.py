@@ -39,6 +39,7 @@ class Entry:
     planned: Planned
     reading: Reading
     status: Status
+    failure: str = ""
 
 
 def write_bookkeeping(folder: Path, run: Run, entries: Sequence[Entry], finished_at: int | None) -> Files:
@@ -94,7 +95,7 @@ def _log_rows(run: Run, entry: Entry) -> list[dict[str, object]]:
             "seq": number,
             "session_label": label,
             "status": str(entry.status),
-            "reason": entry.reading.failure or None,
+            "reason": entry.failure or None,
             "counts_json": json.dumps(counts) if number == 0 else None,
         }
         for number, label in enumerate(labels)
@@ -102,10 +103,10 @@ def _log_rows(run: Run, entry: Entry) -> list[dict[str, object]]:
 
 
 def _add_failures(delivery: Delivery, run: Run, entries: Sequence[Entry]) -> None:
-    failed = [entry for entry in entries if entry.reading.failure]
+    failed = [entry for entry in entries if entry.failure]
     if not failed:
         return
-    problems = [Problem(entry.planned.source, FAILED_KIND, entry.reading.failure) for entry in failed]
+    problems = [Problem(entry.planned.source, FAILED_KIND, entry.failure) for entry in failed]
     numbers = Counter({each.planned.name: each.reading.problems for each in failed})
     table = TABLES["import_problems"]
     delivery.add("run", table, batch_from_columns(table, problem_columns(run.id, run.machine, problems, numbers)))

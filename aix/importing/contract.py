@@ -5,7 +5,6 @@ An importer knows one kind of log. It says which files are its own (`discover`) 
 nothing between two calls; it never writes the ledger, never prints, and never changes a file.
 """
 
-import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from typing import ClassVar
 
 import msgspec
 
-_PIECE_BYTES = 2**20
+from aix.importing.hashing import content_hash
 
 
 class Answer(StrEnum):
@@ -151,6 +150,23 @@ class Problem:
     """The beginning of the piece; AIX cuts it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Numbers that stand for the records by which a source can be connected to others.
+
+    Two sources of an importer that have a number in common are tied: AIX reads all sources together that are tied,
+    directly or through others, whenever one of them has changed. Numbers are unsigned, of 64 bits: `aix.ids.h63` of
+    what a log calls a record gives good ones. A source may give several `Ties`.
+
+    >>> from aix.ids import h63
+    >>> Ties(Source("/logs/a.jsonl"), [h63("record", "5b1f"), h63("record", "77aa")]).numbers
+    [6189384713867951413, 1434393418406311033]
+    """
+
+    source: Source
+    numbers: Sequence[int]
+
+
 @dataclass
 class Importer(ABC):
     """What reads one kind of log. Its name is that of its entry point in the group `aix.importers`.
@@ -186,8 +202,8 @@ class Importer(ABC):
         """
 
     @abstractmethod
-    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem]:
-        """Go through the rows and problems of the sources of one group, in batches of bounded size."""
+    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
+        """Go through the rows, problems and ties of sources that are read together, in batches of bounded size."""
 
     def default_places(self) -> Iterable[Path]:
         """Return the folders in which the tool keeps its logs on this machine, whether they exist or not."""
@@ -210,17 +226,3 @@ def readable(path: str) -> str:
     /logs/caf\xe9
     """
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def content_hash(files: Sequence[str]) -> str:
-    """Return the SHA-256 of a file, or of the SHA-256 of several."""
-    hashes = [_sha256(path) for path in files]
-    return hashes[0] if len(hashes) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-
-
-def _sha256(path: str) -> str:
-    digest = hashlib.sha256()
-    with Path(path).open("rb", buffering=0) as file:
-        while piece := file.read(_PIECE_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from aix.importing.contract import Importer, Problem, Rows, Source, content_hash
+from aix.importing.contract import Importer, Problem, Rows, Source, Ties
+from aix.importing.hashing import combined_hash, hash_file
 from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Reading, explain, fail
 from aix.importing.plan import stamps_of
 from aix.importing.problems import ProblemNotes
 from aix.importing.registry import load_importer
 from aix.importing.shelf import Shelf, statement_of
+from aix.importing.tie_numbers import TieNumbers
 from aix.ledger.delivery import Delivery
 from aix.ledger.raw import keep_raw
 from aix.schema import TABLES
@@ -54,16 +56,20 @@ def _read_group(
     """Read a group; its rows are returned, or go straight into a delivery."""
     readings = {source: Reading(source) for source in group.sources}
     problems = ProblemNotes(order, notes)
+    ties = TieNumbers(group, order.machine)
     held: list[Rows] = []
     try:
         importer = _importer(group.importer, tuple(sorted(group.options.items())))
-        for reading in readings.values():
-            _take_fingerprint(order, importer, reading)
+        for reading, known_bytes in zip(readings.values(), group.known_bytes, strict=True):
+            _take_fingerprint(order, importer, reading, known_bytes)
         for piece in importer.extract(group.sources):
             reading = _reading_of(readings, piece)
             if isinstance(piece, Problem):
                 problems.add(piece)
                 reading.problems += 1
+                continue
+            if isinstance(piece, Ties):
+                ties.add(piece)
                 continue
             _count(piece, reading)
             if straight_to is None:
@@ -73,6 +79,7 @@ def _read_group(
                 straight_to.add(statement_of(order, piece), table, batch_from_columns(table, piece.columns))
         for reading in readings.values():
             _compare_fingerprint(reading)
+            reading.ties = ties.of(reading.source)
     except Exception as error:  # whatever an importer raises: one bad source never stops the batch
         fail(readings.values(), explain(error))
     if order.strict and any(reading.problems for reading in readings.values()):
@@ -81,24 +88,32 @@ def _read_group(
     return tuple(readings.values()), held
 
 
-def _reading_of(readings: Mapping[Source, Reading], piece: Rows | Problem) -> Reading:
+def _reading_of(readings: Mapping[Source, Reading], piece: Rows | Problem | Ties) -> Reading:
     try:
         return readings[piece.source]
     except KeyError:
         raise ValueError(f"it gave rows of {piece.source.name}, which it was not asked for") from None
 
 
-def _take_fingerprint(order: Order, importer: Importer, reading: Reading) -> None:
+def _take_fingerprint(order: Order, importer: Importer, reading: Reading, known_bytes: int) -> None:
     source = reading.source
     reading.stamps = stamps_of(source, {})
-    reading.content = importer.fingerprint(source)
+    if source.key:
+        reading.content = importer.fingerprint(source)
+    else:
+        main = hash_file(source.path, known_bytes)
+        reading.main_hash, reading.size_bytes, reading.head_hash = main.whole, main.size_bytes, main.head
+        is_default = type(importer).fingerprint is Importer.fingerprint and not source.stamp
+        reading.content = _content(main.whole, source) if is_default else importer.fingerprint(source)
     if type(reading.content) is not str:
         raise TypeError(f"its fingerprint is {reading.content!r}, which is no text")
-    if not source.key:
-        is_content = not source.sidecars and type(importer).fingerprint is Importer.fingerprint
-        reading.main_hash = reading.content if is_content else content_hash((source.path,))
-        if order.keep_raw and keep_raw(order.ledger, Path(source.path)) != reading.main_hash:
-            reading.content = ""
+    if order.keep_raw and not source.key and keep_raw(order.ledger, Path(source.path)) != reading.main_hash:
+        reading.content = ""
+
+
+def _content(main_hash: str, source: Source) -> str:
+    """Return what the importer's own fingerprint would be, without reading the main file once more."""
+    return combined_hash([main_hash, *(hash_file(path).whole for path in source.sidecars)])
 
 
 def _compare_fingerprint(reading: Reading) -> None:

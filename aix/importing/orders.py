@@ -21,6 +21,12 @@ class Group:
     options: Mapping[str, str]
     sources: tuple[Source, ...]
     size_bytes: int
+    known_bytes: tuple[int, ...] = ()
+    """By source, how long its file was when it was last read; -1 when nobody can say."""
+    parts: tuple["Group", ...] = ()
+    """What to read by itself when these cannot be read together."""
+    is_whole: bool = True
+    """Whether all sources are here that are tied to these."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,12 @@ class Reading:
     """Hash of what was read; empty when it changed meanwhile."""
     main_hash: str | None = None
     """Hash of the main file."""
+    size_bytes: int = -1
+    """Of the main file, as it was hashed."""
+    head_hash: str | None = None
+    """Hash of as much of the main file as there was when it was last read; None when it has become shorter."""
+    ties: bytes | None = None
+    """Numbers of its ties, as they are stored; None when it gave none."""
     rows: Counter[str] = field(default_factory=Counter)
     labels: list[str] = field(default_factory=list)
     problems: int = 0

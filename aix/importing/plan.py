@@ -3,8 +3,7 @@
 Nothing here reads rows, and nothing heavy is imported: a run over thousands of sources that have not changed ends here.
 """
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -12,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from aix.importing.contract import Importer, Source, readable
-from aix.importing.discovery import Claim, Discovery, stamp
-from aix.ledger.fingerprints import Fingerprint, Fingerprints
+from aix.importing.discovery import Claim, Discovery, Owner, stamp
+from aix.ledger.fingerprints import Fingerprint, Fingerprints, source_id
 
 
 class State(StrEnum):
@@ -72,16 +71,27 @@ def source_name(source: Source, machine: str | None) -> str:
     return f"{machine}:{name}" if machine else name
 
 
-@lru_cache(100_000)  # asked for when a file is found, and again when it is compared
-def source_id(name: str) -> str:
-    """Return the key of a source's fingerprint."""
-    return hashlib.sha256(name.encode()).hexdigest()[:32]
+_id_of = lru_cache(100_000)(source_id)  # asked for when a file is found, and again when it is compared
 
 
 def version_of(importer: Importer) -> str:
     """Return the version of an importer with its options: with others, it would give other rows."""
     options = "".join(f";{name}={value}" for name, value in sorted(importer.options.items()))
     return f"{importer.version}{options}"
+
+
+def owner_by(importers: Sequence[Importer], known: Fingerprints, machine: str | None) -> Owner:
+    """Return what tells whose a file was when it was last read."""
+    prefix = f"{machine}:" if machine else ""
+    versions = {importer.name: version_of(importer) for importer in importers}
+
+    def owner(path: str, stamp: str) -> str | None:
+        entry = known.get(_id_of(prefix + readable(path))) if known else None
+        if entry is None or entry.failure or entry.stamps[:1] != (stamp,):
+            return None
+        return entry.importer if versions.get(entry.importer) == entry.version else None
+
+    return owner
 
 
 def stamps_of(source: Source, seen: Mapping[str, str]) -> tuple[str, ...]:
@@ -109,7 +119,7 @@ def _plan(
 ) -> Planned:
     source = claim.source
     name = source_name(source, machine)
-    identity = source_id(name)
+    identity = _id_of(name)
     entry = known.get(identity)
     try:
         stamps = stamps_of(source, seen)

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from aix.ids import ulid
-from aix.importing.contract import Importer, readable
+from aix.importing.contract import Importer
 from aix.importing.discovery import (
     Discovery,
-    Owner,
     Refusal,
     Refused,
     Walk,
@@ -23,7 +24,7 @@ from aix.importing.discovery import (
     walk_default,
     walk_given,
 )
-from aix.importing.plan import Planned, make_plan, source_id, version_of
+from aix.importing.plan import Planned, make_plan, owner_by, version_of
 from aix.importing.quiet import note_quiet, recall_quiet, state_of
 from aix.importing.registry import Options, load_importers
 from aix.importing.report import Outcome, Report, Status
@@ -116,7 +117,7 @@ def _survey(ledger: Path, ground: _Ground, settings: Settings) -> Survey:
     known: dict[str, Fingerprint] = {}
     if is_ledger(ledger):
         known = with_touched(ledger, read_fingerprints(ledger, read_latest(ledger)))
-    found = discover(ground.walks, _owner(ground.importers, known, settings.machine), are_given=ground.are_given)
+    found = discover(ground.walks, owner_by(ground.importers, known, settings.machine), are_given=ground.are_given)
     found.refusals[:0] = ground.refusals
     return Survey(found, known, make_plan(found, known, machine=settings.machine, reparse=settings.reparse))
 
@@ -135,10 +136,11 @@ def import_histories(
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
     state = None if settings.reparse else ground.state(settings)
-    quiet = recall_quiet(ledger, report.before.version, state) if state and report.before else None
+    is_finished = report.before is None or not report.before.unfinished
+    quiet = recall_quiet(ledger, report.before.version, state) if state and report.before and is_finished else None
     if quiet is None:
         surveyed = _survey(ledger, ground, settings)
-        _import(ledger, surveyed, settings, started_at, report, watcher)
+        _import(ledger, surveyed, ground.importers, settings, started_at, report, watcher)
         is_settled = surveyed.is_self_contained and _is_settled(report)
         if state and report.after and is_settled and not settings.dry_run:
             note_quiet(ledger, report.after.version, state, len(report.outcomes))
@@ -149,7 +151,13 @@ def import_histories(
 
 
 def _import(
-    ledger: Path, surveyed: Survey, settings: Settings, started_at: int, report: Report, watcher: Watcher
+    ledger: Path,
+    surveyed: Survey,
+    importers: Sequence[Importer],
+    settings: Settings,
+    started_at: int,
+    report: Report,
+    watcher: Watcher,
 ) -> None:
     report.refusals, report.empty_places = surveyed.found.refusals, surveyed.found.empty_places
     to_read = [each for each in surveyed.plan if each.state.must_be_read]
@@ -157,39 +165,35 @@ def _import(
     if settings.dry_run:
         return
     note_touched(ledger, surveyed.plan, surveyed.known)
-    if to_read:
+    is_unfinished = report.before is not None and bool(report.before.unfinished)
+    if to_read or is_unfinished:
         watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-        _read(ledger, surveyed, settings, started_at, _teller(report, watcher))
+        _read(ledger, surveyed, importers, settings, started_at, _teller(report, watcher))
         report.after = read_latest(ledger) if is_ledger(ledger) else None
 
 
 def _is_settled(report: Report) -> bool:
     """Whether the ledger has everything of what was found, as it was when it was looked at."""
-    return not (
-        report.failures or any(outcome.reason for outcome in report.outcomes if outcome.status is not Status.SKIPPED)
-    )
+    if report.failures or (report.after is not None and report.after.unfinished):
+        return False
+    return not any(outcome.reason for outcome in report.outcomes if outcome.status is not Status.SKIPPED)
 
 
 def _teller(report: Report, watcher: Watcher) -> Callable[[Outcome], None]:
+    places = {outcome.name: place for place, outcome in enumerate(report.outcomes)}
+
     def tell(outcome: Outcome) -> None:
-        report.outcomes.append(outcome)
-        if outcome.status is not Status.SKIPPED:
+        place = places.setdefault(outcome.name, len(report.outcomes))
+        if place == len(report.outcomes):
+            report.outcomes.append(outcome)
+        before, report.outcomes[place] = report.outcomes[place], outcome
+        if before.status in (Status.IMPORTED, Status.UPSERTED) and outcome.status is not Status.FAILED:
+            # It was read once more, with what is tied to it: that is no other thing that was done with it.
+            report.outcomes[place] = msgspec.structs.replace(outcome, status=before.status, reason=before.reason)
+        if outcome.status is not Status.SKIPPED and (before is outcome or before.status is Status.SKIPPED):
             watcher.advance(outcome)
 
     return tell
-
-
-def _owner(importers: Sequence[Importer], known: Fingerprints, machine: str | None) -> Owner:
-    prefix = f"{machine}:" if machine else ""
-    versions = {importer.name: version_of(importer) for importer in importers}
-
-    def owner(path: str, stamp: str) -> str | None:
-        entry = known.get(source_id(prefix + readable(path))) if known else None
-        if entry is None or entry.failure or entry.stamps[:1] != (stamp,):
-            return None
-        return entry.importer if versions.get(entry.importer) == entry.version else None
-
-    return owner
 
 
 def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
@@ -208,14 +212,21 @@ def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
             report.outcomes.append(Outcome(refusal.path, "", Status.SKIPPED, refusal.reason))
 
 
-def _read(ledger: Path, surveyed: Survey, settings: Settings, started_at: int, tell: Callable[[Outcome], None]) -> None:
+def _read(
+    ledger: Path,
+    surveyed: Survey,
+    importers: Sequence[Importer],
+    settings: Settings,
+    started_at: int,
+    tell: Callable[[Outcome], None],
+) -> None:
     import platform
     from uuid import uuid4
 
-    from aix.importing.batch import Manner, carry_out_plan
     from aix.importing.bookkeeping import Run
+    from aix.importing.rounds import Manner, carry_out_plan
 
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
     jobs = (os.cpu_count() or 1) if settings.jobs is None else settings.jobs
     manner = Manner(jobs, settings.strict, settings.keep_raw)
-    carry_out_plan(ledger, surveyed.plan, surveyed.known, run, manner, tell)
+    carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, manner, tell)

@@ -35,6 +35,7 @@ from aix.ledger.manifest import (
     segments_of,
 )
 from aix.ledger.row_groups import RowGroupWriter
+from aix.ledger.ties import StoredTies, encode_ties, read_ties, weight
 from aix.ledger.upgrade import upgraded_rows
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
@@ -54,8 +55,12 @@ class Stage:
         """Whether rows of the version before may be gone."""
         self.fingerprints: Fingerprints = {}
         """Of the sources that the rows of this commit were read from."""
+        self.ties: StoredTies = {}
+        """Of the same sources."""
+        self.unfinished: tuple[str, ...] | None = None
+        """Runs that have yet to read together what is connected; None when that is as it was."""
         self._written: list[Segment] = []
-        self._fingerprint_files: list[EntryFile] = []
+        self._entry_files: list[EntryFile] = []
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
         """Write rows that keep the table's schema into a new file."""
@@ -83,11 +88,26 @@ class Stage:
         kept = len(base.fingerprints) - files_to_merge(base.fingerprints, len(self.fingerprints))
         taken_in = msgspec.structs.replace(base, fingerprints=base.fingerprints[kept:])
         entries = {**read_fingerprints(self.ledger, taken_in), **self.fingerprints}
-        name = f"{DATA_FOLDER}/fingerprints-{uuid4().hex}.json"
-        with new_file(self.ledger / name) as file:
-            file.write(encode(entries))
-        self._fingerprint_files.append(EntryFile(path=name, entries=len(entries)))
-        return (*base.fingerprints[:kept], *self._fingerprint_files)
+        written = self._write_entries(f"fingerprints-{uuid4().hex}.json", encode(entries), len(entries))
+        return (*base.fingerprints[:kept], written)
+
+    def write_ties(self, base: Manifest) -> tuple[EntryFile, ...]:
+        """Write the ties of this commit, and return the files of all there are."""
+        if not self.ties:
+            return base.ties
+        kept = len(base.ties) - files_to_merge(base.ties, weight(self.ties))
+        entries = {**read_ties(self.ledger, base.ties[kept:]), **self.ties}
+        if not kept:  # nothing is left that an empty entry would have to override
+            entries = {source: ties for source, ties in entries.items() if ties.count}
+        written = self._write_entries(f"ties-{uuid4().hex}.bin", encode_ties(entries), weight(entries))
+        return (*base.ties[:kept], written)
+
+    def _write_entries(self, name: str, content: bytes, entries: int) -> EntryFile:
+        written = EntryFile(path=f"{DATA_FOLDER}/{name}", entries=entries)
+        with new_file(self.ledger / written.path) as file:
+            file.write(content)
+        self._entry_files.append(written)
+        return written
 
     def has(self, segment: Segment) -> bool:
         """Whether the segment was written here."""
@@ -95,7 +115,7 @@ class Stage:
 
     def discard_unless(self, named: Container[str]) -> None:
         """Remove the files that no manifest will name."""
-        others = (*self.indexes.values(), *self._fingerprint_files)
+        others = (*self.indexes.values(), *self._entry_files)
         for path in [*(segment.path for segment in self._written), *(other.path for other in others)]:
             if path not in named:
                 remove(self.ledger / path)
@@ -145,10 +165,12 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
             tables=tables,
             indexes=indexes,
             fingerprints=stage.write_fingerprints(base),
+            ties=stage.write_ties(base),
+            unfinished=base.unfinished if stage.unfinished is None else stage.unfinished,
             replaces_rows=stage.replaces_rows,
             oldest=number if stage.ends_older_versions else base.oldest,
         )
-        if new.tables == _named(current.tables) and not stage.fingerprints:
+        if _says_nothing_new(new, current, stage):
             if base.version:
                 sync_folder(ledger / VERSIONS_FOLDER)  # its writer may have died before it could
             stage.discard_unless(())
@@ -162,6 +184,11 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
         raise
     stage.discard_unless(files_of(new) if published else ())
     return new if published else None
+
+
+def _says_nothing_new(new: Manifest, current: Manifest, stage: Stage) -> bool:
+    is_silent = not stage.fingerprints and not stage.ties and new.unfinished == current.unfinished
+    return is_silent and new.tables == _named(current.tables)
 
 
 def _named(tables: Mapping[str, Sequence[Segment]]) -> dict[str, tuple[Segment, ...]]:

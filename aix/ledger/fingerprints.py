@@ -4,6 +4,7 @@ They are part of a commit, in JSON files of their own that need no Parquet reade
 changes; files are put together so that they stay few and a commit writes little more than what changed.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,10 +25,27 @@ class Fingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     content: str = ""
     """Hash of what the rows depend on; empty when the source must be read again, whatever its stamps say."""
     failure: str = ""
+    size_bytes: int = -1
+    """Of its main file; -1 when nobody can say."""
+    head: str = ""
+    """Hash of its main file, where that is not `content`."""
+    since: int = 0
+    """When it was first read, or first read after it was written anew: what it gave before then is not replaced."""
+
+    @property
+    def main_hash(self) -> str:
+        """Hash of its main file."""
+        return self.head or self.content
 
 
 Fingerprints = Mapping[str, Fingerprint]
 """By a hash of the name of the source: names can hold what is to be forgotten one day."""
+
+
+def source_id(name: str) -> str:
+    """Return the key of a source's fingerprint and ties."""
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
+
 
 _DECODER = msgspec.json.Decoder(dict[str, Fingerprint])
 

@@ -1,8 +1,8 @@
 """A version of the ledger: which Parquet files hold the rows of each table.
 
     LEDGER/versions/0000000007.json    the manifest of version 7
-    LEDGER/data/…                      Parquet files, an index per group, and fingerprints of sources; a manifest
-                                       names them relative to LEDGER
+    LEDGER/data/…                      Parquet files, an index per group, fingerprints and ties of sources; a
+                                       manifest names them relative to LEDGER
     LEDGER/staging/…                   rows on their way into the ledger
 
 A group is a set of files, some per table, that hold whole families of rows; a change rewrites only the groups it
@@ -39,7 +39,7 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class EntryFile(msgspec.Struct, frozen=True):
-    """A file beside those of the tables: the index of a group, or fingerprints of sources."""
+    """A file beside those of the tables: the index of a group, or fingerprints or ties of sources."""
 
     path: str
     entries: int
@@ -55,8 +55,12 @@ class Manifest(msgspec.Struct, frozen=True):
     """By group."""
     fingerprints: tuple[EntryFile, ...] = ()
     """How the sources were when rows were read from them; what a later file says of a source holds."""
+    ties: tuple[EntryFile, ...] = ()
+    """What connects the sources to each other; what a later file says of a source holds."""
+    unfinished: tuple[str, ...] = ()
+    """Runs that have yet to read together what is connected."""
     replaces_rows: bool = False
-    """Whether sources were read anew, so that rows of the version before may be gone."""
+    """Whether sources were read anew, and turns, messages or calls of the version before are gone."""
     oldest: int = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 
@@ -83,7 +87,7 @@ def segments_of(manifest: Manifest) -> set[Segment]:
 
 def files_of(manifest: Manifest) -> set[str]:
     """Return the paths of all files of a version."""
-    others = (*manifest.indexes.values(), *manifest.fingerprints)
+    others = (*manifest.indexes.values(), *manifest.fingerprints, *manifest.ties)
     return {segment.path for segment in segments_of(manifest)} | {other.path for other in others}
 
 

@@ -14,12 +14,13 @@ import pyarrow as pa
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, collect
 from aix.ledger.commit import Stage, commit
+from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
 from aix.ledger.families import Families
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment, groups_of, read_latest
-from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of
+from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
@@ -27,9 +28,12 @@ from aix.ledger.selection import Selection
 from aix.ledger.staging import staging_folder
 from aix.ledger.tree import Tree, Turn
 from aix.ledger.views import create_views
-from aix.ledger.workbench import Workbench, engine_errors_of
+from aix.ledger.workbench import Workbench, engine_errors_of, scan
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
+
+_NEVER_LOST = ("turns", "messages", "tool_calls")
+"""Tables whose rows are missed when they are gone: the check `append_only` looks for them."""
 
 _OWNERS = ("turn_id", "message_id", "session_label")
 """Columns that say what a row is part of, beside its key."""
@@ -80,14 +84,17 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     return forgotten
 
 
-def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str]) -> Manifest:
-    """Return a version without the rows of sessions whose sources are about to give them anew.
+def without_sessions(
+    ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str], deliveries: Sequence[Files]
+) -> Manifest:
+    """Return a version without the rows of sessions whose sources are about to give them anew, in these deliveries.
 
     Other rows may name them: they will be there again.
     """
     with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
         groups = Groups(base, stage)
         _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
+        stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], deliveries) for name in _NEVER_LOST)
         tables = {name: tuple(segments) for name, segments in groups.tables().items()}
         known = {**base.indexes, **stage.indexes}
         indexes = {group: known[group] for group in groups_of(tables) if group is not None}
@@ -124,6 +131,17 @@ def _remove_conversations(
         write_current(bench, groups, Index.of({node: families.of(node) for node in nodes.to_pylist()}))
     for name, part in touched.items():
         groups.remove(bench, name, part)
+
+
+def _is_any_lost(bench: Workbench, table: Table, deliveries: Sequence[Files]) -> bool:
+    """Whether a row that leaves does not come back with the deliveries."""
+    if not bench.has(table):
+        return False
+    files = [scan(delivery[table.name]) for delivery in deliveries if table.name in delivery]
+    given = " union all ".join(f"select {row_key(table)} as key from {file}" for file in files) or "select null as key"
+    return bool(
+        bench.count(f"leaving_{table.name} left_behind anti join ({given}) given on given.key = left_behind._key")
+    )
 
 
 def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:

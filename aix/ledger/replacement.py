@@ -1,45 +1,66 @@
-"""Replacing what a source gave: when it is read anew, rows that it no longer gives must go.
+"""Replacing what sources gave: when they are read anew, rows that they no longer give must go.
 
-Rows do not say which source they are from, but the log of imports says which sessions a source gave. A session is
-replaced when it is given anew by every source that ever gave it, all of them read together; otherwise what is new is
-joined to what is there, because the other source may be gone from disk. Turns that stand in the log of a session which
-stays are joined as well.
+Rows do not say which source they are from, but the log of imports says which sessions a source gave, and when. A
+session is replaced when every source that ever gave it is read anew, all of them together, and still holds what it held
+when it gave it; otherwise what is new is joined to what is there, because the other source may be gone from disk. Turns
+that stand in the log of a session which stays are joined as well.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
 from aix.ledger.addition import Preparation
 from aix.ledger.commit import Stage
+from aix.ledger.delivery import Files
 from aix.ledger.manifest import Manifest
 from aix.ledger.removal import without_sessions
 from aix.ledger.views import create_views
 
 
-def replacement(ledger: Path, sources_of: Mapping[str, Collection[str]]) -> Preparation:
-    """Return what removes sessions before they are joined in anew: by label, the sources that give each now."""
+@dataclass(frozen=True)
+class ReadTogether:
+    """Sources that were read together, and from when on what they gave is replaced by what they give now."""
+
+    since: Mapping[str, int]
+    """By the name of a source: what it gave in earlier runs may be from something it no longer holds."""
+    given_anew: Collection[str] = ()
+    """Sessions that another version of the importer gives now: they are replaced whenever they were given."""
+
+    def replaces(self, label: str, first_given: Mapping[str, int]) -> bool:
+        """Whether a session is replaced, given when each of its sources first gave it."""
+        if not first_given.keys() <= self.since.keys():
+            return False
+        return label in self.given_anew or all(time >= self.since[source] for source, time in first_given.items())
+
+
+def replacement(ledger: Path, read: Sequence[ReadTogether], deliveries: Sequence[Files]) -> Preparation:
+    """Return what removes sessions before they are joined in anew, with the rows of these deliveries."""
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:
         has_groups = all(segment.group for segments in base.tables.values() for segment in segments)
-        earlier = _sources_so_far(ledger, base, sources_of) if has_groups else {}
-        labels = [label for label, sources in sources_of.items() if label in earlier and earlier[label] <= set(sources)]
-        if not labels:
-            return base
-        stage.replaces_rows = True
-        return without_sessions(ledger, base, stage, labels)
+        sources = {source for each in read for source in each.since}
+        known = _given_so_far(ledger, base, sources) if has_groups else {}
+        labels = [label for label, first in known.items() if any(each.replaces(label, first) for each in read)]
+        return without_sessions(ledger, base, stage, labels, deliveries) if labels else base
 
     return prepare
 
 
-def _sources_so_far(ledger: Path, base: Manifest, labels: Iterable[str]) -> dict[str, set[str]]:
-    """Return the sources that ever gave each of these sessions."""
+def _given_so_far(ledger: Path, base: Manifest, sources: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return the sessions that these sources ever gave, with every source that gave each, and when it first did."""
     with duckdb.connect() as connection:
         create_views(connection, ledger, base)
         found = connection.execute(
-            "select session_label, list(distinct source_key) from import_log"
-            " where session_label in (select unnest($labels)) group by 1",
-            {"labels": list(labels)},
+            "with given as (select distinct session_label from import_log"
+            " where source_key in (select unnest($sources)) and session_label is not null)"
+            " select l.session_label, l.source_key, min(coalesce(r.started_at, 0)) from import_log l"
+            " semi join given using (session_label) left join import_runs r on r.id = l.run_id group by 1, 2",
+            {"sources": list(sources)},
         ).fetchall()
-    return {label: set(sources) for label, sources in found}
+    known: dict[str, dict[str, int]] = {}
+    for label, source, time in found:
+        known.setdefault(label, {})[source] = time
+    return known

@@ -1,0 +1,31 @@
+"""Whether a source still holds what it held when it was last read.
+
+Logs grow at the end. A source that begins with what it held then has only grown, and what it gives takes the place of
+what it gave; one that was written anew, or cut, no longer has all that its rows were read from.
+"""
+
+from enum import Enum, auto
+
+from aix.importing.orders import Reading
+from aix.ledger.fingerprints import Fingerprint
+
+
+class Lineage(Enum):
+    """How what a source holds stands to what it held."""
+
+    NEW = auto()
+    GROWN = auto()
+    """It begins with what it held, or holds nothing else."""
+    REWRITTEN = auto()
+    UNKNOWN = auto()
+    """A conversation in a container has changed, and nobody can say how."""
+
+
+def lineage(before: Fingerprint | None, reading: Reading, *, is_outdated: bool) -> Lineage:
+    """Compare a source that was read with its last fingerprint."""
+    if before is None or (before.failure and not before.content and before.size_bytes < 0):
+        return Lineage.NEW
+    if reading.main_hash is None or before.size_bytes < 0:
+        is_same = before.content == reading.content
+        return Lineage.GROWN if is_same or is_outdated else Lineage.UNKNOWN
+    return Lineage.GROWN if reading.head_hash == before.main_hash else Lineage.REWRITTEN

@@ -1,0 +1,104 @@
+"""Carrying out a plan: workers read what has changed, and then, together, what turns out to be tied."""
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from uuid import uuid4
+
+from aix.ids import ulid
+from aix.importing.batch import Batch, Event
+from aix.importing.bookkeeping import Run
+from aix.importing.contract import Importer
+from aix.importing.extraction import carry_out
+from aix.importing.grouping import portions
+from aix.importing.orders import Group, Order
+from aix.importing.plan import Planned
+from aix.importing.report import Outcome
+from aix.importing.settling import Known
+from aix.importing.ties import TiedSources
+from aix.importing.unfinished import Unfinished
+from aix.ledger.addition import add
+from aix.ledger.commit import Stage
+from aix.ledger.fingerprints import Fingerprints
+from aix.ledger.manifest import Manifest, is_ledger, read_latest
+from aix.ledger.staging import staging_folder
+from aix.workers import map_in_workers
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How sources are read."""
+
+    jobs: int
+    """Worker processes; 0 reads in this process, which is easier to debug and saves the start of others."""
+    strict: bool = False
+    keep_raw: bool = False
+
+
+def carry_out_plan(
+    ledger: Path,
+    plan: Sequence[Planned],
+    fingerprints: Fingerprints,
+    importers: Sequence[Importer],
+    run: Run,
+    manner: Manner,
+    tell: Callable[[Outcome], None],
+) -> None:
+    """Read what must be read, and commit it; `tell` hears of each source that was read, maybe more than once."""
+    known = Known({each.source: each for each in plan}, dict(fingerprints))
+    unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())
+    tied = TiedSources(ledger, plan, known, importers, run.machine, unfinished)
+    with staging_folder(ledger) as staging:
+        folders = (staging / str(number) for number in count())
+        groups = tied.first_groups()
+        while True:
+            batch = Batch(ledger, folders, run, known, unfinished, tell)
+            blank = Order((), staging, ledger, run.id, run.machine, manner.strict, manner.keep_raw)
+            _read_all(batch, groups, blank, folders, manner.jobs)
+            left = tied.sets_left(batch.contents, batch.ties)
+            batch.drop({source for ids in left for source in ids})
+            batch.commit(is_last=True, is_finished=not left)
+            if not left:
+                break
+            groups = tied.groups_of(left)
+            # What a source gave in this round is noted apart from what it gave in the one before.
+            run = replace(run, id=ulid("run", uuid4().hex), started_at=time.time_ns() // 10**6)
+    _finish(ledger, unfinished)
+
+
+def _read_all(batch: Batch, groups: Sequence[Group], blank: Order, folders: Iterator[Path], jobs: int) -> None:
+    def order(portion: Iterable[Group]) -> Order:
+        return replace(blank, groups=tuple(portion), folder=next(folders))
+
+    orders = [order(portion) for portion in portions(groups)]
+    while orders:
+        left_over: list[Order] = []
+        with closing(_carry_out_all(orders, jobs)) as events:
+            for given, event in events:
+                rest = batch.take(given, event)
+                if rest:
+                    left_over.append(order(rest))
+        orders = left_over
+
+
+def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order, Event], None, None]:
+    if jobs:
+        yield from map_in_workers(carry_out, orders, min(jobs, len(orders)))
+    else:
+        yield from ((order, event) for order in orders for event in carry_out(order))
+
+
+def _finish(ledger: Path, unfinished: Unfinished) -> None:
+    """Take back the mark of what is unfinished, where there was nothing left to commit that could have done so."""
+    runs = read_latest(ledger).unfinished if is_ledger(ledger) else ()
+    if unfinished.after(runs, is_finished=True) == runs:
+        return
+
+    def prepare(base: Manifest, stage: Stage) -> Manifest:
+        stage.unfinished = unfinished.after(base.unfinished, is_finished=True)
+        return base
+
+    add(ledger, [], prepare=prepare)

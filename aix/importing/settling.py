@@ -1,0 +1,143 @@
+"""What becomes of sources that were read: what is told and noted of them, and what their rows take the place of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from aix.importing.bookkeeping import Entry, Run
+from aix.importing.contract import Source
+from aix.importing.lineage import Lineage, lineage
+from aix.importing.orders import Group, Reading
+from aix.importing.plan import Planned, version_of
+from aix.importing.report import Outcome, Status
+from aix.importing.web import reading_of
+from aix.ledger.delivery import Files
+from aix.ledger.fingerprints import Fingerprint
+from aix.ledger.replacement import ReadTogether
+from aix.ledger.ties import SourceTies
+
+_NEVER = 2**63 - 1
+
+
+@dataclass
+class Settled:
+    """What is to be committed: rows, and what is known of the sources they were read from."""
+
+    deliveries: list[Files] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    fingerprints: dict[str, Fingerprint] = field(default_factory=dict)
+    ties: dict[str, SourceTies] = field(default_factory=dict)
+    together: list[ReadTogether] = field(default_factory=list)
+
+    @property
+    def ids(self) -> set[str]:
+        """The sources."""
+        return {entry.planned.id for entry in self.entries}
+
+
+@dataclass
+class Known:
+    """What is known of sources while a run goes on."""
+
+    planned: dict[Source, Planned]
+    fingerprints: dict[str, Fingerprint]
+    """As the ledger has them."""
+    committed: set[str] = field(default_factory=set)
+    """Sources that were read and committed while the run goes on."""
+    tied: set[str] = field(default_factory=set)
+    """Sources of which the ledger has ties."""
+    setbacks: dict[Source, str] = field(default_factory=dict)
+    """Why sources could not be read together with those they are tied to."""
+
+
+class Settlement:
+    """Settles what was read in one run."""
+
+    def __init__(self, run: Run, known: Known, tell: Callable[[Outcome], None]) -> None:
+        self._run = run
+        self._known = known
+        self._tell = tell
+
+    def settle(self, group: Group, readings: Sequence[Reading], settled: Settled) -> tuple[Group, ...]:
+        """Note what became of sources that were read together; returns what must be read by itself instead."""
+        failure = next((reading.failure for reading in readings if reading.failure), "")
+        if failure and group.parts:
+            reason = f"it could not be read with the sources it is tied to: {failure}"
+            self._known.setbacks.update((source, reason) for part in group.parts for source in part.sources)
+            return group.parts
+        lineages = {reading.source: self._lineage(reading) for reading in readings}
+        news = [reading for reading in readings if self._settle_one(reading, lineages[reading.source], settled)]
+        if news and not failure:
+            settled.ties.update(self._ties(readings))
+            if group.is_whole:
+                settled.together.append(self._together(readings, lineages))
+        return ()
+
+    def _lineage(self, reading: Reading) -> Lineage:
+        planned = self._known.planned[reading.source]
+        return lineage(self._known.fingerprints.get(planned.id), reading, is_outdated=planned.replaces)
+
+    def _settle_one(self, reading: Reading, line: Lineage, settled: Settled) -> bool:
+        """Note what became of a source, and return whether that is worth a version of the ledger."""
+        planned = self._known.planned[reading.source]
+        before = self._known.fingerprints.get(planned.id)
+        failure = reading.failure or self._known.setbacks.get(reading.source, "")
+        status = _status(planned, failure)
+        reason = failure or ("" if reading.content else "it changed while it was read")
+        if status is Status.SKIPPED:
+            reason = "unchanged, and read with its group"
+        labels = len(set(reading.labels))
+        importer = planned.claim.importer
+        self._tell(Outcome(planned.name, importer.name, status, reason, labels, reading.problems, planned.size_bytes))
+        now = self._fingerprint(planned, reading, line, failure)
+        if reading.failure:  # what the ledger has of it is still what the reading before gave
+            last = before or msgspec.structs.replace(now, content="", size_bytes=-1)
+            now = msgspec.structs.replace(last, stamps=reading.stamps, failure=failure)
+        if failure and now == before:
+            return False
+        settled.entries.append(Entry(planned, reading, status, failure))
+        settled.fingerprints[planned.id] = now
+        return True
+
+    def _fingerprint(self, planned: Planned, reading: Reading, line: Lineage, failure: str) -> Fingerprint:
+        importer = planned.claim.importer
+        return Fingerprint(
+            importer.name,
+            version_of(importer),
+            reading.stamps,
+            reading.content,
+            failure,
+            reading.size_bytes,
+            "" if reading.main_hash in (None, reading.content) else str(reading.main_hash),
+            self._since(planned, line),
+        )
+
+    def _since(self, planned: Planned, line: Lineage) -> int:
+        if line in (Lineage.NEW, Lineage.REWRITTEN):
+            return self._run.started_at
+        return self._known.fingerprints[planned.id].since
+
+    def _ties(self, readings: Sequence[Reading]) -> dict[str, SourceTies]:
+        ids = {reading.source: self._known.planned[reading.source].id for reading in readings}
+        if all(reading.ties is None for reading in readings):
+            return {source: SourceTies() for source in ids.values() if source in self._known.tied}
+        read_with = reading_of({ids[reading.source]: reading.content for reading in readings})
+        return {ids[reading.source]: SourceTies(read_with, reading.ties or b"") for reading in readings}
+
+    def _together(self, readings: Sequence[Reading], lineages: Mapping[Source, Lineage]) -> ReadTogether:
+        planned = {reading.source: self._known.planned[reading.source] for reading in readings}
+        since = {
+            planned[source].name: _NEVER if line is Lineage.UNKNOWN else self._since(planned[source], line)
+            for source, line in lineages.items()
+        }
+        is_outdated = all(planned[source].replaces and line is Lineage.GROWN for source, line in lineages.items())
+        return ReadTogether(since, {label for reading in readings for label in reading.labels} if is_outdated else ())
+
+
+def _status(planned: Planned, failure: str) -> Status:
+    if failure:
+        return Status.FAILED
+    if not planned.state.must_be_read:
+        return Status.SKIPPED
+    return Status.UPSERTED if planned.is_known else Status.IMPORTED

@@ -1,0 +1,47 @@
+"""Ties on their way out of an importer."""
+
+import hashlib
+from array import array
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aix.importing.contract import Source, Ties
+from aix.importing.orders import Group
+from aix.ledger.ties import in_file_order
+
+
+class TieNumbers:
+    """Takes the ties of sources that are read together.
+
+    The numbers of each importer and machine are made its own, so that no others meet by chance or by design. Sources of
+    one `group` are tied as well, whether or not they were found in the same run.
+    """
+
+    def __init__(self, group: Group, machine: str | None) -> None:
+        self._own = _number("own", machine or "", group.importer)
+        self._numbers: dict[Source, array[int]] = {}
+
+    def add(self, ties: Ties) -> None:
+        """Take ties, or raise TypeError when they are none."""
+        numbers = ties.numbers
+        is_packed = isinstance(numbers, array) and numbers.typecode == "Q"
+        try:
+            self._numbers.setdefault(ties.source, array("Q")).extend(numbers if is_packed else iter(numbers))
+        except (TypeError, OverflowError):
+            raise TypeError(f"it gave ties of {ties.source.name} that are no unsigned numbers of 64 bits") from None
+
+    def of(self, source: Source) -> bytes | None:
+        """Return the numbers of a source as they are stored; None when no source gave any."""
+        if not self._numbers:
+            return None
+        numbers = array("Q", self._numbers.get(source, ()))
+        if source.group:
+            numbers.append(_number("group", source.group))
+        own = pc.bit_wise_xor(pa.array(numbers, pa.uint64()), pa.scalar(self._own, pa.uint64()))
+        return in_file_order(array("Q", pc.unique(own).sort().to_pylist()))
+
+
+def _number(*texts: str) -> int:
+    text = "\0".join(texts).encode("utf-8", "surrogateescape")
+    return int.from_bytes(hashlib.sha256(text).digest()[:8])

@@ -1,0 +1,143 @@
+"""Which sources must be read together because they are tied, and have not been.
+
+What ties a source to others is only known once it is read. So a run first reads what has changed, together with what
+the ledger knows to be tied to it; then it looks for sets of tied sources that were not read together as they are now.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from aix.importing.contract import Importer
+from aix.importing.grouping import by_group, group_of
+from aix.importing.orders import Group
+from aix.importing.partners import find_again
+from aix.importing.plan import Planned, State
+from aix.importing.settling import Known
+from aix.importing.unfinished import Unfinished
+from aix.importing.web import Web, reading_of
+from aix.ledger.fingerprints import read_fingerprints
+from aix.ledger.manifest import EMPTY, Manifest, is_ledger, read_latest
+from aix.ledger.ties import SourceTies, read_ties
+
+
+class TiedSources:
+    """Finds what must be read together, from round to round."""
+
+    def __init__(
+        self,
+        ledger: Path,
+        plan: Sequence[Planned],
+        known: Known,
+        importers: Sequence[Importer],
+        machine: str | None,
+        unfinished: Unfinished,
+    ) -> None:
+        self._ledger = ledger
+        self._known = known
+        self._importers = importers
+        self._machine = machine
+        self._unfinished = unfinished
+        self._planned = {each.id: each for each in plan}
+        self._parts = by_group(plan)
+        self._contents: dict[str, str] = {}
+        """Of everything that was read in this run."""
+        self._tried: set[frozenset[str]] = set()
+        self._looks_everywhere = bool(unfinished.inherited)
+
+    def first_groups(self) -> list[Group]:
+        """Return what must be read because it has changed, with everything that is known to be tied to it."""
+        to_read = [_ids(part) for part in self._parts if any(each.state.must_be_read for each in part)]
+        version = self._version()
+        sets: list[frozenset[str]] = []
+        if version.ties:
+            stored = read_ties(self._ledger, version.ties)
+            self._known.tied = set(stored)
+            sets = list(Web(stored).sets_with(source for ids in to_read for source in ids))
+            self._look_for(version, sets)
+            self._tried.update(map(self._here, sets))
+        return [self._group(ids) for ids in _merged([*to_read, *sets, *self._parts_of(sets)])]
+
+    def sets_left(self, contents: Mapping[str, str], ties: Mapping[str, SourceTies]) -> list[frozenset[str]]:
+        """Return the sets of tied sources that were not read together as they are now, given what was just read."""
+        self._contents.update(contents)
+        version = self._version()
+        stored = {**(read_ties(self._ledger, version.ties) if version.ties else {}), **ties}
+        if not stored:
+            return []
+        self._known.tied.update(stored)
+        sets = list(Web(stored).sets_with(None if self._looks_everywhere else self._contents))
+        self._looks_everywhere = False
+        known = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if sets else {}
+        held = {**{source: each.content for source, each in known.items()}, **self._contents}
+        suspect = [ids for ids in sets if not _were_read_together(ids, held, stored)]
+        self._look_for(version, suspect)
+        here = [ids for ids in map(self._here, suspect) if len(ids) > 1 and ids not in self._tried]
+        return [ids for ids in here if not _were_read_together(ids, held, stored)]
+
+    def groups_of(self, sets: Sequence[frozenset[str]]) -> list[Group]:
+        """Return what makes workers read these sets; what the ledger has by now is only read along."""
+        for source in {source for ids in sets for source in ids if source in self._contents}:
+            if source in self._known.committed:
+                now = {"state": State.UNCHANGED, "is_known": True, "replaces": False}
+                self._put(msgspec.structs.replace(self._planned[source], **now))
+        self._tried.update(sets)
+        return [self._group(ids) for ids in _merged([*sets, *self._parts_of(sets)])]
+
+    def _version(self) -> Manifest:
+        return read_latest(self._ledger) if is_ledger(self._ledger) else EMPTY
+
+    def _look_for(self, version: Manifest, sets: Iterable[frozenset[str]]) -> None:
+        missing = {source for ids in sets for source in ids if source not in self._planned}
+        fingerprints = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if missing else {}
+        found = find_again(self._ledger, version, missing, self._importers, self._machine, fingerprints)
+        self._known.fingerprints.update((source, fingerprints[source]) for source in found.found)
+        for each in found.found.values():
+            self._put(each)
+        if found.elsewhere:
+            self._unfinished.inherited = ()
+
+    def _here(self, ids: Collection[str]) -> frozenset[str]:
+        """Leave out sources that are gone from disk, or another machine's."""
+        return frozenset(source for source in ids if source in self._planned)
+
+    def _put(self, planned: Planned) -> None:
+        self._planned[planned.id] = planned
+        self._known.planned[planned.source] = planned
+
+    def _parts_of(self, sets: Iterable[frozenset[str]]) -> Iterator[frozenset[str]]:
+        """Go through the groups of the plan that have a source in one of these sets: they come along as a whole."""
+        tied = {source for ids in sets for source in ids}
+        return (ids for ids in map(_ids, self._parts) if not tied.isdisjoint(ids))
+
+    def _group(self, ids: Collection[str]) -> Group:
+        members = [self._planned[source] for source in ids if source in self._planned]
+        is_whole = len(members) == len(ids)
+        parts = by_group(members)
+        by_itself = [
+            group_of(part, self._known.fingerprints, is_whole=False)
+            for part in parts
+            if len(parts) > 1 and any(each.state.must_be_read for each in part)
+        ]
+        return group_of(members, self._known.fingerprints, by_itself, is_whole=is_whole)
+
+
+def _ids(part: Iterable[Planned]) -> frozenset[str]:
+    return frozenset(each.id for each in part)
+
+
+def _were_read_together(ids: Collection[str], contents: Mapping[str, str], ties: Mapping[str, SourceTies]) -> bool:
+    reading = reading_of({source: contents.get(source, "") for source in ids})
+    return all(ties[source].read_with == reading for source in ids)
+
+
+def _merged(sets: Iterable[frozenset[str]]) -> list[set[str]]:
+    """Put sets together that have a source in common."""
+    set_of: dict[str, set[str]] = {}
+    for ids in sets:
+        whole = set(ids)
+        for other in {id(found): found for source in ids if (found := set_of.get(source))}.values():
+            whole |= other
+        set_of.update(dict.fromkeys(whole, whole))
+    return list({id(each): each for each in set_of.values()}.values())

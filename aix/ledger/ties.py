@@ -1,0 +1,70 @@
+"""Ties of sources: numbers of the records by which each is connected to others, and whom it was last read with.
+
+They are part of a commit, as fingerprints are, in files that are read only when something has to be read.
+"""
+
+import sys
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from aix.errors import LedgerDamagedError
+from aix.ledger.manifest import EntryFile
+
+
+class SourceTies(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What connects a source to others."""
+
+    read_with: bytes = b""
+    """A hash of all sources that were read together with it, itself included, and of their contents."""
+    numbers: bytes = b""
+    """Unsigned little-endian numbers of 64 bits; none when it has no ties any more."""
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are."""
+        return len(self.numbers) // 8
+
+
+StoredTies = Mapping[str, SourceTies]
+"""By a hash of the name of the source, as fingerprints are."""
+
+_DECODER = msgspec.msgpack.Decoder(dict[str, SourceTies])
+
+
+def read_ties(ledger: Path, files: tuple[EntryFile, ...]) -> dict[str, SourceTies]:
+    """Return the ties of all sources in these files; what a later file says of a source holds."""
+    known: dict[str, SourceTies] = {}
+    for file in files:
+        try:
+            known.update(_DECODER.decode((ledger / file.path).read_bytes()))
+        except (OSError, msgspec.MsgspecError) as error:
+            raise LedgerDamagedError(ledger / file.path, str(error)) from error
+    return known
+
+
+def encode_ties(ties: StoredTies) -> bytes:
+    """Return the content of a file of ties."""
+    return msgspec.msgpack.encode(ties)
+
+
+def weight(ties: StoredTies) -> int:
+    """Return how much there is to write."""
+    return sum(1 + each.count for each in ties.values())
+
+
+def in_file_order(numbers: "array[int]") -> bytes:
+    """Return numbers as they are stored."""
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def from_file_order(content: bytes) -> "array[int]":
+    """Return numbers from how they are stored."""
+    numbers = array("Q", content)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
