@@ -118,7 +118,7 @@ def _images(case: Case, expected: Row) -> list[str]:
     of_role: Counter[str] = Counter()
     for row in case.found.messages.values():
         of_role[row["role"]] += described([json_of(row["metadata_json"]), json_of(row["context_json"])])
-    in_results = sum(described(json_of(row["result_json"])) for row in case.found.calls.values())
+    in_results = sum(described(json_of(row["result_json"])) > 0 for row in case.found.calls.values())
     found = of_role["user"] + max(of_role["tool"], in_results)
     texts = [str(row) for row in [*case.found.messages.values(), *case.found.calls.values()]]
     data = sum("iVBORw0KGgo" in text for text in texts)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from aix.ids import ulid
-from aix.importing import Problem, Rows, Source
+from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.claude_code.classes import said
 from aix_importers.claude_code.copies import Copies, read_record
 from aix_importers.claude_code.facts import TurnFacts
@@ -16,7 +16,7 @@ from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.records import Block, Message, Record, decode_blocks, decode_message
-from aix_importers.claude_code.scan import Entry, Scan, Scanner
+from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
 from aix_importers.claude_code.sessions import sessions_of, titles_of
 from aix_importers.claude_code.spawning import AgentMeta, link_subagents
 from aix_importers.claude_code.telling import Teller
@@ -28,7 +28,7 @@ from aix_importers.claude_code.writer import Writer
 _SUMMARISER_MILLISECONDS = 30_000
 
 
-def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem]:
+def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
     """Go through the rows and problems of transcripts that may share records."""
     requests = Requests()
     scanner = Scanner(requests)
@@ -36,6 +36,8 @@ def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem]:
     for source in sources:
         scan = Scan(source_file(source))
         yield from scanner.scan(scan)
+        yield Ties(source, tie_numbers(scan))
+        scan.ties = set()
         scans.append(scan)
     scans.sort(key=lambda scan: scan.order)
     yield from _Extraction(scans, requests).rows()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source
+from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_transcripts
 
 
@@ -39,7 +39,7 @@ class ClaudeCodeImporter(Importer):
         """Return the transcripts."""
         return find_transcripts(files, self.name)
 
-    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem]:
+    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
         """Go through the rows and problems of transcripts."""
         # Imported here, since most runs find their logs unchanged and read none.
         from aix_importers.claude_code.extraction import extract_transcripts

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from aix.importing import Problem, Source
 from aix_importers.claude_code.records import Record, decode_loosely, decode_record
-from aix_importers.json_text import leading_values, trailing_objects, without_lone_surrogates
+from aix_importers.json_text import leading_values, without_lone_surrogates
 from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
 
 _SAMPLE_BYTES = 500
@@ -106,10 +106,8 @@ class TranscriptReader:
         if end < len(text) and not line.is_terminated:
             self._note(line, "truncated_line", "The last line breaks off; it may still be being written.")
         elif end < len(text):
-            whole = trailing_objects(text, end)
-            what = "the whole ones behind it were taken" if whole else "it was passed over"
-            self._note(line, "not_json", f"From character {end + 1} on the line is not JSON; {what}.")
-            values += whole
+            # What looks like an object behind the broken place may be a part of the one that is broken.
+            self._note(line, "not_json", f"From character {end + 1} on the line is not JSON, and was passed over.")
         if len(values) > 1:
             self._note(line, "several_values", f"The line holds {len(values)} values instead of one; each was taken.")
         return values

@@ -6,7 +6,7 @@ once for this, and a second time for what the records say.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -382,9 +382,7 @@ class Scanner:
         kind = Kind.QUEUED_NOTICE if queued.command_mode == "task-notification" else Kind.QUEUED
         uuid = record.uuid or queue_key(session_id, record.timestamp, text)
         time = None if record.timestamp is None else read_time(record.timestamp)
-        entry = Entry(
-            kind, uuid, parent, time, at.byte_offset, at.line, session_id, hash(text), text_digest=hash(text)
-        )
+        entry = Entry(kind, uuid, parent, time, at.byte_offset, at.line, session_id, hash(text), text_digest=hash(text))
         self._put(scan, entry, record)
 
     def _progress(self, scan: Scan, record: Record, at: Located) -> None:
@@ -516,10 +514,13 @@ def queue_key(session_id: str | None, timestamp: str | None, text: str) -> str:
     return f"q:{session_id}:{timestamp}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def tie_numbers(ties: Iterable[str]) -> list[int]:
-    """Return the numbers by which files that share a record, a message, a call or an agent find each other."""
+def tie_numbers(scan: Scan) -> list[int]:
+    """Return the numbers by which files that share a record, a message, a call, an agent or a session meet."""
+    names = scan.ties | {f"session:{scan.session_id}"}
+    if scan.file.agent_id:
+        names.add(f"agent:{scan.file.agent_id}")
     return [
-        int.from_bytes(hashlib.blake2b(tie.encode("utf-8", "surrogatepass"), digest_size=8).digest()) for tie in ties
+        int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()) for name in names
     ]
 
 
