@@ -9,6 +9,9 @@ from aix.importing import Candidate, Source
 
 _HEAD_BYTES = 65_536
 _MOST_LINES = 50
+_RULE_LISTS = (
+    b'"allow"', b'"deny"', b'"ask"', b'"defaultMode"', b'"additionalDirectories"', b'"disableBypassPermissionsMode"',
+)  # fmt: skip
 _NOT_TRANSCRIPTS = {"history.jsonl", "journal.jsonl"}
 _TYPES_WITHOUT_MESSAGES = {
     "summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title", "agent-name", "agent-setting",
@@ -16,11 +19,15 @@ _TYPES_WITHOUT_MESSAGES = {
 }  # fmt: skip
 
 
-def find_transcripts(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
-    """Go through the transcripts among the files."""
+def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
+    """Go through the transcripts and the files of permission rules among the files."""
     beside = {file.path for file in files if file.name.endswith(".meta.json")}
     for file in files:
         name = file.name
+        if is_settings(name):
+            if file.claimed_by == importer or (file.claimed_by is None and _holds_rules(file.head(_HEAD_BYTES))):
+                yield Source(file.path)
+            continue
         if file.claimed_by not in (None, importer) or not name.endswith(".jsonl") or name in _NOT_TRANSCRIPTS:
             continue
         if file.claimed_by is None and not holds_records(file.head(_HEAD_BYTES)):
@@ -28,6 +35,15 @@ def find_transcripts(files: Sequence[Candidate], importer: str) -> Iterator[Sour
         meta = f"{file.path.removesuffix('.jsonl')}.meta.json"
         sidecars = (meta,) if name.startswith("agent-") and (meta in beside or Path(meta).exists()) else ()
         yield Source(file.path, sidecars=sidecars, group=_group(file.path, name))
+
+
+def is_settings(name: str) -> bool:
+    """Whether a file is called what files of settings are called."""
+    return name in ("settings.json", "settings.local.json", "managed-settings.json")
+
+
+def _holds_rules(head: bytes) -> bool:
+    return b'"permissions"' in head and any(name in head for name in _RULE_LISTS)
 
 
 def holds_records(head: bytes) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
-from aix_importers.claude_code.discovery import find_transcripts
+from aix_importers.claude_code.discovery import find_sources, is_settings
 
 
 class ClaudeCodeImporter(Importer):
@@ -14,7 +14,7 @@ class ClaudeCodeImporter(Importer):
 
     name: ClassVar[str] = "claude_code"
     version: ClassVar[str] = "1"
-    description: ClassVar[str] = "Transcripts of Claude Code: sessions, subagents and side calls."
+    description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,
         cost=Answer.YES,
@@ -36,12 +36,18 @@ class ClaudeCodeImporter(Importer):
         return [Path.home() / ".claude", Path(config) / "claude"]
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
-        """Return the transcripts."""
-        return find_transcripts(files, self.name)
+        """Return the transcripts, and the files with permission rules."""
+        return find_sources(files, self.name)
 
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
-        """Go through the rows and problems of transcripts."""
+        """Go through the rows and problems of transcripts and of permission rules."""
         # Imported here, since most runs find their logs unchanged and read none.
         from aix_importers.claude_code.extraction import extract_transcripts
+        from aix_importers.claude_code.settings_rows import extract_settings
 
-        return extract_transcripts(sources)
+        settings = [source for source in sources if is_settings(Path(source.path).name)]
+        for source in settings:
+            yield from extract_settings(source)
+        transcripts = [source for source in sources if source not in settings]
+        if transcripts:
+            yield from extract_transcripts(transcripts)
