@@ -7,7 +7,7 @@ built of what nobody asks for.
 import re
 from typing import TypeVar
 
-from msgspec import Raw, Struct, ValidationError
+from msgspec import DecodeError, Raw, Struct, ValidationError
 from msgspec.json import Decoder
 
 from aix_importers.json_text import DECODER, compact_json
@@ -38,10 +38,10 @@ def read(decoder: Decoder[T], data: bytes | Raw | None) -> T | None:
         return decoder.decode(data)
     except (ValidationError, RecursionError):
         return None
-    except ValueError:
+    except (DecodeError, ValueError):
         try:
             return decoder.decode(_repaired(bytes(data)))
-        except (ValueError, RecursionError):
+        except (DecodeError, ValueError, RecursionError):
             return None
 
 
