@@ -61,7 +61,7 @@ def _is_record(line: bytes) -> bool:
         return _begins_like_record(line)
     if not isinstance(value, dict) or not isinstance(kind := value.get("type"), str):
         return False
-    if kind in _TYPES_WITHOUT_MESSAGES:
+    if kind in _TYPES_WITHOUT_MESSAGES or (kind in ("system", "assistant") and "session_id" in value):
         return True
     return "sessionId" in value and ("parentUuid" in value or "uuid" in value)
 

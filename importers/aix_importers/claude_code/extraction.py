@@ -58,7 +58,8 @@ class _Extraction:
         self._writer = Writer()
 
     def rows(self) -> Iterator[Rows | Problem]:
-        rows = MessageRows(self._writer, self._links.label_of, self._threads)
+        denied = {call for scan in self._scans for call in scan.denied_calls}
+        rows = MessageRows(self._writer, self._links.label_of, self._threads, denied)
         teller = Teller(self._scans, self._placement, self._copies, self._requests, rows)
         main_threads = {thread.scan: thread for thread in self._threads if thread.entries is thread.scan.entries}
         rebuilt = {

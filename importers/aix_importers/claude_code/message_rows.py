@@ -1,6 +1,6 @@
 """Rows of messages, calls and requests."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from aix.ids import h63, ulid
 from aix.importing import Rows, Source
@@ -23,16 +23,22 @@ from aix_importers.fenced_code import fenced_blocks
 
 _PENDING = Outcome("pending", "no tool_result", is_inferred=True)
 
+_LISTED_AS_DENIED = Outcome("not_granted", "permission_denials", is_inferred=False)
+
 
 class MessageRows:
     """Makes rows of what is told."""
 
-    def __init__(self, writer: Writer, spawned: Mapping[str, str], threads: Iterable[Thread]) -> None:
+    def __init__(
+        self, writer: Writer, spawned: Mapping[str, str], threads: Iterable[Thread], denied: Collection[str]
+    ) -> None:
         self._writer = writer
         self._spawned = spawned
         """By call: the label of the subagent it started."""
         self._turns_of = {thread.label: thread.turns for thread in threads}
         """By label: the turns that stand in the log of the session."""
+        self._denied = denied
+        """Calls that the log lists as denied."""
         self._file_rows: set[int] = set()
         self._relative_paths: set[tuple[str, str]] = set()
 
@@ -94,7 +100,8 @@ class MessageRows:
         attachments = [bytes(record.attachment) for record in context if record.attachment]
         attached = [use for attachment in attachments for use in files_of_attachment(attachment, cwd)]
         paths = {use.path for use in attached}
-        named = [use for use in files_in_prompt(text, cwd) if use.path not in paths] if message.role == "user" else []
+        named = files_in_prompt(text, cwd) if message.source in ("human", "agent") else []
+        named = [use for use in named if use.kind != "attached" or use.path not in paths]
         self._add_files(source, message, [*attached, *named])
         lints = [lint for attachment in attachments for lint in lints_of_attachment(attachment)]
         self._add_lints(source, message, [*lints, *lints_in_text(text)])
@@ -207,6 +214,8 @@ class MessageRows:
         )
         access = access_of(call.name, params)
         outcome = outcome_of_result(result.is_error, text, result.denial_kind) if result else _PENDING
+        if call.id in self._denied and outcome.word in ("ran", "failed", "pending"):
+            outcome = _LISTED_AS_DENIED
         self._writer.add(
             source,
             "permission_decisions",

@@ -28,6 +28,8 @@ class Thread:
     is_subagent: bool = False
     call_id: str | None = None
     """The call whose progress it was put together from."""
+    named_call: str | None = None
+    """The call that its own records name as the one that started it."""
     turns: dict["Turn", None] = field(default_factory=dict)
     """Those that stand in it, in order."""
     latest: "Turn | None" = None

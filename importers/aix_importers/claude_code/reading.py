@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from aix.importing import Problem, Source
 from aix_importers.claude_code.records import Record, decode_loosely, decode_record
+from aix_importers.claude_code.stream import FIELDS, StreamNormaliser
 from aix_importers.json_text import leading_values, without_lone_surrogates
 from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
 
@@ -36,6 +37,7 @@ class TranscriptReader:
         self._start = file.tell() if from_here else 0
         self._problems: list[Problem] = []
         self._unknown: Counter[str] = Counter()
+        self._stream = StreamNormaliser()
 
     def __iter__(self) -> Iterator[Located | Problem]:
         for line in raw_lines(self._file, self._start):
@@ -43,8 +45,10 @@ class TranscriptReader:
             if not data or data.isspace():
                 continue
             for record in self._records(line, data):
+                self._stream.normalise(record, line.number)
                 if record.unknown:
-                    self._unknown.update(record.unknown.keys())
+                    is_stream = record.snake_session_id is not None
+                    self._unknown.update(set(record.unknown) - FIELDS if is_stream else record.unknown.keys())
                 yield Located(record, line.number, line.byte_offset)
             if self._problems:
                 yield from self._problems

@@ -181,6 +181,7 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     user_type: Raw = NOTHING
 
     snake_session_id: str | None = field(default=None, name="session_id")
+    snake_compact_metadata: Raw = field(default=NOTHING, name="compact_metadata")
     snake_parent_tool_use_id: str | None = field(default=None, name="parent_tool_use_id")
 
     unknown: dict[str, Raw] | None = field(default=None, name="aix:unknown")

@@ -5,6 +5,7 @@ once for this, and a second time for what the records say.
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,7 @@ from aix_importers.claude_code.records import (
     decode_raw_blocks,
     text_of,
 )
+from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
 from aix_importers.times import read_time
 
@@ -121,6 +123,10 @@ class Scan:
         """By the record of a sidechain: the agent, where it is named."""
         self.nested: dict[tuple[str, str, str], list[Entry]] = {}
         """By agent, call and session: what the progress of a call shows of the agent's own records."""
+        self.sidechain_calls: dict[str, str] = {}
+        """By the record of a sidechain: the call that started it, where it is named."""
+        self.denied_calls: set[str] = set()
+        """Calls that the end of a capture says were denied."""
         self.links: dict[str, str | None] = {}
         """By a record that makes no message: its parent."""
         self.first_session_id: str | None = None
@@ -128,6 +134,8 @@ class Scan:
         self.has_stem_as_session = False
         self.first_time: int | None = None
         self.last_time: int | None = None
+        self.written_at = 0
+        """When the file was last written."""
         self.first_text: str | None = None
         self.live_leaf: str | None = None
         self.titles = Titles(custom={}, generated={}, of_leaves={}, agent_names={})
@@ -196,6 +204,7 @@ class Scanner:
         file = scan.file
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         with Path(file.source.path).open("rb") as opened:
+            scan.written_at = os.fstat(opened.fileno()).st_mtime_ns // 10**6
             for located in TranscriptReader(file.source, opened):
                 if isinstance(located, Problem):
                     yield located
@@ -250,6 +259,8 @@ class Scanner:
     def _put(self, scan: Scan, entry: Entry, record: Record) -> None:
         if record.is_sidechain and scan.file.kind is FileKind.MAIN:
             scan.sidechain.append(entry)
+            if record.snake_parent_tool_use_id:
+                scan.sidechain_calls[entry.uuid] = record.snake_parent_tool_use_id
             if record.agent_id:
                 scan.sidechain_agents[entry.uuid] = record.agent_id
                 scan.ties.add(f"agent:{record.agent_id}")
@@ -428,6 +439,8 @@ class Scanner:
                 scan.titles.generated[session_id] = record.ai_title
             case "agent-name" if record.agent_name and session_id:
                 scan.titles.agent_names[session_id] = record.agent_name
+            case "result":
+                scan.denied_calls.update(denied_calls(record))
             case "last-prompt":
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
             case _:

@@ -47,6 +47,7 @@ def link_subagents(scans: Sequence[Scan], threads: Iterable[Thread], meta: Mappi
         if not thread.is_subagent:
             continue
         candidates = [
+            thread.named_call,
             *(found.get(thread.agent_id or "") for found in evidence),
             _same_prompt(thread, by_prompt),
             *(found.get(thread.agent_id or "") for found in later),

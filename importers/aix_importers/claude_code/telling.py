@@ -31,6 +31,7 @@ from aix_importers.claude_code.scan import (
     message_key_of,
     queue_key,
 )
+from aix_importers.claude_code.stream import tools_of
 from aix_importers.claude_code.usage import Requests
 from aix_importers.times import read_time
 
@@ -216,7 +217,7 @@ class Teller:
             message,
             self._time_of(record, facts)[0],
             turn.calls,
-            turn.mode if turn.mode is not None else facts.mode,
+            facts.mode,
             record.cwd or turn.cwd,
         )
         turn.calls += 1
@@ -245,7 +246,7 @@ class Teller:
         if record.permission_mode:
             facts.mode = record.permission_mode
         turn_facts = self._turn_facts(turn)
-        if kind.opens and turn_facts.mode is None:
+        if kind.opens and turn_facts.messages:
             turn_facts.mode = facts.mode
 
     def _results(self, record: Record, blocks: list[Block], opened: OpenMessage) -> None:
@@ -264,6 +265,9 @@ class Teller:
         kind = kind_of_system(record)
         uuid = record.uuid
         if kind is Kind.OTHER or uuid is None:
+            if record.subtype == "init" and self._main:
+                self._main.mode = record.permission_mode or self._main.mode
+                self._main.tools = dict.fromkeys(tools_of(record))
             self._note(self._main, record)
             return
         turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
@@ -346,6 +350,9 @@ class Teller:
         turn_facts = self._turn_facts(turn)
         message = OpenMessage(key, turn, role, source, time, is_inferred, turn_facts.messages)
         turn_facts.messages += 1
+        if turn_facts.messages == 1:
+            turn_facts.mode = facts.mode
+            turn_facts.tools_available = [*facts.tools] or None
         if turn_facts.started_at is None or record.uuid == turn.uuid:
             turn_facts.started_at, turn_facts.is_start_inferred = time, is_inferred
         turn_facts.ended_at = max(time, turn_facts.ended_at or time)
@@ -367,7 +374,7 @@ class Teller:
             facts.time = own
             return own, False
         neighbour = facts.time if facts.time is not None else self._scan.first_time
-        return neighbour or 0, True
+        return self._scan.written_at if neighbour is None else neighbour, True
 
     def _facts_of(self, thread: Thread) -> ThreadFacts:
         facts = self._threads.get(thread)

@@ -61,7 +61,8 @@ def _inline(scan: Scan, have_files: set[str | None]) -> Iterator[Thread]:
         side = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         suffix = f"agent-{agent_id}" if agent_id else f"side-{side}"
         label = f"{session_label(session_id)}/{suffix}"
-        yield Thread(label, session_id, scan, [*entries], agent_id, first.uuid, is_subagent=True)
+        call = scan.sidechain_calls.get(first.uuid)
+        yield Thread(label, session_id, scan, [*entries], agent_id, first.uuid, is_subagent=True, named_call=call)
 
 
 def _root(entry: Entry, by_uuid: dict[str, Entry], links: dict[str, str | None], roots: dict[str, str]) -> str:
