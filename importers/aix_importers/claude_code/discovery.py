@@ -7,6 +7,8 @@ from pathlib import Path
 
 from aix.importing import Candidate, Source
 
+META_SUFFIX = ".meta.json"
+RESULTS_FOLDER = "tool-results"
 _HEAD_BYTES = 65_536
 _MOST_LINES = 50
 _RULE_LISTS = (
@@ -21,7 +23,7 @@ _TYPES_WITHOUT_MESSAGES = {
 
 def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
     """Go through the transcripts and the files of permission rules among the files."""
-    beside = {file.path for file in files if file.name.endswith(".meta.json")}
+    beside = _Beside(files)
     for file in files:
         name = file.name
         if is_settings(name):
@@ -32,9 +34,30 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
             continue
         if file.claimed_by is None and not holds_records(file.head(_HEAD_BYTES)):
             continue
-        meta = f"{file.path.removesuffix('.jsonl')}.meta.json"
-        sidecars = (meta,) if name.startswith("agent-") and (meta in beside or Path(meta).exists()) else ()
-        yield Source(file.path, sidecars=sidecars, group=_group(file.path, name))
+        yield Source(file.path, sidecars=beside.of(file.path, name), group=_group(file.path, name))
+
+
+class _Beside:
+    """The files that lie beside transcripts and are read with them."""
+
+    def __init__(self, files: Sequence[Candidate]) -> None:
+        self._meta = {file.path for file in files if file.name.endswith(META_SUFFIX)}
+        self._results: dict[str, list[str]] = {}
+        marker = f"{os.sep}{RESULTS_FOLDER}{os.sep}"
+        for file in files:
+            session, found, _ = file.path.rpartition(marker)
+            if found:
+                self._results.setdefault(session, []).append(file.path)
+        self._is_alone = len(files) == 1
+
+    def of(self, path: str, name: str) -> tuple[str, ...]:
+        stem = path.removesuffix(".jsonl")
+        if name.startswith("agent-"):
+            meta = stem + META_SUFFIX
+            return (meta,) if meta in self._meta or (self._is_alone and Path(meta).exists()) else ()
+        if self._is_alone:  # a file that was given: nobody has looked what lies beside it
+            return tuple(sorted(str(each) for each in Path(stem, RESULTS_FOLDER).glob("*")))
+        return tuple(sorted(self._results.get(stem, ())))
 
 
 def is_settings(name: str) -> bool:

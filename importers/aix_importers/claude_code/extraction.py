@@ -1,13 +1,10 @@
 """From transcripts that share records to rows: read once for places, once for what is said."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-
-import msgspec
-from msgspec import Struct
 
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source, Ties
+from aix_importers.claude_code.beside import SpilledResults, agent_meta, indexed_titles
 from aix_importers.claude_code.classes import said
 from aix_importers.claude_code.copies import Copies, read_record
 from aix_importers.claude_code.facts import TurnFacts
@@ -17,8 +14,8 @@ from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.records import Block, Message, Record, decode_blocks, decode_message
 from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
-from aix_importers.claude_code.sessions import sessions_of, titles_of
-from aix_importers.claude_code.spawning import AgentMeta, link_subagents
+from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
+from aix_importers.claude_code.spawning import link_subagents
 from aix_importers.claude_code.telling import Teller
 from aix_importers.claude_code.threads import threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
@@ -54,12 +51,12 @@ class _Extraction:
             self._placement.place(thread)
         self._placement.finish()
         self._copies = Copies(scans)
-        self._links = link_subagents(scans, self._threads, _agent_meta(scans))
+        self._links = link_subagents(scans, self._threads, agent_meta(scans))
         self._writer = Writer()
 
     def rows(self) -> Iterator[Rows | Problem]:
         denied = {call for scan in self._scans for call in scan.denied_calls}
-        rows = MessageRows(self._writer, self._links.label_of, self._threads, denied)
+        rows = MessageRows(self._writer, self._links.label_of, self._threads, denied, SpilledResults(self._scans))
         teller = Teller(self._scans, self._placement, self._copies, self._requests, rows)
         main_threads = {thread.scan: thread for thread in self._threads if thread.entries is thread.scan.entries}
         rebuilt = {
@@ -77,9 +74,11 @@ class _Extraction:
         for compaction in teller.compactions.values():
             turn_rows.add_compaction(compaction)
         sessions = sessions_of(self._threads, self._placement)
-        titles = titles_of(self._scans, self._placement, sessions)
+        titles = titles_of(self._scans, self._placement, sessions, indexed_titles(self._scans))
+        aliases = aliases_of(sessions)
         for session in sessions:
-            turn_rows.add_session(session, teller.turns, titles.get(session.label))
+            turn_rows.add_session(session, teller.facts_of(session.threads), teller.turns, titles.get(session.label))
+            turn_rows.add_aliases(session, aliases.get(session.label, ()), teller.turns)
             yield from self._writer.take()
         yield from self._problems()
         yield from self._writer.take(everything=True)
@@ -179,23 +178,3 @@ def _text_of(thread: Thread, entry: Entry) -> str:
         return ""
     blocks: list[Block] = decode_blocks(decode_message(record.message).content)
     return said(blocks)
-
-
-class _Meta(Struct, gc=False, rename="camel"):
-    agent_type: str | None = None
-    description: str | None = None
-    tool_use_id: str | None = None
-
-
-def _agent_meta(scans: Sequence[Scan]) -> dict[str, AgentMeta]:
-    found: dict[str, AgentMeta] = {}
-    for scan in scans:
-        for sidecar in scan.file.source.sidecars:
-            if scan.file.agent_id is None or not sidecar.endswith(".meta.json"):
-                continue
-            try:
-                meta = msgspec.json.decode(Path(sidecar).read_bytes(), type=_Meta)
-            except (OSError, msgspec.MsgspecError):
-                continue
-            found[scan.file.agent_id] = AgentMeta(meta.agent_type, meta.description, meta.tool_use_id)
-    return found

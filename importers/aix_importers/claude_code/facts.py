@@ -22,7 +22,8 @@ class TurnFacts:
     effort: str | None = None
     thinking: str | None = None
     mode: str | None = None
-    allowed_tools: list[str] = field(default_factory=list)
+    allowed_tools: dict[str, None] = field(default_factory=dict)
+    """What a command or a skill allowed beyond the rules."""
     tools_available: list[str] | None = None
     is_manager: bool = False
     messages: int = 0
@@ -56,6 +57,7 @@ class ThreadFacts:
     early_context: list[object] = field(default_factory=list)
     """What the log notes before the first message."""
     last_context_tokens: int | None = None
+    most_context_tokens: int = 0
     last_model: str | None = None
     open_compactions: list[CompactionFacts] = field(default_factory=list)
     mode: str | None = None

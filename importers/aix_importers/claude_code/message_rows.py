@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from aix.ids import h63, ulid
 from aix.importing import Rows, Source
+from aix_importers.claude_code.beside import SpilledResults
 from aix_importers.claude_code.calls import ERROR_CHARACTERS, CallResult, OpenCall, canonical_hash
 from aix_importers.claude_code.context import context_of
 from aix_importers.claude_code.details import json_text
@@ -30,7 +31,12 @@ class MessageRows:
     """Makes rows of what is told."""
 
     def __init__(
-        self, writer: Writer, spawned: Mapping[str, str], threads: Iterable[Thread], denied: Collection[str]
+        self,
+        writer: Writer,
+        spawned: Mapping[str, str],
+        threads: Iterable[Thread],
+        denied: Collection[str],
+        spilled: SpilledResults,
     ) -> None:
         self._writer = writer
         self._spawned = spawned
@@ -39,6 +45,7 @@ class MessageRows:
         """By label: the turns that stand in the log of the session."""
         self._denied = denied
         """Calls that the log lists as denied."""
+        self._spilled = spilled
         self._file_rows: set[int] = set()
         self._relative_paths: set[tuple[str, str]] = set()
 
@@ -194,7 +201,7 @@ class MessageRows:
             message_id=message.id,
             tool_name=call.name,
             params_json=params.decode(),
-            result_json=result.json if result else None,
+            result_json=self._result_json(result, text or "") if result else None,
             error=text[:ERROR_CHARACTERS] if result and result.is_error and text is not None else None,
             status=("failed" if result.is_error else "completed") if result else "pending",
             spawned_session_label=self._spawned.get(call.id),
@@ -235,6 +242,10 @@ class MessageRows:
                 self._add_code(source, message, code)
             if content is not None:
                 self._add_lints(source, message, lints_of_result(call.name, content))
+
+    def _result_json(self, result: CallResult, text: str) -> str:
+        full = self._spilled.text_of(bytes(result.structured), text)
+        return result.json if full is None else f'{result.json[:-1]},"persisted":{json_text(full)}}}'
 
     def add_request(self, request: Request, message: OpenMessage, seq: int) -> None:
         """Add the request that gave a message."""

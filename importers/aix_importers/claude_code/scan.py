@@ -125,6 +125,8 @@ class Scan:
         """By agent, call and session: what the progress of a call shows of the agent's own records."""
         self.sidechain_calls: dict[str, str] = {}
         """By the record of a sidechain: the call that started it, where it is named."""
+        self.search_calls: dict[str, str] = {}
+        """By call that searches the web: the message that makes it."""
         self.denied_calls: set[str] = set()
         """Calls that the end of a capture says were denied."""
         self.links: dict[str, str | None] = {}
@@ -322,6 +324,8 @@ class Scanner:
         for block in blocks:
             if block.type == "tool_use" and block.id:
                 scan.ties.add(block.id)
+                if block.name == "WebSearch":
+                    scan.search_calls[block.id] = entry.message_key
                 if block.name in _SPAWNING_TOOLS:
                     scan.spawns[block.id] = _spawn(block)
 
@@ -342,6 +346,8 @@ class Scanner:
     def _spawn_result(self, scan: Scan, record: Record, results: list[Block]) -> None:
         if len(results) != 1 or not (call_id := results[0].tool_use_id):
             return
+        if call_id in scan.search_calls:
+            self._requests.add_searches(scan.search_calls[call_id], call_id, record.tool_use_result)
         if b'"agentId"' in bytes(record.tool_use_result) or b'"totalTokens"' in bytes(record.tool_use_result):
             try:
                 found = msgspec.json.decode(record.tool_use_result, type=SpawnResult)

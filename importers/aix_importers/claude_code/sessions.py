@@ -76,12 +76,34 @@ def last_time(thread: Thread) -> int:
     return max(times, default=-1)
 
 
-def titles_of(scans: Iterable[Scan], placement: Placement, sessions: Iterable[Session]) -> dict[str, str]:
-    """Return by label what sessions are called: given by the user, else made up, else the title of a summary."""
-    scans = list(scans)
-    by_session = {session.thread.session_id: session for session in sessions if not session.is_archived}
+def aliases_of(sessions: Iterable[Session]) -> dict[str, list[str]]:
+    """Return by label the other names of sessions; a name that two of them have is none."""
+    wanted: dict[str, list[str]] = {}
+    for session in sessions:
+        thread = session.thread
+        if session.is_archived:
+            continue
+        names = [thread.agent_id or thread.session_id]
+        if not thread.is_subagent:
+            names += [thread.scan.slug or "", thread.scan.titles.agent_names.get(thread.session_id, "")]
+        for name in names:
+            if name and ":" not in name:
+                wanted.setdefault(name, []).append(session.label)
+    aliases: dict[str, list[str]] = {}
+    for name, labels in wanted.items():
+        if len(set(labels)) == 1:
+            aliases.setdefault(labels[0], []).append(name)
+    return aliases
+
+
+def titles_of(
+    scans: Sequence[Scan], placement: Placement, sessions: Sequence[Session], indexed: Mapping[str, str]
+) -> dict[str, str]:
+    """Return by label what sessions are called: given by the user, else made up, else by a summary or an index."""
+    own = [session for session in sessions if not session.is_archived and not session.thread.is_subagent]
+    by_session = {session.thread.session_id: session for session in own}
     by_head = {session.head: session for session in sessions}
-    titles: dict[str, str] = {}
+    titles = {session.label: indexed[session_id] for session_id, session in by_session.items() if session_id in indexed}
     for scan in scans:
         for leaf, title in scan.titles.of_leaves.items():
             turn = placement.resolve(leaf)
@@ -94,6 +116,6 @@ def titles_of(scans: Iterable[Scan], placement: Placement, sessions: Iterable[Se
         for scan in scans:
             for session_id, title in getattr(scan.titles, kind).items():
                 named = by_session.get(session_id)
-                if named is not None and not named.thread.is_subagent:
+                if named is not None:
                     titles[named.label] = title
     return titles

@@ -19,6 +19,8 @@ class SpawnLinks:
     results: Mapping[str, SpawnResult]
     agent_types: Mapping[str, str]
     """By label of a subagent."""
+    descriptions: Mapping[str, str]
+    """By agent: what a file beside its transcript says of its task."""
     ended: Mapping[str, str]
     """By agent: how a notice says that it ended."""
 
@@ -59,7 +61,8 @@ def link_subagents(scans: Sequence[Scan], threads: Iterable[Thread], meta: Mappi
         if call is not None and label_of.setdefault(call, thread.label) == thread.label:
             call_of[thread.label] = call
     ended = _together(scan.ended_agents for scan in scans)
-    return SpawnLinks(call_of, label_of, spawns, results, agent_types, ended)
+    descriptions = {agent: found.description for agent, found in meta.items() if found.description}
+    return SpawnLinks(call_of, label_of, spawns, results, agent_types, descriptions, ended)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The second reading of the transcripts: what the records say, put where they belong."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -32,6 +32,7 @@ from aix_importers.claude_code.scan import (
     queue_key,
 )
 from aix_importers.claude_code.stream import tools_of
+from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
 from aix_importers.claude_code.usage import Requests
 from aix_importers.times import read_time
 
@@ -45,7 +46,6 @@ _ROLES = {
 _TEAMMATE = "<teammate-message"
 _STOP_HOOK = "Stop hook feedback:"
 _TOLD_BY_SCAN = {"summary", "custom-title", "ai-title", "agent-name", "last-prompt"}
-_QUIET_PROGRESS = "progress"
 
 
 class Teller:
@@ -188,6 +188,7 @@ class Teller:
         if request is None:
             return
         facts.last_context_tokens = request.context_tokens
+        facts.most_context_tokens = max(facts.most_context_tokens, request.context_tokens or 0)
         facts.last_model = request.model
         for compaction in facts.open_compactions:
             compaction.tokens_after = request.context_tokens
@@ -258,8 +259,16 @@ class Teller:
             call = self._open_calls.pop(self._current_calls.get(call_id, call_id), None)
             if call is not None:
                 self._rows.add_call(call, result)
+                self._follow(call, result, opened.turn)
             elif call_id not in self._call_owners:
                 self._early_results[call_id] = (self._scan, result)
+
+    def _follow(self, call: OpenCall, result: CallResult, turn: Turn) -> None:
+        """Take in what a result changes for the calls after it."""
+        if call.name == "ExitPlanMode" and not result.is_error:
+            self._facts_of(turn.thread).mode = None  # which mode was chosen, only the next prompt tells
+        elif call.name in ("Skill", "SlashCommand"):
+            self._turn_facts(turn).allowed_tools.update(dict.fromkeys(tools_allowed(result.structured)))
 
     def _system(self, record: Record) -> None:
         kind = kind_of_system(record)
@@ -325,9 +334,19 @@ class Teller:
 
     def _note(self, facts: ThreadFacts | None, record: Record) -> None:
         """Keep what makes no message as context of the message before it."""
-        if facts is None or record.type == _QUIET_PROGRESS:
+        if facts is None:
             return
+        if record.attachment:
+            self._note_tools(facts, record.attachment)
         self._rows.add_context(facts, record)
+
+    def _note_tools(self, facts: ThreadFacts, attachment: Raw) -> None:
+        noted = tools_in_attachment(attachment)
+        facts.tools.update(dict.fromkeys(noted.added))
+        for name in noted.removed:
+            facts.tools.pop(name, None)
+        if noted.allowed and facts.last_message is not None:
+            self._turn_facts(facts.last_message.turn).allowed_tools.update(dict.fromkeys(noted.allowed))
 
     def _open(
         self, facts: ThreadFacts, record: Record, turn: Turn, role: str, source: str | None, key: str
@@ -375,6 +394,10 @@ class Teller:
             return own, False
         neighbour = facts.time if facts.time is not None else self._scan.first_time
         return self._scan.written_at if neighbour is None else neighbour, True
+
+    def facts_of(self, threads: Iterable[Thread]) -> list[ThreadFacts]:
+        """Return what was gathered about conversations."""
+        return [self._facts_of(thread) for thread in threads]
 
     def _facts_of(self, thread: Thread) -> ThreadFacts:
         facts = self._threads.get(thread)

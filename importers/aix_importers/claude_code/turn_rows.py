@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from aix.importing import readable
 from aix_importers.claude_code.copies import Copies
 from aix_importers.claude_code.details import json_text
-from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
+from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFacts
 from aix_importers.claude_code.message_rows import source_of
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
@@ -64,9 +64,13 @@ class TurnRows:
         agent_type = self._links.agent_types.get(thread.label)
         toolset = f"claude-code/agent:{agent_type}" if thread.is_subagent and agent_type else "claude-code"
         role = "worker" if thread.is_subagent else "manager" if turn in self._spawning_turns else "unified"
-        granted = None
-        if facts.mode is not None or facts.allowed_tools:
-            granted = {"mode": facts.mode, "allow": facts.allowed_tools or None, "basis": "transcript"}
+        granted: dict[str, object] = {}
+        if facts.mode is not None:
+            granted["mode"] = facts.mode
+        if facts.allowed_tools:
+            granted["allowed_by_command"] = [*facts.allowed_tools]
+        if granted:
+            granted["basis"] = "transcript"
         self._writer.add(
             source,
             "turns",
@@ -174,7 +178,13 @@ class TurnRows:
                     return turn
         return None
 
-    def add_session(self, session: Session, turns: Mapping[Turn, TurnFacts], title: str | None) -> None:
+    def add_session(
+        self,
+        session: Session,
+        threads: Iterable[ThreadFacts],
+        turns: Mapping[Turn, TurnFacts],
+        title: str | None,
+    ) -> None:
         """Add a session, and which turns stand in its log."""
         thread, source = session.thread, session.thread.scan.file.source
         if session.is_archived:
@@ -199,7 +209,7 @@ class TurnRows:
             parent_session_label=f"{ORIGIN}:{thread.session_id}" if thread.is_subagent else None,
             parent_turn_id=spawn_turn.id if spawn_turn else None,
             spawn_tool_call_id=call,
-            task_description=self._task_description(call),
+            task_description=self._task_description(thread, call),
             task_status=self._task_status(thread, call),
             routing_key=f"ws:{workspace}" if workspace else None,
             origin=ORIGIN,
@@ -214,17 +224,33 @@ class TurnRows:
             label=session.label,
             title=title,
             project=workspace,
+            context_tokens_used=max((facts.most_context_tokens for facts in threads), default=0) or None,
             raw_path=readable(source.path),
         )
         if not session.is_archived:
             for turn in dict.fromkeys(own):
                 self._writer.add(source, "session_turns", session_label=session.label, turn_id=turn.id)
 
-    def _task_description(self, call: str | None) -> str | None:
+    def add_aliases(self, session: Session, names: Iterable[str], turns: Mapping[Turn, TurnFacts]) -> None:
+        """Add the other names of a session."""
+        starts = [facts.started_at for turn in session.thread.turns if (facts := turns.get(turn))]
+        created_at = min((start for start in starts if start is not None), default=0)
+        for name in names:
+            self._writer.add(
+                session.thread.scan.file.source,
+                "session_aliases",
+                alias=name,
+                session_label=session.label,
+                created_at=created_at,
+                reason="manual",
+            )
+
+    def _task_description(self, thread: Thread, call: str | None) -> str | None:
         spawn = self._links.spawns.get(call) if call else None
+        beside = self._links.descriptions.get(thread.agent_id or "")
         if spawn is None:
-            return None
-        return spawn.description or (spawn.prompt or "")[:_DESCRIPTION_CHARACTERS] or None
+            return beside
+        return spawn.description or beside or (spawn.prompt or "")[:_DESCRIPTION_CHARACTERS] or None
 
     def _task_status(self, thread: Thread, call: str | None) -> str | None:
         if call is None:

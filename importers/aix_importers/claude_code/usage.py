@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from aix_importers.claude_code.names import SourceFile
 from aix_importers.claude_code.records import LARGEST, Message, Record, Usage, decode_usage
@@ -39,7 +39,8 @@ class Request(Struct, gc=False):
     cache_write_tokens: int | None = None
     cache_write_5m_tokens: int | None = None
     cache_write_1h_tokens: int | None = None
-    web_search_count: int | None = None
+    server_search_count: int | None = None
+    tool_search_count: int = 0
     stop_reason: str | None = None
     service_tier: str | None = None
     speed: str | None = None
@@ -48,6 +49,12 @@ class Request(Struct, gc=False):
     git_branch: str | None = None
     cwd: str | None = None
     advice: tuple[Advice, ...] = ()
+
+    @property
+    def web_search_count(self) -> int | None:
+        """Searches that the vendor ran for it, in the request itself or by the tool for it."""
+        known = self.server_search_count is not None or self.tool_search_count
+        return (self.server_search_count or 0) + self.tool_search_count if known else None
 
     @property
     def is_final(self) -> bool:
@@ -71,6 +78,7 @@ class Requests:
 
     def __init__(self) -> None:
         self._by_key: dict[str, Request] = {}
+        self._searches: set[str] = set()
 
     def __iter__(self) -> Iterator[Request]:
         """Go through the requests that were not taken."""
@@ -83,6 +91,21 @@ class Requests:
     def take(self, key: str) -> Request | None:
         """Return a request, which is not gone through again."""
         return self._by_key.pop(key, None)
+
+    def add_searches(self, key: str, call_id: str, result: Raw) -> None:
+        """Add the searches that a call of the web search tool made, which the usage of its message does not show."""
+        request = self._by_key.get(key)
+        if request is None or call_id in self._searches:
+            return
+        self._searches.add(call_id)
+        try:
+            found = msgspec.json.decode(result, type=_Searches)
+        except msgspec.MsgspecError:
+            return
+        count = found.search_count
+        if count is None:
+            count = sum(isinstance(each, dict) for each in found.results)
+        request.tool_search_count += max(0, count)
 
     def add(self, key: str, record: Record, message: Message, time: int | None, file: SourceFile) -> None:
         """Add what a line says of a request."""
@@ -109,6 +132,11 @@ class Requests:
             _add_usage(request, usage)
 
 
+class _Searches(Struct, gc=False, rename="camel"):
+    search_count: int | None = None
+    results: list[object] = []
+
+
 def _add_usage(request: Request, usage: Usage) -> None:
     request.input_tokens = _larger(request.input_tokens, usage.input_tokens)
     request.output_tokens = _larger(request.output_tokens, usage.output_tokens)
@@ -119,7 +147,7 @@ def _add_usage(request: Request, usage: Usage) -> None:
         request.cache_write_5m_tokens = _larger(request.cache_write_5m_tokens, split.ephemeral_5m_input_tokens)
         request.cache_write_1h_tokens = _larger(request.cache_write_1h_tokens, split.ephemeral_1h_input_tokens)
     if usage.server_tool_use is not None:
-        request.web_search_count = _larger(request.web_search_count, usage.server_tool_use.web_search_requests)
+        request.server_search_count = _larger(request.server_search_count, usage.server_tool_use.web_search_requests)
     request.service_tier = usage.service_tier or request.service_tier
     request.speed = usage.speed or request.speed
     if usage.iterations and len(usage.iterations) > len(b"[]"):
