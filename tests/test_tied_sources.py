@@ -14,6 +14,7 @@ from aix.importing.report import Report, Status
 from aix.importing.run import Settings, import_histories
 from aix.ledger.collection import collect
 from aix.ledger.manifest import read_latest
+from aix.ledger.merging import join_ledger
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.ties import read_ties
@@ -223,6 +224,29 @@ def test_a_log_that_was_cut_off_in_a_word_leaves_no_trace_of_it(ledger: Path, tm
     assert texts(ledger) == ["first"]
     assert read_latest(ledger).replaces_rows
     assert lost(ledger) == []
+
+
+@pytest.mark.parametrize("first", ["theirs", "ours"])
+def test_what_another_ledger_has_of_a_log_at_the_same_path_stays(ledger: Path, tmp_path: Path, first: str) -> None:
+    logs, other = tmp_path / "logs", tmp_path / "other"
+    run(other, write(logs, {"a.yarn": yarn("x1 - theirs")}))
+    if first == "theirs":
+        join_ledger(ledger, other)
+    run(ledger, write(logs, {"a.yarn": yarn("a1 - ours")}))
+    if first == "ours":
+        join_ledger(ledger, other)
+    run(ledger, write(logs, {"a.yarn": yarn("a1 - ours", "a2 a1 more")}))
+    assert texts(ledger) == ["more", "ours", "theirs"]
+    version = read_latest(ledger).version
+    join_ledger(ledger, other)
+    assert read_latest(ledger).version == version
+
+
+def test_ties_that_are_no_numbers_of_64_bits_fail_their_source(ledger: Path, tmp_path: Path) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": yarn("a1 - first"), "b.yarn": yarn("b1 - negative tie")})
+    [(name, reason)] = run(ledger, logs).failures
+    assert (name, texts(ledger)) == (str(logs / "b.yarn"), ["first"])
+    assert "no unsigned numbers of 64 bits" in reason
 
 
 def test_logs_of_another_machine_or_another_importer_are_not_tied(ledger: Path, logs: Path, readings: Path) -> None:

@@ -11,6 +11,7 @@ with the log it was copied from. A log that holds nothing but copies is no sessi
 """
 
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,8 @@ class YarnImporter(Importer):
         told_by = {record.id: source for source, log in reversed(logs.items()) for record in log}
         for source, log in logs.items():
             named = {name for record in log for name in (record.id, record.parent, record.original) if name}
-            yield Ties(source, [h63("record", name) for name in named if name != "-"])
+            yield Ties(source, array("Q", (h63("record", name) for name in named if name != "-")))
+            yield Ties(source, [-1 for record in log if record.text == "negative tie"])
             yield from self._tell(source, log, everything, told_by)
 
     def _tell(
