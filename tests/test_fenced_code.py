@@ -34,6 +34,37 @@ def test_blocks_are_found_as_commonmark_says(text: str, blocks: list[tuple[str |
     assert [(block.language, block.content) for block in fenced_blocks(text)] == blocks
 
 
+@pytest.mark.parametrize(
+    ("info", "language", "path", "lines"),
+    [
+        ("ts src/a.ts", "ts", "src/a.ts", (None, None)),
+        ("ts a.ts", "ts", "a.ts", (None, None)),
+        ("python:src/a.py", "python", "src/a.py", (None, None)),
+        ("ts:C:\\src\\a.ts", "ts", "C:\\src\\a.ts", (None, None)),
+        ("12:14:src/a b.ts", None, "src/a b.ts", (12, 14)),
+        ("14:12:src/a.ts", None, "src/a.ts", (None, None)),
+        ('js title="web/a b.js"', "js", "web/a b.js", (None, None)),
+        ("js {1,3} filename='a.js'", "js", "a.js", (None, None)),
+        ("js title=Example", "js", None, (None, None)),
+        ("python 3.11", "python", None, (None, None)),
+        ("js {1,3-4}", "js", None, (None, None)),
+        ("sh https://example.com/a.sh", "sh", None, (None, None)),
+        ("c++:main", "c++:main", None, (None, None)),
+        ("12:14", "12:14", None, (None, None)),
+    ],
+)
+def test_a_file_may_be_named_behind_the_fence(
+    info: str, language: str | None, path: str | None, lines: tuple[int | None, int | None]
+) -> None:
+    (block,) = fenced_blocks(f"~~~{info}\nx\n~~~")
+    assert (block.language, block.path, (block.line_start, block.line_end)) == (language, path, lines)
+
+
+def test_code_is_the_content_without_its_last_line_end() -> None:
+    blocks = fenced_blocks("```\n```\n```\nx\n\ny\n```\n```\nx\n\n")
+    assert [block.code for block in blocks] == ["", "x\n\ny", "x\n"]
+
+
 _LINES = st.sampled_from(
     [
         "",

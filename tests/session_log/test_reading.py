@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aix.importing import Problem, Source
-from aix_importers.session_log import lines
-from aix_importers.session_log.lines import raw_lines
+from aix_importers import raw_lines as lines
+from aix_importers.raw_lines import raw_lines
 from aix_importers.session_log.records import Record, RecordReader
 from tests.session_log.logs import entry, extract_source, kinds, write_log
 

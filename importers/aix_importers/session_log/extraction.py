@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from aix.importing import Problem, RowBuffer, Rows, Source
+from aix_importers.json_text import compact_json
 from aix_importers.session_log.entries import Entry, UnusableEntryError, read_entry
-from aix_importers.session_log.json_text import compact_json
 from aix_importers.session_log.placement import Place, Placement
 from aix_importers.session_log.programs import Program, Programs, read_programs
 from aix_importers.session_log.records import Record, RecordReader

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from aix_importers.session_log.json_text import compact_json
+from aix_importers.json_text import compact_json
 from aix_importers.session_log.programs import Program, Programs, referred_id
 
 _TASK_STATUS = {

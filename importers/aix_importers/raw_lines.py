@@ -21,10 +21,13 @@ class RawLine:
     is_too_long: bool = False
 
 
-def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
-    """Go through the lines of a file, up to the size that it has now: a log may grow while it is read."""
+def raw_lines(file: BinaryIO, start: int = 0) -> Iterator[RawLine]:
+    """Go through the lines of a file, up to the size that it has now: a log may grow while it is read.
+
+    From another start than the beginning, the numbers of the lines count from there.
+    """
     size = os.fstat(file.fileno()).st_size
-    offset = file.seek(0)
+    offset = file.seek(start)
     number = 0
     while offset < size:
         number += 1

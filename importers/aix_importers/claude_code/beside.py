@@ -1,0 +1,91 @@
+"""What lies beside transcripts: descriptions of subagents, results that were too large, titles of sessions."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from aix_importers.claude_code.discovery import META_SUFFIX, RESULTS_FOLDER
+from aix_importers.claude_code.scan import Scan
+from aix_importers.claude_code.spawning import AgentMeta
+
+_INDEX = "sessions-index.json"
+
+
+class _Meta(Struct, gc=False, rename="camel"):
+    agent_type: str | None = None
+    description: str | None = None
+    tool_use_id: str | None = None
+
+
+class _IndexEntry(Struct, gc=False, rename="camel"):
+    session_id: str | None = None
+    summary: str | None = None
+
+
+class _Index(Struct, gc=False):
+    entries: list[_IndexEntry] = []
+
+
+class _Spilled(Struct, gc=False, rename="camel"):
+    persisted_output_path: str | None = None
+
+
+def agent_meta(scans: Iterable[Scan]) -> dict[str, AgentMeta]:
+    """Return what is said of subagents beside their transcripts, by agent."""
+    found: dict[str, AgentMeta] = {}
+    for scan in scans:
+        for sidecar in scan.file.source.sidecars:
+            if scan.file.agent_id is None or not sidecar.endswith(META_SUFFIX):
+                continue
+            try:
+                meta = msgspec.json.decode(Path(sidecar).read_bytes(), type=_Meta)
+            except (OSError, msgspec.MsgspecError):
+                continue
+            found[scan.file.agent_id] = AgentMeta(meta.agent_type, meta.description, meta.tool_use_id)
+    return found
+
+
+def indexed_titles(scans: Iterable[Scan]) -> dict[str, str]:
+    """Return the titles that the indexes beside transcripts have, by session.
+
+    An index changes with every session of its folder, so it is no reason to read a transcript again.
+    """
+    titles: dict[str, str] = {}
+    for folder in sorted({os.path.dirname(scan.file.source.path) for scan in scans}):  # noqa: PTH120 - no object each
+        try:
+            index = msgspec.json.decode(Path(folder, _INDEX).read_bytes(), type=_Index)
+        except (OSError, msgspec.MsgspecError):
+            continue
+        titles.update((each.session_id, each.summary) for each in index.entries if each.session_id and each.summary)
+    return titles
+
+
+class SpilledResults:
+    """Results that were too large for the transcript, and lie in files beside it."""
+
+    def __init__(self, scans: Iterable[Scan]) -> None:
+        marker = f"{os.sep}{RESULTS_FOLDER}{os.sep}"
+        sidecars = (path for scan in scans for path in scan.file.source.sidecars if marker in path)
+        self._paths = {path.rpartition(os.sep)[2]: path for path in sidecars}
+
+    def text_of(self, structured: bytes, text: str) -> str | None:
+        """Return what a result says in full, if it was put into a file that is here."""
+        if not self._paths or (b'"persistedOutputPath"' not in structured and "<persisted-output>" not in text):
+            return None
+        try:
+            named = msgspec.json.decode(structured, type=_Spilled).persisted_output_path if structured else None
+        except msgspec.MsgspecError:
+            named = None
+        name = (named or _named_in(text)).replace("\\", "/").rpartition("/")[2]
+        path = self._paths.get(name)
+        try:
+            return Path(path).read_text("utf-8", "replace") if path else None
+        except OSError:
+            return None
+
+
+def _named_in(text: str) -> str:
+    return text.partition("saved to: ")[2].partition("\n")[0].strip()

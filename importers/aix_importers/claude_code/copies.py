@@ -1,0 +1,98 @@
+"""Records that stand in the log several times: the same uuid, in several files or twice in one.
+
+Copies may be stamped anew, and the text of one may have been redacted: the earliest time counts, and the best text.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.records import Record, decode_message
+from aix_importers.claude_code.scan import Entry, Scan, decode_nested, decode_progress
+
+_MARKS = (b"[REDACTED", b"XXXX")
+
+
+class Copies:
+    """Which of several copies of a record counts; scans must come in their order."""
+
+    def __init__(self, scans: Sequence[Scan]) -> None:
+        self.differing: list[tuple[Scan, Entry]] = []
+        """Copies that say something else than the one that counts."""
+        self._first: dict[str, tuple[Scan, Entry]] = {}
+        self._times: dict[str, int] = {}
+        self._others: dict[str, list[tuple[Scan, Entry]]] = {}
+        conversations = [scan for scan in scans if scan.is_conversation]
+        for scan in (*conversations, *(scan for scan in scans if not scan.is_conversation)):
+            for entry in (*scan.entries, *scan.sidechain):
+                if isinstance(entry, Entry):
+                    self._add(scan, entry)
+        for scan in conversations:
+            for entry in (entry for chain in scan.nested.values() for entry in chain):
+                self._add(scan, entry)
+        self._best: dict[str, tuple[Scan, Entry]] = {}
+        for uuid, others in self._others.items():
+            self._choose(uuid, others)
+        self._others = {}
+
+    def is_first(self, uuid: str, scan: Scan, byte_offset: int) -> bool:
+        """Whether this is the copy of a record in whose place the record is taken."""
+        first = self._first.get(uuid)
+        return first is not None and first[0] is scan and first[1].byte_offset == byte_offset
+
+    def time_of(self, uuid: str) -> int | None:
+        """Return the earliest time that a copy of a record has."""
+        if uuid in self._times:
+            return self._times[uuid]
+        first = self._first.get(uuid)
+        return first[1].time if first else None
+
+    def best(self, uuid: str) -> Record | None:
+        """Return the copy that says most, when it is not the first."""
+        found = self._best.get(uuid)
+        return read_record(found[0], found[1].byte_offset, uuid) if found else None
+
+    def _add(self, scan: Scan, entry: Entry) -> None:
+        known = self._first.setdefault(entry.uuid, (scan, entry))
+        if known[1] is entry:
+            return
+        if entry.time is not None:
+            before = self.time_of(entry.uuid)
+            self._times[entry.uuid] = entry.time if before is None else min(before, entry.time)
+        if entry.digest != known[1].digest:
+            self._others.setdefault(entry.uuid, []).append((scan, entry))
+
+    def _choose(self, uuid: str, others: list[tuple[Scan, Entry]]) -> None:
+        by_digest = {entry.digest: (scan, entry) for scan, entry in reversed([self._first[uuid], *others])}
+        best = min(by_digest.values(), key=lambda copy: _rank(copy[0], copy[1], uuid))
+        self.differing += [copy for copy in by_digest.values() if copy is not best]
+        if best[1] is not self._first[uuid][1]:
+            self._best[uuid] = best
+
+
+def read_record(scan: Scan, byte_offset: int, uuid: str) -> Record | None:
+    """Read a record again, at its place in the file."""
+    with Path(scan.file.source.path).open("rb") as file:
+        file.seek(byte_offset)
+        for located in TranscriptReader(scan.file.source, file, from_here=True):
+            if isinstance(located, Located):
+                found = _find(located.record, uuid)
+                if found is not None:
+                    return found
+                if located.byte_offset > byte_offset:
+                    return None
+    return None
+
+
+def _find(record: Record, uuid: str) -> Record | None:
+    if record.uuid == uuid:
+        return record
+    progress = decode_progress(record.data) if record.data else None
+    nested = decode_nested(progress.message) if progress else None
+    return nested if nested and nested.uuid == uuid else None
+
+
+def _rank(scan: Scan, entry: Entry, uuid: str) -> tuple[int, int, str]:
+    record = read_record(scan, entry.byte_offset, uuid)
+    content = bytes(decode_message(record.message).content) if record else b""
+    return sum(content.count(mark) for mark in _MARKS), -len(content), scan.file.source.path

@@ -1,0 +1,180 @@
+"""From transcripts that share records to rows: read once for places, once for what is said."""
+
+from collections.abc import Iterator, Sequence
+
+from aix.ids import ulid
+from aix.importing import Problem, Rows, Source, Ties
+from aix_importers.claude_code.beside import SpilledResults, agent_meta, indexed_titles
+from aix_importers.claude_code.classes import said
+from aix_importers.claude_code.copies import Copies, read_record
+from aix_importers.claude_code.facts import TurnFacts
+from aix_importers.claude_code.message_rows import MessageRows, source_of
+from aix_importers.claude_code.messages import OpenMessage
+from aix_importers.claude_code.names import FileKind, source_file
+from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
+from aix_importers.claude_code.records import Block, Message, Record, decode_blocks, decode_message
+from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
+from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
+from aix_importers.claude_code.spawning import link_subagents
+from aix_importers.claude_code.telling import Teller
+from aix_importers.claude_code.threads import threads_of
+from aix_importers.claude_code.turn_rows import TurnRows
+from aix_importers.claude_code.usage import Request, Requests
+from aix_importers.claude_code.writer import Writer
+
+_SUMMARISER_MILLISECONDS = 30_000
+
+
+def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
+    """Go through the rows and problems of transcripts that may share records."""
+    requests = Requests()
+    scanner = Scanner(requests)
+    scans = []
+    for source in sources:
+        scan = Scan(source_file(source))
+        yield from scanner.scan(scan)
+        yield Ties(source, tie_numbers(scan))
+        scan.ties = set()
+        scans.append(scan)
+    scans.sort(key=lambda scan: scan.order)
+    yield from _Extraction(scans, requests).rows()
+
+
+class _Extraction:
+    def __init__(self, scans: list[Scan], requests: Requests) -> None:
+        self._scans = scans
+        self._requests = requests
+        self._threads = threads_of(scans)
+        calls = (call for scan in scans for entry in scan.calls() for call in entry)
+        self._placement = Placement(calls, _text_of)
+        for thread in self._threads:
+            self._placement.place(thread)
+        self._placement.finish()
+        self._copies = Copies(scans)
+        self._links = link_subagents(scans, self._threads, agent_meta(scans))
+        self._writer = Writer()
+
+    def rows(self) -> Iterator[Rows | Problem]:
+        denied = {call for scan in self._scans for call in scan.denied_calls}
+        rows = MessageRows(self._writer, self._links.label_of, self._threads, denied, SpilledResults(self._scans))
+        teller = Teller(self._scans, self._placement, self._copies, self._requests, rows)
+        main_threads = {thread.scan: thread for thread in self._threads if thread.entries is thread.scan.entries}
+        rebuilt = {
+            (thread.scan, thread.agent_id or ""): thread for thread in self._threads if thread.call_id is not None
+        }
+        yield from teller.tell(main_threads, rebuilt)
+        for thread in rebuilt.values():
+            self._add_last_answer(rows, thread, teller.turns)
+        summarisers = self._add_other_requests(rows, teller)
+        self._add_unseen_children(rows)
+        turn_rows = TurnRows(self._writer, self._placement, self._copies, self._links, summarisers)
+        for turn in self._placement.turns:
+            turn_rows.add_turn(turn, teller.turns.get(turn) or TurnFacts(turn))
+            yield from self._writer.take()
+        for compaction in teller.compactions.values():
+            turn_rows.add_compaction(compaction)
+        sessions = sessions_of(self._threads, self._placement)
+        titles = titles_of(self._scans, self._placement, sessions, indexed_titles(self._scans))
+        aliases = aliases_of(sessions)
+        for session in sessions:
+            turn_rows.add_session(session, teller.facts_of(session.threads), teller.turns, titles.get(session.label))
+            turn_rows.add_aliases(session, aliases.get(session.label, ()), teller.turns)
+            yield from self._writer.take()
+        yield from self._problems()
+        yield from self._writer.take(everything=True)
+
+    def _add_last_answer(self, rows: MessageRows, thread: Thread, turns: dict[Turn, TurnFacts]) -> None:
+        """Add the answer that a subagent ended with, which only the result of the call shows."""
+        call_id, turn = thread.call_id or "", thread.latest
+        result = self._links.results.get(call_id)
+        if result is None or turn is None or not result.content:
+            return
+        facts = turns[turn]
+        time = max(facts.ended_at or 0, facts.started_at or 0)
+        message = OpenMessage(f"{call_id}:result", turn, "assistant", None, time, True, facts.messages)
+        blocks = decode_blocks(result.content)
+        if not blocks:
+            return
+        facts.messages += 1
+        message.add(Record(), Message(content=result.content), blocks)
+        message.metadata["from_result_of"] = call_id
+        rows.add_message(message)
+
+    def _add_other_requests(self, rows: MessageRows, teller: Teller) -> dict[Turn, Request]:
+        """Add requests that gave no message of a conversation; return those that wrote a summary, by compaction."""
+        by_file: dict[Source, list[Request]] = {}
+        for request in self._requests:
+            by_file.setdefault(request.file.source, []).append(request)
+        summarisers: dict[Turn, Request] = {}
+        for scan in self._scans:
+            found = by_file.get(scan.file.source, [])
+            is_compaction = scan.file.kind is FileKind.COMPACTION
+            turn = self._summarised_turn(scan, teller) if is_compaction else None
+            for seq, request in enumerate(found):
+                rows.add_request_row(
+                    scan.file.source,
+                    request,
+                    "compaction" if is_compaction else "side",
+                    turn_id=turn.id if turn else None,
+                    session_label=turn.thread.label if turn else None,
+                    seq=seq if turn else None,
+                    time=scan.first_time or 0,
+                )
+                if turn is not None:
+                    summarisers[turn] = request
+        return summarisers
+
+    def _summarised_turn(self, scan: Scan, teller: Teller) -> Turn | None:
+        """Return the compaction that a summarising call belongs to: the one of its session that ended with it."""
+        near = [
+            (abs(facts.time - scan.last_time), turn)
+            for turn, facts in teller.compactions.items()
+            if turn.thread.session_id == scan.session_id and facts.time is not None and scan.last_time is not None
+        ]
+        distance, turn = min(near, key=lambda each: each[0], default=(0, None))
+        return turn if distance <= _SUMMARISER_MILLISECONDS else None
+
+    def _add_unseen_children(self, rows: MessageRows) -> None:
+        """Keep the only figure that is known of subagents whose own records are nowhere."""
+        for scan in self._scans:
+            for call, result in scan.spawn_results.items():
+                if call in self._links.label_of or call not in self._links.spawns or result.total_tokens is None:
+                    continue
+                turn = self._placement.turn_of_call(call)
+                if turn is None:
+                    continue
+                source, request_id = source_of(turn), ulid("req", ORIGIN, f"{call}:unseen")
+                self._writer.add(
+                    source,
+                    "requests",
+                    id=request_id,
+                    session_label=rows.birthplace(turn),
+                    requested_at=scan.first_time or 0,
+                    context_tokens=result.total_tokens,
+                    kind="side",
+                )
+                self._writer.mark(source, "requests", request_id, "context_tokens", "total_tokens_of_last_message")
+
+    def _problems(self) -> Iterator[Problem]:
+        placement = self._placement
+        replayed = [(thread.scan, entry) for thread, entry in placement.replayed.values()]
+        held_back = [(thread.scan, entry) for thread, entry in placement.held_back]
+        for kind, records, reason in (
+            ("replayed", replayed, "The record says again, under another uuid, what is known; it counts once."),
+            ("held_back", held_back, "The record belongs to a conversation that is not here, and was left out."),
+            ("copies_differ", self._copies.differing, "A copy of the record says something else, and was taken."),
+        ):
+            for scan, entry in records:
+                yield Problem(scan.file.source, kind, reason, entry.line, entry.byte_offset)
+        for scan in self._scans:
+            has_turns = any(thread.scan is scan and thread.turns for thread in self._threads)
+            if scan.is_conversation and not has_turns:
+                yield Problem(scan.file.source, "no_model_activity", "The file holds no conversation with a model.")
+
+
+def _text_of(thread: Thread, entry: Entry) -> str:
+    record = read_record(thread.scan, entry.byte_offset, entry.uuid)
+    if record is None:
+        return ""
+    blocks: list[Block] = decode_blocks(decode_message(record.message).content)
+    return said(blocks)

@@ -1,0 +1,66 @@
+"""What is gathered about turns and conversations while their records are told."""
+
+from dataclasses import dataclass, field
+
+from msgspec import Raw
+
+from aix_importers.claude_code.messages import OpenMessage
+from aix_importers.claude_code.placement import Thread, Turn
+
+
+@dataclass(slots=True, eq=False)
+class TurnFacts:
+    """A turn, as far as its row goes beyond its place."""
+
+    turn: Turn
+    started_at: int | None = None
+    is_start_inferred: bool = False
+    ended_at: int | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    effort: str | None = None
+    thinking: str | None = None
+    mode: str | None = None
+    allowed_tools: dict[str, None] = field(default_factory=dict)
+    """What a command or a skill allowed beyond the rules."""
+    tools_available: list[str] | None = None
+    is_manager: bool = False
+    messages: int = 0
+    requests: int = 0
+    calls: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class CompactionFacts:
+    """A compaction, as far as its row goes beyond its turn."""
+
+    turn: Turn
+    metadata: Raw | None = None
+    time: int | None = None
+    logical_parent: str | None = None
+    summary: str | None = None
+    tokens_before: int | None = None
+    """The context of the last request before it."""
+    model_before: str | None = None
+    tokens_after: int | None = None
+    is_followed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class ThreadFacts:
+    """A conversation, as far as it has been told."""
+
+    thread: Thread
+    last_message: OpenMessage | None = None
+    """The last one that is not an answer: what the log notes after it is its context."""
+    early_context: list[object] = field(default_factory=list)
+    """What the log notes before the first message."""
+    last_context_tokens: int | None = None
+    most_context_tokens: int = 0
+    last_model: str | None = None
+    open_compactions: list[CompactionFacts] = field(default_factory=list)
+    mode: str | None = None
+    time: int | None = None
+    tools: dict[str, None] = field(default_factory=dict)
+    """Tools that were made known so far."""

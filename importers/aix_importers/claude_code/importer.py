@@ -1,0 +1,53 @@
+"""The importer itself."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
+from aix_importers.claude_code.discovery import find_sources, is_settings
+
+
+class ClaudeCodeImporter(Importer):
+    """Reads the transcripts that Claude Code keeps of its sessions."""
+
+    name: ClassVar[str] = "claude_code"
+    version: ClassVar[str] = "1"
+    description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        usage=Answer.YES,
+        cost=Answer.YES,
+        compaction=Answer.YES,
+        permissions=Answer.YES,
+        subagents=Answer.YES,
+        files=Answer.YES,
+        lints=Answer.YES,
+        codeblocks=Answer.YES,
+    )
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+
+    def default_places(self) -> Iterable[Path]:
+        """Return the folders in which Claude Code keeps its data."""
+        given = os.environ.get("CLAUDE_CONFIG_DIR")
+        if given:
+            return [Path(folder.strip()).expanduser() for folder in given.split(",") if folder.strip()]
+        config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+        return [Path.home() / ".claude", Path(config) / "claude"]
+
+    def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
+        """Return the transcripts, and the files with permission rules."""
+        return find_sources(files, self.name)
+
+    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
+        """Go through the rows and problems of transcripts and of permission rules."""
+        # Imported here, since most runs find their logs unchanged and read none.
+        from aix_importers.claude_code.extraction import extract_transcripts
+        from aix_importers.claude_code.settings_rows import extract_settings
+
+        settings = [source for source in sources if is_settings(Path(source.path).name)]
+        for source in settings:
+            yield from extract_settings(source)
+        transcripts = [source for source in sources if source not in settings]
+        if transcripts:
+            yield from extract_transcripts(transcripts)

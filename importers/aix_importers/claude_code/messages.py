@@ -1,0 +1,111 @@
+"""Messages as they are put together from the lines of a log."""
+
+from dataclasses import dataclass, field
+
+from msgspec import Raw
+
+from aix.ids import ulid
+from aix_importers.claude_code.details import details_of, image_of, message_details
+from aix_importers.claude_code.placement import ORIGIN, Turn
+from aix_importers.claude_code.records import Block, Message, Record, decode_raw_blocks
+from aix_importers.claude_code.written_code import Code
+
+_KNOWN_BLOCKS = {"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document"}
+
+
+def message_id(key: str) -> str:
+    """Return the id of the row of a message."""
+    return ulid("msg", ORIGIN, key)
+
+
+@dataclass(slots=True, eq=False)
+class OpenMessage:
+    """A message that may get more parts, or more context."""
+
+    key: str
+    turn: Turn
+    role: str
+    source: str | None
+    time: int
+    is_time_inferred: bool
+    position: int
+    texts: list[str] = field(default_factory=list)
+    has_content: bool = True
+    """Whether what it says is kept as its content, and not elsewhere."""
+    thinking: list[str] = field(default_factory=list)
+    redacted_thinking: int = 0
+    uuids: list[str] = field(default_factory=list)
+    images: list[dict[str, object]] = field(default_factory=list)
+    other_blocks: list[Raw] = field(default_factory=list)
+    metadata: dict[str, object] = field(default_factory=dict)
+    context: list[object] = field(default_factory=list)
+    call_characters: int = 0
+    is_error: bool = False
+    is_query: bool | None = None
+    cwd: str | None = None
+    code_count: int = 0
+    lint_count: int = 0
+    pending_code: list[Code] = field(default_factory=list)
+    """New text of its calls, which comes behind the code in what it says."""
+    is_written: bool = False
+
+    @property
+    def id(self) -> str:
+        """The id of its row."""
+        return message_id(self.key)
+
+    @property
+    def content(self) -> str | None:
+        """What it says."""
+        return "\n".join(self.texts) if self.has_content and self.texts else None
+
+    @property
+    def thinking_text(self) -> str | None:
+        """What the model thought, where the log shows it."""
+        return "\n".join(self.thinking) or None
+
+    def add(self, record: Record, message: Message, blocks: list[Block]) -> None:
+        """Add the part of the message that a line holds."""
+        if record.uuid:
+            self.uuids.append(record.uuid)
+        has_other = False
+        for block in blocks:
+            match block.type:
+                case "text":
+                    if block.text is not None:
+                        self.texts.append(block.text)
+                case "thinking":
+                    if block.thinking:
+                        self.thinking.append(block.thinking)
+                    else:
+                        self.redacted_thinking += 1
+                case "redacted_thinking":
+                    self.redacted_thinking += 1
+                case "tool_use":
+                    self.call_characters += len(block.input)
+                case "image" | "document":
+                    self.images.append(image_of(block))
+                case _:
+                    has_other = has_other or block.type not in _KNOWN_BLOCKS
+        if has_other:
+            pairs = zip(blocks, decode_raw_blocks(message.content), strict=False)
+            self.other_blocks += [raw for block, raw in pairs if block.type not in _KNOWN_BLOCKS]
+        self.metadata.update(details_of(record))
+        self.metadata.update(message_details(message))
+
+    def metadata_of_row(self) -> dict[str, object]:
+        """Return what else the log says of the message."""
+        found: dict[str, object] = {"uuids": self.uuids, **self.metadata}
+        if self.redacted_thinking:
+            found["redacted_thinking"] = self.redacted_thinking
+        if self.images:
+            found["images"] = self.images
+        if self.other_blocks:
+            found["other_blocks"] = self.other_blocks
+        return found
+
+    @property
+    def estimated_tokens(self) -> int | None:
+        """About how many tokens the model wrote; NULL when none of it is in the log."""
+        characters = sum(map(len, self.texts)) + sum(map(len, self.thinking)) + self.call_characters
+        return -(-characters // 4) if characters else None

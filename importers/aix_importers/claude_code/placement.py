@@ -1,0 +1,357 @@
+"""Where records belong: which turn, and after which other turn.
+
+A turn is a query with everything until the next one. Records point to their parents, but not every branch of that tree
+is a fork of the conversation: parallel calls make branches as well. So forks are decided between prompts.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from aix.ids import ulid
+from aix_importers.claude_code.classes import Kind, is_notice
+from aix_importers.claude_code.scan import Entry, QueueStep, Scan, queue_key
+
+ORIGIN = "claude-code"
+
+
+@dataclass(slots=True, eq=False)
+class Thread:
+    """A conversation of its own: that of a session, or of a subagent."""
+
+    label: str
+    session_id: str
+    """The session that its log names; of a subagent, the one that it works for."""
+    scan: Scan
+    entries: list[Entry | QueueStep]
+    agent_id: str | None = None
+    root_uuid: str | None = None
+    is_subagent: bool = False
+    call_id: str | None = None
+    """The call whose progress it was put together from."""
+    named_call: str | None = None
+    """The call that its own records name as the one that started it."""
+    turns: dict["Turn", None] = field(default_factory=dict)
+    """Those that stand in it, in order."""
+    latest: "Turn | None" = None
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """A turn, as far as its place matters."""
+
+    key: str
+    uuid: str
+    """The record it begins with."""
+    session_id: str | None
+    """The session that this record names: where the turn was born, also when it stands in copies only."""
+    thread: Thread
+    parent: "Turn | None"
+    is_compaction: bool = False
+    continues: "Turn | None" = None
+    time: int | None = None
+    is_interrupted: bool = False
+    is_answered: bool = False
+    awaits_summary: bool = False
+    has_children: bool = False
+
+    @property
+    def id(self) -> str:
+        """The id of its row."""
+        return ulid("turn", ORIGIN, self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPrompt:
+    """A prompt that stands only in the notes about the queue, and was taken in by a turn that was running."""
+
+    key: str
+    text: str
+    timestamp: str | None
+    turn: Turn
+
+
+class Placement:
+    """Places the records of all threads that may share some; threads must come in their order."""
+
+    def __init__(self, calls: Iterable[str], text_of: Callable[[Thread, Entry], str]) -> None:
+        self.turns: list[Turn] = []
+        self.turn_of: dict[str, Turn] = {}
+        """By record; through it, children find the turn they follow."""
+        self.waited: dict[str, Turn] = {}
+        """By record that was placed with what came after it; its children find their turn through its parent."""
+        self.replayed: dict[str, tuple[Thread, Entry]] = {}
+        """Records that say again, under another name, what is known."""
+        self.line_counts: dict[str, int] = {}
+        """By message: how many lines hold a part of it."""
+        self.queued: dict[tuple[Scan, int], QueuedPrompt] = {}
+        """By file and place of the note that a prompt was taken from the queue."""
+        self.held_back: list[tuple[Thread, Entry]] = []
+        """Records that belong to a conversation which is not here."""
+        self._text_of = text_of
+        self._calls = set(calls)
+        self._parents: dict[str, str | None] = {}
+        self._message_turns: dict[str, Turn] = {}
+        self._call_turns: dict[str, Turn] = {}
+        self._pieces: dict[int, Turn] = {}
+        """By what a block of an answer or a result of a call says: the turn that has it."""
+        self._user_texts: dict[int, list[tuple[Thread, Entry]]] = {}
+        """By time: what the user, or something in his place, said."""
+        self._call_errors: dict[str, bool] = {}
+        self._held_results: dict[str, list[tuple[Thread, Entry]]] = {}
+        self._strays: list[tuple[Thread, Entry]] = []
+
+    def place(self, thread: Thread) -> None:
+        """Place the records of a thread."""
+        self._parents.update((uuid, parent) for uuid, parent in thread.scan.links.items() if uuid not in self._parents)
+        waiting: list[Entry] = []
+        queue: list[QueueStep] = []
+        last_said = _Later(thread)
+        for number, entry in enumerate(thread.entries):
+            if isinstance(entry, QueueStep):
+                self._take_queue_step(thread, entry, queue, last_said, number)
+                continue
+            known = self.turn_of.get(entry.uuid)
+            if known is not None:
+                self._go_on(thread, known)
+                continue
+            if entry.uuid in self._parents:
+                continue
+            self._parents[entry.uuid] = entry.parent
+            if self._is_replay(thread, entry):
+                self.replayed[entry.uuid] = (thread, entry)
+                continue
+            self._place_entry(thread, entry, waiting)
+        if waiting and thread.latest is not None:
+            self._join_waiting(thread, waiting, thread.latest)
+
+    def finish(self) -> None:
+        """Place what waited for the records of another thread."""
+        for thread, entry in self._strays:
+            turn, _ = self._resolve(entry.parent)
+            if turn is None:
+                self.held_back.append((thread, entry))
+            else:
+                self._add(entry, turn, thread)
+        self.held_back += [held for results in self._held_results.values() for held in results]
+
+    def turn_of_call(self, call: str) -> Turn | None:
+        """Return the turn that made a call."""
+        return self._call_turns.get(call)
+
+    def outcome_of_call(self, call: str) -> bool | None:
+        """Return whether the result of a call is an error; NULL without a result."""
+        return self._call_errors.get(call)
+
+    def resolve(self, uuid: str | None) -> Turn | None:
+        """Return the turn of a record, or of the nearest one before it that has one."""
+        return self._resolve(uuid)[0]
+
+    def _place_entry(self, thread: Thread, entry: Entry, waiting: list[Entry]) -> None:
+        owner, is_root = self._resolve(entry.parent)
+        is_stray = self._is_stray(thread, entry)
+        if entry.kind is Kind.RESULT:
+            of_call = next((turn for call in entry.results_of if (turn := self._call_turns.get(call))), None)
+            if of_call is not None:
+                owner = of_call
+            elif entry.results_of and (is_stray or entry.results_of[0] in self._calls):
+                self._held_results.setdefault(entry.results_of[0], []).append((thread, entry))
+                return
+        if is_stray:
+            if owner is not None:
+                self._add(entry, owner, thread)
+            else:
+                self._strays.append((thread, entry))
+            return
+        may_be_root = entry.kind.opens or entry.kind in (Kind.LOCAL, Kind.META)
+        if owner is None and not (is_root and may_be_root):
+            owner = thread.latest
+        if entry.kind is Kind.LOCAL or (entry.kind is Kind.META and (owner is None or waiting)):
+            waiting.append(entry)
+            return
+        turn = self._turn_for(thread, entry, owner)
+        if turn is None:
+            waiting.append(entry)
+            return
+        if entry.kind.opens:
+            self._join_waiting(thread, waiting, turn)
+        self._add(entry, turn, thread)
+        self._go_on(thread, turn)
+
+    def _turn_for(self, thread: Thread, entry: Entry, owner: Turn | None) -> Turn | None:
+        """Return the turn that a record belongs to, which may be a new one."""
+        match entry.kind:
+            case Kind.PROMPT | Kind.NOTICE:
+                if owner and not (owner.is_compaction or owner.is_interrupted or owner.is_answered):
+                    return owner
+                return self._new_turn(thread, entry, owner)
+            case Kind.BOUNDARY:
+                return self._new_turn(thread, entry, owner, is_compaction=True)
+            case Kind.SUMMARY:
+                if owner and owner.awaits_summary:
+                    return owner
+                return self._new_turn(thread, entry, owner, is_compaction=True)
+            case Kind.ASSISTANT:
+                of_message = self._message_turns.get(entry.message_key or "")
+                if of_message is not None:
+                    return of_message
+                if owner is None or owner.is_compaction:
+                    return self._continuation(thread, entry, owner)
+                return owner
+            case _:
+                return owner
+
+    def _new_turn(
+        self, thread: Thread, entry: Entry, parent: Turn | None, *, is_compaction: bool = False, prefix: str = ""
+    ) -> Turn:
+        turn = Turn(prefix + entry.uuid, entry.uuid, entry.session_id, thread, parent, is_compaction)
+        if parent is not None:
+            parent.has_children = True
+        self.turns.append(turn)
+        return turn
+
+    def _continuation(self, thread: Thread, entry: Entry, compaction: Turn | None) -> Turn:
+        turn = self._new_turn(thread, entry, compaction, prefix="c:")
+        cut = compaction
+        while cut is not None and cut.is_compaction:
+            cut = cut.parent
+        turn.continues = cut
+        return turn
+
+    def _add(self, entry: Entry, turn: Turn, thread: Thread) -> None:
+        self.turn_of[entry.uuid] = turn
+        thread.turns.setdefault(turn)
+        turn.awaits_summary = entry.kind is Kind.BOUNDARY or (turn.awaits_summary and entry.kind is not Kind.SUMMARY)
+        match entry.kind:
+            case Kind.ASSISTANT:
+                turn.is_answered = True
+                name = _message_name(entry)
+                key = entry.message_key or entry.uuid
+                self._message_turns[key] = turn
+                self.line_counts[key] = self.line_counts.get(key, 0) + 1
+                self._pieces.update((hash((name, digest)), turn) for digest in entry.block_digests)
+                for call in entry.calls:
+                    self._call_turns[call] = turn
+                    for holder, result in self._held_results.pop(call, ()):
+                        self._add(result, turn, holder)
+            case Kind.RESULT:
+                self._pieces.update((piece, turn) for piece in _result_pieces(entry))
+                self._call_errors.update(zip(entry.results_of, entry.errors, strict=True))
+            case Kind.INTERRUPT | Kind.HOOK_STOP:
+                turn.is_interrupted = True
+            case _:
+                pass
+        self._remember(thread, entry)
+
+    def _remember(self, thread: Thread, entry: Entry) -> None:
+        if _is_said_by_user(entry) and entry.time is not None:
+            self._user_texts.setdefault(entry.time, []).append((thread, entry))
+
+    def _join_waiting(self, thread: Thread, waiting: list[Entry], turn: Turn) -> None:
+        for entry in waiting:
+            self.waited[entry.uuid] = turn
+            self._remember(thread, entry)
+        waiting.clear()
+
+    def _go_on(self, thread: Thread, turn: Turn) -> None:
+        thread.latest = turn
+        thread.turns.setdefault(turn)
+
+    def _resolve(self, uuid: str | None) -> tuple[Turn | None, bool]:
+        """Return the turn of a record or of its nearest ancestor, else whether there is no ancestor at all."""
+        seen: set[str] = set()
+        while uuid and uuid not in self.turn_of and uuid in self._parents and uuid not in seen:
+            seen.add(uuid)
+            uuid = self._parents[uuid]
+        if not uuid:
+            return None, True
+        return self.turn_of.get(uuid), False
+
+    def _is_stray(self, thread: Thread, entry: Entry) -> bool:
+        """Whether a record of another session stands in the file by accident."""
+        if thread.is_subagent or entry.session_id in (None, thread.session_id) or not entry.parent:
+            return False
+        return not thread.scan.holds(entry.parent)
+
+    def _is_replay(self, thread: Thread, entry: Entry) -> bool:
+        """Whether a record says again, under another name, what is known; its children then follow the original."""
+        if entry.kind is Kind.ASSISTANT:
+            name = _message_name(entry)
+            turns = [self._pieces.get(hash((name, digest))) for digest in entry.block_digests]
+        elif entry.kind is Kind.RESULT:
+            turns = [self._pieces.get(piece) for piece in _result_pieces(entry)]
+        else:
+            original = self._said_before(thread, entry)
+            if original is None:
+                return False
+            self._parents[entry.uuid] = original.uuid
+            turns = [self.turn_of.get(original.uuid)]
+            if turns == [None]:
+                return True
+        if not turns or turns[0] is None or not all(turns):
+            return False
+        self.turn_of[entry.uuid] = turns[0]
+        self._go_on(thread, turns[0])
+        return True
+
+    def _said_before(self, thread: Thread, entry: Entry) -> Entry | None:
+        if not _is_said_by_user(entry) or entry.time is None or entry.time not in self._user_texts:
+            return None
+        text = self._text_of(thread, entry)
+        others = self._user_texts[entry.time]
+        return next((other for where, other in others if text in self._text_of(where, other)), None)
+
+    def _take_queue_step(
+        self, thread: Thread, step: QueueStep, queue: list[QueueStep], later: "_Later", number: int
+    ) -> None:
+        match step.operation:
+            case "enqueue" if step.text:
+                queue.append(step)
+            case "popAll":
+                queue.clear()
+            case "dequeue" if queue:
+                queue.pop(0)
+            case "remove" if queue:
+                self._take_from_queue(thread, queue.pop(0), step, later, number)
+            case _:
+                pass
+
+    def _take_from_queue(
+        self, thread: Thread, asked: QueueStep, taken: QueueStep, later: "_Later", number: int
+    ) -> None:
+        text = asked.text or ""
+        if thread.latest is None or is_notice(text) or later.is_said(text, number):
+            return
+        key = queue_key(asked.session_id, asked.timestamp, text)
+        if key not in self.turn_of:
+            self.turn_of[key] = thread.latest
+            self.queued[thread.scan, taken.byte_offset] = QueuedPrompt(key, text, asked.timestamp, thread.latest)
+
+
+class _Later:
+    """Tells whether a text is said in the rest of a thread."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+        self._last: Mapping[int, int] | None = None
+
+    def is_said(self, text: str, after: int) -> bool:
+        if self._last is None:
+            self._last = {
+                entry.text_digest: number
+                for number, entry in enumerate(self._thread.entries)
+                if isinstance(entry, Entry) and entry.text_digest
+            }
+        return self._last.get(hash(text.strip()), -1) > after
+
+
+def _message_name(entry: Entry) -> str:
+    key = entry.message_key or ""
+    return key.rpartition("@")[0] or key
+
+
+def _result_pieces(entry: Entry) -> list[int]:
+    return [hash((call, digest)) for call, digest in zip(entry.results_of, entry.block_digests, strict=True)]
+
+
+def _is_said_by_user(entry: Entry) -> bool:
+    return entry.text_digest != 0 and entry.kind not in (Kind.QUEUED, Kind.QUEUED_NOTICE)

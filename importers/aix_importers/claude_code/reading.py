@@ -1,0 +1,151 @@
+"""The records of a transcript, and what could not be read as one."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from aix.importing import Problem, Source
+from aix_importers.claude_code.records import Record, decode_loosely, decode_record
+from aix_importers.claude_code.stream import FIELDS, StreamNormaliser
+from aix_importers.json_text import leading_values, without_lone_surrogates
+from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
+
+_SAMPLE_BYTES = 500
+_BOM = b"\xef\xbb\xbf"
+_LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
+
+
+class Located(Struct, gc=False, frozen=True):
+    """A record, and where its line stands."""
+
+    record: Record
+    line: int
+    byte_offset: int
+
+
+class TranscriptReader:
+    """Goes through the records of a transcript; problems lie in between, in the order of the lines."""
+
+    def __init__(self, source: Source, file: BinaryIO, *, from_here: bool = False) -> None:
+        self._source = source
+        self._file = file
+        self._start = file.tell() if from_here else 0
+        self._problems: list[Problem] = []
+        self._unknown: Counter[str] = Counter()
+        self._stream = StreamNormaliser()
+
+    def __iter__(self) -> Iterator[Located | Problem]:
+        for line in raw_lines(self._file, self._start):
+            data = line.data
+            if not data or data.isspace():
+                continue
+            for record in self._records(line, data):
+                self._stream.normalise(record, line.number)
+                if record.unknown:
+                    is_stream = record.snake_session_id is not None
+                    self._unknown.update(set(record.unknown) - FIELDS if is_stream else record.unknown.keys())
+                yield Located(record, line.number, line.byte_offset)
+            if self._problems:
+                yield from self._problems
+                self._problems = []
+        for name, count in sorted(self._unknown.items()):
+            reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
+            yield Problem(self._source, "unknown_field", reason)
+
+    def _records(self, line: RawLine, data: bytes) -> list[Record]:
+        try:
+            record = decode_record(data)
+        except msgspec.ValidationError:
+            return self._read_oddly(line, data)
+        except msgspec.DecodeError:
+            return self._recovered(line)
+        return [record] if _is_sound(data) else self._recovered(line)
+
+    def _read_oddly(self, line: RawLine, data: bytes) -> list[Record]:
+        """Read a record that is JSON, but has fields or values that others do not have."""
+        if not _is_sound(data):
+            return self._recovered(line)
+        try:
+            record, wrong = decode_loosely(data)
+        except msgspec.DecodeError:
+            self._note(line, "not_an_object", "The line holds JSON that is not an object.")
+            return []
+        if wrong:
+            self._note(line, "wrong_type", f"Not usable, and kept only as metadata: {', '.join(wrong)}.")
+        return [record]
+
+    def _recovered(self, line: RawLine) -> list[Record]:
+        """Read what can be read of a line that is not JSON, or not text."""
+        if line.is_too_long:
+            self._note(line, "line_too_long", f"The line has more than {LONGEST_BYTES} bytes and was passed over.")
+            return []
+        data = line.data.strip(b"\0")
+        if not data:
+            self._note(line, "nul_bytes", f"The line holds nothing but {len(line.data)} NUL bytes.")
+            return []
+        if len(data) < len(line.data):
+            self._note(line, "nul_bytes", f"{len(line.data) - len(data)} NUL bytes around the line were left out.")
+        if data.startswith(_BOM):
+            self._note(line, "bom", "The line begins with a byte order mark, which was left out.")
+            data = data.removeprefix(_BOM)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            text = data.decode("utf-8", "replace")
+            self._note(line, "invalid_utf8", "The line is not UTF-8; what cannot be read was replaced by U+FFFD.")
+        try:
+            values = self._values(line, text)
+            return [record for value in values for record in self._of_value(line, value)]
+        except RecursionError:
+            self._note(line, "too_deep", "The line holds JSON that is nested too deeply to be read.")
+            return []
+
+    def _values(self, line: RawLine, text: str) -> list[object]:
+        values, end = leading_values(text)
+        if end < len(text) and not line.is_terminated:
+            self._note(line, "truncated_line", "The last line breaks off; it may still be being written.")
+        elif end < len(text):
+            # What looks like an object behind the broken place may be a part of the one that is broken.
+            self._note(line, "not_json", f"From character {end + 1} on the line is not JSON, and was passed over.")
+        if len(values) > 1:
+            self._note(line, "several_values", f"The line holds {len(values)} values instead of one; each was taken.")
+        return values
+
+    def _of_value(self, line: RawLine, value: object) -> list[Record]:
+        if not isinstance(value, dict):
+            self._note(line, "not_an_object", "The line holds JSON that is not an object.")
+            return []
+        cleaned = without_lone_surrogates(value)
+        if cleaned != value:
+            self._note(line, "lone_surrogate", "The line holds halves of characters; they were replaced by U+FFFD.")
+        data = json.dumps(cleaned, ensure_ascii=False, separators=(",", ":")).encode()
+        try:
+            return [decode_record(data)]
+        except msgspec.ValidationError:
+            return self._read_oddly(line, data)
+
+    def _note(self, line: RawLine, kind: str, reason: str) -> None:
+        sample = line.data[:_SAMPLE_BYTES].decode("utf-8", "replace")
+        self._problems.append(Problem(self._source, kind, reason, line.number, line.byte_offset, sample))
+
+
+def _is_sound(data: bytes) -> bool:
+    """Whether all of a line can be kept as text, also those parts that were not decoded."""
+    if b"\\ud" in data or b"\\uD" in data:
+        return not _LONE_SURROGATE.search(data) and _is_text(data)
+    return _is_text(data)
+
+
+def _is_text(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""Sessions: labels that point to the ends of conversations.
+
+A conversation may have been left at an earlier point and gone on from there: the branch that was left is a session of
+its own, which nobody works on.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from aix_importers.claude_code.placement import Placement, Thread, Turn
+from aix_importers.claude_code.scan import Entry, Scan
+
+_BRANCH_DIGITS = 12
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """A label, and the turn that it points to."""
+
+    label: str
+    thread: Thread
+    head: Turn
+    threads: list[Thread] = field(default_factory=list)
+    """Those that have the label: a session may be logged in several files."""
+    is_archived: bool = False
+    first_own_turn: Turn | None = None
+    """Of a branch that was left: the first turn that only it has."""
+
+
+def sessions_of(threads: Sequence[Thread], placement: Placement) -> list[Session]:
+    """Return the sessions of conversations, and those of branches that were left."""
+    found: dict[str, Session] = {}
+    for thread in threads:
+        head = placement.resolve(thread.scan.live_leaf) if not thread.is_subagent else None
+        head = head or thread.latest
+        if head is None:
+            continue
+        known = found.get(thread.label)
+        if known is None:
+            found[thread.label] = Session(thread.label, thread, head, [thread])
+            continue
+        known.threads.append(thread)
+        if last_time(thread) >= last_time(known.thread):
+            known.thread, known.head = thread, head
+    return [*found.values(), *_left_branches(found, placement)]
+
+
+def _left_branches(sessions: Mapping[str, Session], placement: Placement) -> list[Session]:
+    held: set[Turn] = set()
+    for session in sessions.values():
+        _hold(session.head, held)
+    branches = []
+    for leaf in reversed(placement.turns):
+        if leaf.has_children or leaf in held:
+            continue
+        first = leaf
+        while first.parent is not None and first.parent not in held:
+            first = first.parent
+        _hold(leaf, held)
+        name = hashlib.sha256(first.key.encode("utf-8", "surrogatepass")).hexdigest()[:_BRANCH_DIGITS]
+        label = f"{leaf.thread.label}~{name}"
+        branches.append(Session(label, leaf.thread, leaf, [leaf.thread], is_archived=True, first_own_turn=first))
+    return branches[::-1]
+
+
+def _hold(turn: Turn | None, held: set[Turn]) -> None:
+    while turn is not None and turn not in held:
+        held.add(turn)
+        turn = turn.parent
+
+
+def last_time(thread: Thread) -> int:
+    """Return the last time that a record of a conversation has."""
+    times = (entry.time for entry in thread.entries if isinstance(entry, Entry) and entry.time is not None)
+    return max(times, default=-1)
+
+
+def aliases_of(sessions: Iterable[Session]) -> dict[str, list[str]]:
+    """Return by label the other names of sessions; a name that two of them have is none."""
+    wanted: dict[str, list[str]] = {}
+    for session in sessions:
+        thread = session.thread
+        if session.is_archived:
+            continue
+        names = [thread.agent_id or thread.session_id]
+        if not thread.is_subagent:
+            names += [thread.scan.slug or "", thread.scan.titles.agent_names.get(thread.session_id, "")]
+        for name in names:
+            if name and ":" not in name:
+                wanted.setdefault(name, []).append(session.label)
+    aliases: dict[str, list[str]] = {}
+    for name, labels in wanted.items():
+        if len(set(labels)) == 1:
+            aliases.setdefault(labels[0], []).append(name)
+    return aliases
+
+
+def titles_of(
+    scans: Sequence[Scan], placement: Placement, sessions: Sequence[Session], indexed: Mapping[str, str]
+) -> dict[str, str]:
+    """Return by label what sessions are called: given by the user, else made up, else by a summary or an index."""
+    own = [session for session in sessions if not session.is_archived and not session.thread.is_subagent]
+    by_session = {session.thread.session_id: session for session in own}
+    by_head = {session.head: session for session in sessions}
+    titles = {session.label: indexed[session_id] for session_id, session in by_session.items() if session_id in indexed}
+    for scan in scans:
+        for leaf, title in scan.titles.of_leaves.items():
+            turn = placement.resolve(leaf)
+            session = by_head.get(turn) if turn is not None else None
+            if session is None and turn is not None:
+                session = by_session.get(turn.thread.session_id)
+            if session is not None:
+                titles[session.label] = title
+    for kind in ("generated", "custom"):
+        for scan in scans:
+            for session_id, title in getattr(scan.titles, kind).items():
+                named = by_session.get(session_id)
+                if named is not None:
+                    titles[named.label] = title
+    return titles

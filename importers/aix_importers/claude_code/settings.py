@@ -1,0 +1,106 @@
+"""The permission rules in settings files; of all else in them, which may hold secrets, nothing is kept."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+from aix_importers.claude_code.loose_json import ABSENT, items, read, text
+
+_BOM = b"\xef\xbb\xbf"
+_NULL = b"null"
+
+
+class Rule(NamedTuple):
+    """One rule of a settings file."""
+
+    kind: str
+    """One of allow, ask, deny, directory and mode."""
+    rule: str
+    """As it is written; the switch that forbids a mode as `name=value`."""
+    position: int
+    """Place in its list, from 0."""
+
+
+class _Settings(Struct):
+    permissions: Raw = ABSENT
+
+
+class _Permissions(Struct):
+    allow: Raw = ABSENT
+    ask: Raw = ABSENT
+    deny: Raw = ABSENT
+    additionalDirectories: Raw = ABSENT  # noqa: N815
+    defaultMode: Raw = ABSENT  # noqa: N815
+    disableBypassPermissionsMode: Raw = ABSENT  # noqa: N815
+
+
+_SETTINGS = Decoder(_Settings)
+_PERMISSIONS = Decoder(_Permissions)
+_LIST = Decoder(list[Raw])
+_LISTS = {"allow": "allow", "ask": "ask", "deny": "deny", "additionalDirectories": "directory"}
+_SWITCHES = ("defaultMode", "disableBypassPermissionsMode")
+_HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root|~")
+
+
+def read_rules(path: str, content: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule]:
+    """Return the rules of a settings file, each of a kind once.
+
+    A single entry that is no rule is reported in a sentence and passed over.
+
+    Raises:
+        ValueError: The file is no settings file.
+    """
+    settings = read(_SETTINGS, content.removeprefix(_BOM))
+    if settings is None:
+        raise ValueError(f"{path} holds no JSON object, so its permission rules could not be read.")
+    if bytes(settings.permissions) == _NULL:
+        return []
+    permissions = read(_PERMISSIONS, settings.permissions)
+    if permissions is None:
+        raise ValueError(f"`permissions` in {path} is no JSON object, so its rules could not be read.")
+    found: dict[tuple[str, str], Rule] = {}
+    for rule in _rules(path, permissions, report):
+        found.setdefault((rule.kind, rule.rule), rule)
+    return list(found.values())
+
+
+def _rules(path: str, permissions: _Permissions, report: Callable[[str], object]) -> Iterator[Rule]:
+    for name, kind in _LISTS.items():
+        listed: Raw = getattr(permissions, name)
+        if bytes(listed) != _NULL and read(_LIST, listed) is None:
+            report(f"`permissions.{name}` in {path} is no list and was passed over.")
+        for position, item in enumerate(items(listed)):
+            rule = text(item)
+            if rule:
+                yield Rule(kind, rule, position)
+            else:
+                report(f"Entry {position} of `permissions.{name}` in {path} is no rule and was passed over.")
+    for name in _SWITCHES:
+        given: Raw = getattr(permissions, name)
+        value = text(given)
+        if value:
+            yield Rule("mode", value if name == "defaultMode" else f"{name}={value}", 0)
+        elif bytes(given) != _NULL:
+            report(f"`permissions.{name}` in {path} is no text and was passed over.")
+
+
+def scope_of(path: str, config_folders: Collection[str] = ()) -> str:
+    r"""Return whose settings a file holds: managed, user, project or local.
+
+    The settings of a user lie in one of the folders given, in `.claude` in a home, or in a folder of any other name,
+    as the client may be told to use.
+
+    >>> scope_of("/home/ada/.claude/settings.json"), scope_of("C:\\work\\.claude\\settings.json")
+    ('user', 'project')
+    """
+    folder, _, name = path.replace("\\", "/").rpartition("/")
+    if name == "managed-settings.json" or folder.endswith("/managed-settings.d"):
+        return "managed"
+    if name == "settings.local.json":
+        return "local"
+    owner, _, last = folder.rpartition("/")
+    is_given = folder in {each.replace("\\", "/").rstrip("/") for each in config_folders}
+    return "user" if is_given or last != ".claude" or _HOME.fullmatch(owner) else "project"

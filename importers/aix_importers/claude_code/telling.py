@@ -1,0 +1,443 @@
+"""The second reading of the transcripts: what the records say, put where they belong."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct
+
+from aix.importing import Problem, Rows
+from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
+from aix_importers.claude_code.classes import Kind, kind_of_assistant, kind_of_system, kind_of_user, said
+from aix_importers.claude_code.copies import Copies
+from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFacts
+from aix_importers.claude_code.message_rows import MessageRows
+from aix_importers.claude_code.messages import OpenMessage
+from aix_importers.claude_code.placement import Placement, Thread, Turn
+from aix_importers.claude_code.reading import TranscriptReader
+from aix_importers.claude_code.records import (
+    Block,
+    Message,
+    Record,
+    decode_blocks,
+    decode_message,
+    text_of,
+)
+from aix_importers.claude_code.scan import (
+    Scan,
+    decode_nested,
+    decode_progress,
+    decode_queued,
+    message_key_of,
+    queue_key,
+)
+from aix_importers.claude_code.stream import tools_of
+from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
+from aix_importers.claude_code.usage import Requests
+from aix_importers.times import read_time
+
+_ROLES = {
+    Kind.PROMPT: "user",
+    Kind.NOTICE: "user",
+    Kind.QUEUED: "user",
+    Kind.QUEUED_NOTICE: "user",
+    Kind.RESULT: "tool",
+}
+_TEAMMATE = "<teammate-message"
+_STOP_HOOK = "Stop hook feedback:"
+_TOLD_BY_SCAN = {"summary", "custom-title", "ai-title", "agent-name", "last-prompt"}
+
+
+class Teller:
+    """Goes through files once more, and gives what their records say to those who make rows of it."""
+
+    def __init__(
+        self, scans: Sequence[Scan], placement: Placement, copies: Copies, requests: Requests, rows: MessageRows
+    ) -> None:
+        self._scans = scans
+        self._placement = placement
+        self._copies = copies
+        self._requests = requests
+        self._rows = rows
+        self.turns: dict[Turn, TurnFacts] = {}
+        self.compactions: dict[Turn, CompactionFacts] = {}
+        self._threads: dict[Thread, ThreadFacts] = {}
+        self._open_messages: dict[str, OpenMessage] = {}
+        self._lines_left = dict(placement.line_counts)
+        self._call_owners: dict[str, str] = {}
+        """By id of a call: the message that made the first call of that id."""
+        self._open_calls: dict[str, OpenCall] = {}
+        self._early_results: dict[str, tuple[Scan, CallResult]] = {}
+
+    def tell(self, main_threads: Mapping[Scan, Thread], rebuilt: Mapping[tuple[Scan, str], Thread]) -> Iterator[Rows]:
+        """Tell all files, in their order."""
+        for scan in self._scans:
+            if scan.is_conversation:
+                yield from self._tell_file(scan, main_threads.get(scan), rebuilt)
+        for message in self._open_messages.values():
+            self._finish_answer(message)
+        for facts in self._threads.values():
+            self._finish_message(facts)
+        for call in self._open_calls.values():
+            self._rows.add_call(call, None)
+        yield from self._rows.take()
+
+    def _tell_file(
+        self, scan: Scan, thread: Thread | None, rebuilt: Mapping[tuple[Scan, str], Thread]
+    ) -> Iterator[Rows]:
+        self._scan = scan
+        self._current_calls: dict[str, str] = {}
+        self._first_uuids: dict[tuple[str, str | None], str] = {}
+        self._main = self._facts_of(thread) if thread else None
+        with Path(scan.file.source.path).open("rb") as file:
+            for located in TranscriptReader(scan.file.source, file):
+                if isinstance(located, Problem):
+                    continue
+                self._offset = located.byte_offset
+                self._take(located.record, rebuilt)
+                yield from self._rows.take_full()
+
+    def _take(self, record: Record, rebuilt: Mapping[tuple[Scan, str], Thread]) -> None:
+        match record.type:
+            case "user" | "assistant":
+                self._conversation(record)
+            case "system":
+                self._system(record)
+            case "attachment":
+                self._attachment(record)
+            case "queue-operation":
+                self._queued_prompt(record)
+            case "progress":
+                if b'"agent_progress"' in bytes(record.data):
+                    self._progress(record, rebuilt)
+            case "permission-mode":
+                if self._main and record.permission_mode:
+                    self._main.mode = record.permission_mode
+            case other if other not in _TOLD_BY_SCAN:
+                self._note(self._main, record)
+            case _:
+                pass
+
+    def _progress(self, record: Record, rebuilt: Mapping[tuple[Scan, str], Thread]) -> None:
+        progress = decode_progress(record.data)
+        if progress is None or (self._scan, progress.agent_id or "") not in rebuilt:
+            return
+        nested = decode_nested(progress.message)
+        if nested is not None:
+            nested.cwd, nested.git_branch, nested.version = record.cwd, record.git_branch, record.version
+            nested.agent_id = progress.agent_id
+            self._conversation(nested)
+
+    def _conversation(self, record: Record) -> None:
+        uuid = record.uuid
+        if uuid is None:
+            return
+        turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
+        message = decode_message(record.message)
+        if message.id:
+            self._first_uuids.setdefault((message.id, record.agent_id), uuid)
+        if turn is None or not self._is_told_here(uuid):
+            return
+        better = self._copies.best(uuid)
+        if better is not None:
+            record = better
+            message = decode_message(record.message)
+        blocks = decode_blocks(message.content)
+        if record.type == "assistant":
+            self._assistant(record, message, blocks, turn)
+        else:
+            self._user(record, message, blocks, turn)
+
+    def _is_told_here(self, uuid: str) -> bool:
+        """Whether what a record says is taken from this copy of it."""
+        return uuid not in self._placement.replayed and self._copies.is_first(uuid, self._scan, self._offset)
+
+    def _assistant(self, record: Record, message: Message, blocks: list[Block], turn: Turn) -> None:
+        facts = self._facts_of(turn.thread)
+        if kind_of_assistant(message, blocks) is Kind.NO_RESPONSE:
+            self._open(facts, record, turn, "system", "event", record.uuid or "").add(record, message, blocks)
+            return
+        key = self._message_key(record, message)
+        opened = self._open_messages.get(key)
+        if opened is None:
+            opened = self._new_message(facts, record, turn, "assistant", None, key)
+            self._open_messages[key] = opened
+            self._begin_request(facts, key)
+        opened.add(record, message, blocks)
+        opened.is_error = bool(record.is_api_error_message) or message.model == "<synthetic>"
+        if message.id:
+            opened.metadata["message_id"] = message.id
+        for name, value in (("request_id", record.request_id), ("stop_reason", message.stop_reason)):
+            if value:
+                opened.metadata[name] = value
+        for block in blocks:
+            if block.type == "tool_use" and block.id:
+                self._begin_call(facts, block, opened, record)
+        self._lines_left[key] = self._lines_left.get(key, 1) - 1
+        if self._lines_left[key] <= 0:
+            self._finish_answer(opened)
+            del self._open_messages[key]
+
+    def _message_key(self, record: Record, message: Message) -> str:
+        if not message.id:
+            return record.uuid or ""
+        return message_key_of(message.id, self._first_uuids[message.id, record.agent_id])
+
+    def _begin_request(self, facts: ThreadFacts, key: str) -> None:
+        request = self._requests.get(key)
+        if request is None:
+            return
+        facts.last_context_tokens = request.context_tokens
+        facts.most_context_tokens = max(facts.most_context_tokens, request.context_tokens or 0)
+        facts.last_model = request.model
+        for compaction in facts.open_compactions:
+            compaction.tokens_after = request.context_tokens
+            compaction.is_followed = True
+        facts.open_compactions = []
+
+    def _finish_answer(self, message: OpenMessage) -> None:
+        turn = self._turn_facts(message.turn)
+        request = self._requests.take(message.key)
+        self._rows.add_message(message)
+        if request is not None:
+            self._rows.add_request(request, message, turn.requests)
+            turn.requests += 1
+
+    def _begin_call(self, facts: ThreadFacts, block: Block, message: OpenMessage, record: Record) -> None:
+        call_id = block.id or ""
+        owner = self._call_owners.setdefault(call_id, message.key)
+        ledger_id = call_id if owner == message.key else f"{message.key}:{call_id}"
+        self._current_calls[call_id] = ledger_id
+        turn = self._turn_facts(message.turn)
+        if ledger_id in self._open_calls:
+            return
+        call = OpenCall(
+            ledger_id,
+            block.name or "",
+            block.input,
+            message,
+            self._time_of(record, facts)[0],
+            turn.calls,
+            facts.mode,
+            record.cwd or turn.cwd,
+        )
+        turn.calls += 1
+        early = self._early_results.pop(call_id, None)
+        if early is None:
+            self._open_calls[ledger_id] = call
+        else:
+            self._rows.add_call(call, early[1])
+
+    def _user(self, record: Record, message: Message, blocks: list[Block], turn: Turn) -> None:
+        kind = kind_of_user(record, blocks)
+        facts = self._facts_of(turn.thread)
+        self._mode(facts, turn, record, kind)
+        text = said(blocks)
+        role = _ROLES.get(kind, "system")
+        opened = self._open(facts, record, turn, role, _source_of(kind, text, turn), record.uuid or "")
+        opened.add(record, message, blocks)
+        if kind is Kind.RESULT:
+            opened.has_content = False
+            self._results(record, blocks, opened)
+        elif kind is Kind.SUMMARY:
+            opened.has_content = False
+            self._compaction(turn, facts).summary = "\n".join(opened.texts)
+
+    def _mode(self, facts: ThreadFacts, turn: Turn, record: Record, kind: Kind) -> None:
+        if record.permission_mode:
+            facts.mode = record.permission_mode
+        turn_facts = self._turn_facts(turn)
+        if kind.opens and turn_facts.messages:
+            turn_facts.mode = facts.mode
+
+    def _results(self, record: Record, blocks: list[Block], opened: OpenMessage) -> None:
+        results = results_in(record, blocks, opened.time)
+        opened.metadata["tool_use_ids"] = [call_id for call_id, _ in results]
+        if len(results) > 1 and record.tool_use_result:
+            opened.metadata["toolUseResult"] = record.tool_use_result
+        for call_id, result in results:
+            call = self._open_calls.pop(self._current_calls.get(call_id, call_id), None)
+            if call is not None:
+                self._rows.add_call(call, result)
+                self._follow(call, result, opened.turn)
+            elif call_id not in self._call_owners:
+                self._early_results[call_id] = (self._scan, result)
+
+    def _follow(self, call: OpenCall, result: CallResult, turn: Turn) -> None:
+        """Take in what a result changes for the calls after it."""
+        if call.name == "ExitPlanMode" and not result.is_error:
+            self._facts_of(turn.thread).mode = None  # which mode was chosen, only the next prompt tells
+        elif call.name in ("Skill", "SlashCommand"):
+            self._turn_facts(turn).allowed_tools.update(dict.fromkeys(tools_allowed(result.structured)))
+
+    def _system(self, record: Record) -> None:
+        kind = kind_of_system(record)
+        uuid = record.uuid
+        if kind is Kind.OTHER or uuid is None:
+            if record.subtype == "init" and self._main:
+                self._main.mode = record.permission_mode or self._main.mode
+                self._main.tools = dict.fromkeys(tools_of(record))
+            self._note(self._main, record)
+            return
+        turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
+        if turn is None or not self._copies.is_first(uuid, self._scan, self._offset):
+            return
+        facts = self._facts_of(turn.thread)
+        opened = self._open(facts, record, turn, "system", "event", uuid)
+        opened.add(record, Message(), [])
+        text = text_of(record.content) if record.content else None
+        if text is not None:
+            opened.texts.append(text)
+        if kind is Kind.MICRO:
+            opened.metadata["microcompact"] = record.microcompact_metadata or None
+            opened.metadata["context_tokens_before"] = facts.last_context_tokens
+        elif kind is Kind.BOUNDARY:
+            opened.is_query = True
+            compaction = self._compaction(turn, facts)
+            compaction.metadata = record.compact_metadata
+            compaction.time = opened.time
+            compaction.logical_parent = record.logical_parent_uuid
+
+    def _compaction(self, turn: Turn, facts: ThreadFacts) -> CompactionFacts:
+        found = self.compactions.get(turn)
+        if found is None:
+            found = self.compactions[turn] = CompactionFacts(turn)
+            found.tokens_before, found.model_before = facts.last_context_tokens, facts.last_model
+            facts.open_compactions.append(found)
+        return found
+
+    def _attachment(self, record: Record) -> None:
+        queued = decode_queued(record.attachment) if b'"queued_command"' in bytes(record.attachment) else None
+        if queued is None:
+            self._note(self._main, record)
+            return
+        text = queued.text
+        uuid = record.uuid or queue_key(record.session_id, record.timestamp, text)
+        turn = self._placement.turn_of.get(uuid)
+        if turn is None or not self._is_told_here(uuid):
+            return
+        is_notice = queued.command_mode == "task-notification"
+        facts = self._facts_of(turn.thread)
+        opened = self._open(facts, record, turn, "user", "event" if is_notice else "human", uuid)
+        opened.add(record, Message(content=queued.prompt), decode_blocks(queued.prompt))
+        opened.metadata["queued"] = True
+
+    def _queued_prompt(self, record: Record) -> None:
+        queued = self._placement.queued.get((self._scan, self._offset))
+        if queued is None:
+            return
+        facts = self._facts_of(queued.turn.thread)
+        record.timestamp = queued.timestamp
+        opened = self._open(facts, record, queued.turn, "user", "human", queued.key)
+        opened.texts.append(queued.text)
+        opened.metadata["queued"] = True
+
+    def _note(self, facts: ThreadFacts | None, record: Record) -> None:
+        """Keep what makes no message as context of the message before it."""
+        if facts is None:
+            return
+        if record.attachment:
+            self._note_tools(facts, record.attachment)
+        self._rows.add_context(facts, record)
+
+    def _note_tools(self, facts: ThreadFacts, attachment: Raw) -> None:
+        noted = tools_in_attachment(attachment)
+        facts.tools.update(dict.fromkeys(noted.added))
+        for name in noted.removed:
+            facts.tools.pop(name, None)
+        if noted.allowed and facts.last_message is not None:
+            self._turn_facts(facts.last_message.turn).allowed_tools.update(dict.fromkeys(noted.allowed))
+
+    def _open(
+        self, facts: ThreadFacts, record: Record, turn: Turn, role: str, source: str | None, key: str
+    ) -> OpenMessage:
+        """Begin a message that is not an answer; the one before it is finished."""
+        self._finish_message(facts)
+        facts.last_message = self._new_message(facts, record, turn, role, source, key)
+        facts.last_message.context, facts.early_context = facts.early_context, []
+        return facts.last_message
+
+    def _finish_message(self, facts: ThreadFacts) -> None:
+        if facts.last_message is not None:
+            self._rows.add_message(facts.last_message)
+            facts.last_message = None
+
+    def _new_message(
+        self, facts: ThreadFacts, record: Record, turn: Turn, role: str, source: str | None, key: str
+    ) -> OpenMessage:
+        time, is_inferred = self._time_of(record, facts)
+        turn_facts = self._turn_facts(turn)
+        message = OpenMessage(key, turn, role, source, time, is_inferred, turn_facts.messages)
+        turn_facts.messages += 1
+        if turn_facts.messages == 1:
+            turn_facts.mode = facts.mode
+            turn_facts.tools_available = [*facts.tools] or None
+        if turn_facts.started_at is None or record.uuid == turn.uuid:
+            turn_facts.started_at, turn_facts.is_start_inferred = time, is_inferred
+        turn_facts.ended_at = max(time, turn_facts.ended_at or time)
+        message.cwd = record.cwd
+        turn_facts.cwd = turn_facts.cwd or record.cwd
+        turn_facts.git_branch = turn_facts.git_branch or record.git_branch
+        turn_facts.version = turn_facts.version or record.version
+        turn_facts.effort = turn_facts.effort or record.effort
+        if record.thinking_metadata and turn_facts.thinking is None:
+            turn_facts.thinking = _thinking(record.thinking_metadata)
+        return message
+
+    def _time_of(self, record: Record, facts: ThreadFacts) -> tuple[int, bool]:
+        """Return the earliest time of a record, or that of its neighbour."""
+        own = self._copies.time_of(record.uuid) if record.uuid else None
+        if own is None and record.timestamp is not None:
+            own = read_time(record.timestamp)
+        if own is not None:
+            facts.time = own
+            return own, False
+        neighbour = facts.time if facts.time is not None else self._scan.first_time
+        return self._scan.written_at if neighbour is None else neighbour, True
+
+    def facts_of(self, threads: Iterable[Thread]) -> list[ThreadFacts]:
+        """Return what was gathered about conversations."""
+        return [self._facts_of(thread) for thread in threads]
+
+    def _facts_of(self, thread: Thread) -> ThreadFacts:
+        facts = self._threads.get(thread)
+        if facts is None:
+            facts = self._threads[thread] = ThreadFacts(thread)
+        return facts
+
+    def _turn_facts(self, turn: Turn) -> TurnFacts:
+        facts = self.turns.get(turn)
+        if facts is None:
+            facts = self.turns[turn] = TurnFacts(turn)
+        return facts
+
+
+class _Thinking(Struct, gc=False, rename="camel"):
+    level: str | None = None
+    disabled: bool | None = None
+    max_thinking_tokens: int | None = None
+
+
+def _thinking(raw: Raw) -> str | None:
+    try:
+        found = msgspec.json.decode(raw, type=_Thinking)
+    except msgspec.MsgspecError:
+        return None
+    if found.disabled:
+        return "disabled"
+    if found.level is not None:
+        return found.level
+    return None if found.max_thinking_tokens is None else f"{found.max_thinking_tokens} tokens"
+
+
+def _source_of(kind: Kind, text: str, turn: Turn) -> str:
+    match kind:
+        case Kind.PROMPT:
+            is_agent = turn.thread.is_subagent or text.startswith(_TEAMMATE)
+            return "agent" if is_agent else "human"
+        case Kind.HOOK_STOP:
+            return "trigger"
+        case Kind.META if text.startswith(_STOP_HOOK):
+            return "trigger"
+        case _:
+            return "event"

@@ -1,0 +1,180 @@
+"""What each request to the API used, counted once however often the log repeats it.
+
+The lines of a message repeat its usage as far as it was known when they were written, and copies of them stand in other
+files. So each field counts with the greatest value that any line has.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from aix_importers.claude_code.names import SourceFile
+from aix_importers.claude_code.records import LARGEST, Message, Record, Usage, decode_usage
+
+_COST_STEP = Decimal("1e-12")
+
+
+class Advice(Struct, gc=False):
+    """A request that another model answered on the side."""
+
+    model: str | None
+    usage: Usage
+
+
+class Request(Struct, gc=False):
+    """One request, as all its lines together show it."""
+
+    key: str
+    origin_message_id: str
+    model: str | None
+    file: SourceFile
+    """The first file in which it was seen."""
+    time: int | None = None
+    request_id: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_5m_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
+    server_search_count: int | None = None
+    tool_search_count: int = 0
+    stop_reason: str | None = None
+    service_tier: str | None = None
+    speed: str | None = None
+    latency_ms: int | None = None
+    cost_usd: float | None = None
+    git_branch: str | None = None
+    cwd: str | None = None
+    advice: tuple[Advice, ...] = ()
+
+    @property
+    def web_search_count(self) -> int | None:
+        """Searches that the vendor ran for it, in the request itself or by the tool for it."""
+        known = self.server_search_count is not None or self.tool_search_count
+        return (self.server_search_count or 0) + self.tool_search_count if known else None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the output is what the API reported in the end."""
+        return self.stop_reason is not None
+
+    @property
+    def reported_cost(self) -> Decimal | None:
+        """What the client says it cost."""
+        return None if self.cost_usd is None else Decimal(repr(self.cost_usd)).quantize(_COST_STEP)
+
+    @property
+    def context_tokens(self) -> int | None:
+        """The whole input."""
+        parts = (self.input_tokens, self.cache_read_tokens, self.cache_write_tokens)
+        return None if all(part is None for part in parts) else sum(part or 0 for part in parts)
+
+
+class Requests:
+    """All requests of some files."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, Request] = {}
+        self._searches: set[str] = set()
+
+    def __iter__(self) -> Iterator[Request]:
+        """Go through the requests that were not taken."""
+        return iter(self._by_key.values())
+
+    def get(self, key: str | None) -> Request | None:
+        """Return a request without taking it."""
+        return self._by_key.get(key) if key else None
+
+    def take(self, key: str) -> Request | None:
+        """Return a request, which is not gone through again."""
+        return self._by_key.pop(key, None)
+
+    def add_searches(self, key: str, call_id: str, result: Raw) -> None:
+        """Add the searches that a call of the web search tool made, which the usage of its message does not show."""
+        request = self._by_key.get(key)
+        if request is None or call_id in self._searches:
+            return
+        self._searches.add(call_id)
+        try:
+            found = msgspec.json.decode(result, type=_Searches)
+        except msgspec.MsgspecError:
+            return
+        count = found.search_count
+        if count is None:
+            count = sum(isinstance(each, dict) for each in found.results)
+        request.tool_search_count += max(0, count)
+
+    def add(self, key: str, record: Record, message: Message, time: int | None, file: SourceFile) -> None:
+        """Add what a line says of a request."""
+        usage = decode_usage(message.usage)
+        request = self._by_key.get(key)
+        if request is None:
+            if usage is None:
+                return
+            request = self._by_key[key] = Request(key, message.id or "", message.model, file)
+        if file.kind.is_conversation and not request.file.kind.is_conversation:
+            request.file = file
+        if time is not None:
+            request.time = time if request.time is None else min(request.time, time)
+        request.model = request.model or message.model
+        request.request_id = request.request_id or record.request_id
+        request.stop_reason = message.stop_reason or request.stop_reason
+        request.git_branch = request.git_branch or record.git_branch
+        request.cwd = request.cwd or record.cwd
+        if record.cost_usd is not None:
+            request.cost_usd = max(request.cost_usd or 0.0, record.cost_usd)
+        if record.duration_ms is not None:
+            request.latency_ms = _count(round(record.duration_ms))
+        if usage is not None:
+            _add_usage(request, usage)
+
+
+class _Searches(Struct, gc=False, rename="camel"):
+    search_count: int | None = None
+    results: list[object] = []
+
+
+def _add_usage(request: Request, usage: Usage) -> None:
+    request.input_tokens = _larger(request.input_tokens, usage.input_tokens)
+    request.output_tokens = _larger(request.output_tokens, usage.output_tokens)
+    request.cache_read_tokens = _larger(request.cache_read_tokens, usage.cache_read_input_tokens)
+    request.cache_write_tokens = _larger(request.cache_write_tokens, usage.cache_creation_input_tokens)
+    split = usage.cache_creation
+    if split is not None:
+        request.cache_write_5m_tokens = _larger(request.cache_write_5m_tokens, split.ephemeral_5m_input_tokens)
+        request.cache_write_1h_tokens = _larger(request.cache_write_1h_tokens, split.ephemeral_1h_input_tokens)
+    if usage.server_tool_use is not None:
+        request.server_search_count = _larger(request.server_search_count, usage.server_tool_use.web_search_requests)
+    request.service_tier = usage.service_tier or request.service_tier
+    request.speed = usage.speed or request.speed
+    if usage.iterations and len(usage.iterations) > len(b"[]"):
+        request.advice = _advice(usage) or request.advice
+
+
+class _Iteration(Struct, gc=False):
+    type: str = ""
+    model: str | None = None
+    usage: Usage | None = None
+
+
+def _advice(usage: Usage) -> tuple[Advice, ...]:
+    try:
+        iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
+    except msgspec.MsgspecError:
+        return ()
+    return tuple(Advice(each.model, each.usage or Usage()) for each in iterations if each.type == "advisor_message")
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    other = _count(other)
+    if one is None or other is None:
+        return one if other is None else other
+    return max(one, other)
+
+
+def _count(value: int | None) -> int | None:
+    """Return a number of tokens; what cannot be one is unknown."""
+    return value if value is not None and 0 <= value <= LARGEST else None
