@@ -38,7 +38,7 @@ test-scale: $(VENV)/.dev  ## Check a chain and a tree of 10,000 turns within bou
 	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
 
 test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits
-	AIX_PROPERTY_EXAMPLES=60 $(BIN)/python -m pytest tests/test_addition.py tests/test_import_properties.py
+	AIX_PROPERTY_EXAMPLES=60 $(BIN)/python -m pytest tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -160,7 +160,7 @@ class Ties:
 
     >>> from aix.ids import h63
     >>> Ties(Source("/logs/a.jsonl"), [h63("record", "5b1f"), h63("record", "77aa")]).numbers
-    [6189384713867951413, 1434393418406311033]
+    [7429663749332992867, 3207110016916513661]
     """
 
     source: Source

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from aix.ledger.addition import add_statements
 from aix.ledger.durable import make_folder, new_file, place, remove, writing_to
+from aix.ledger.elsewhere import given_elsewhere
 from aix.ledger.manifest import Manifest, Segment, groups_of, read_latest
 from aix.ledger.raw import kept_digests, raw_path
 from aix.ledger.staging import staging_folder
@@ -29,9 +30,11 @@ def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False) -> Manifes
     """
     theirs = read_latest(other)
     version = None
+    fingerprints = given_elsewhere(ledger, other, theirs)
     for files in groups_of(theirs.tables).values():
         with staging_folder(ledger) as scratch, engine_errors_of(other):
-            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)))
+            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)), fingerprints)
+        fingerprints = {}
     if keep_raw:
         _copy_raw(ledger, other)
     return version or read_latest(ledger)

@@ -17,6 +17,7 @@ from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
 from aix.ledger.families import Families
+from aix.ledger.fingerprints import source_id
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment, groups_of, read_latest
@@ -26,6 +27,7 @@ from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.selection import Selection
 from aix.ledger.staging import staging_folder
+from aix.ledger.ties import SourceTies, read_ties
 from aix.ledger.tree import Tree, Turn
 from aix.ledger.views import create_views
 from aix.ledger.workbench import Workbench, engine_errors_of, scan
@@ -75,6 +77,7 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
             # Before the commit: were it to end here, the sessions would still be there to be forgotten.
             raw_copies += _remove_raw_copies(ledger, bench, selection)
             forgotten.raw_copies = raw_copies
+            stage.ties = _cut_ties(ledger, base, bench)
             groups.merge()
             return groups.tables()
 
@@ -196,6 +199,9 @@ def _is_gone(column: str, name: str) -> str:
     return f"{column} in (select key from gone where name = {quote_text(name)})"
 
 
+_OF_GONE_SESSION = _is_gone("session_label", "sessions.label")
+
+
 def _delete(bench: Workbench, table: Table, forgotten: Forgotten) -> None:
     """Let go of the rows that belong to what is gone; tables come after those that their rows belong to."""
     bench.connection.execute(
@@ -259,11 +265,17 @@ def _clear_references(bench: Workbench, table: Table) -> None:
     lay_joined(bench, table, iter(cleared))
 
 
+def _cut_ties(ledger: Path, base: Manifest, bench: Workbench) -> dict[str, SourceTies]:
+    """Tie sources of what is gone to nothing: it would come back as soon as another source that has changed is read."""
+    sources = bench.fetch(f"select distinct source_key from import_log where {_OF_GONE_SESSION}")
+    ids = {source_id(name) for name in sources.column(0).to_pylist()}
+    return {source: SourceTies() for source in read_ties(ledger, base.ties) if source in ids}
+
+
 def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> int:
-    of_gone_session = _is_gone("session_label", "sessions.label")
     sources = bench.fetch(
         "select distinct fingerprint from import_sources where fingerprint is not null"
-        f" and source_key in (select source_key from import_log where {of_gone_session})"
+        f" and source_key in (select source_key from import_log where {_OF_GONE_SESSION})"
     )
     of_sources = set(sources.column(0).to_pylist())
     removed = 0
@@ -299,7 +311,6 @@ def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
 
 def _of_gone() -> dict[str, str]:
     about_gone = "exists (select 1 from gone g where g.key = entity_id and g.name like entity_type || '.%')"
-    of_gone_session = _is_gone("session_label", "sessions.label")
     still_named = f"(select file_path from message_files where not ({_is_gone('message_id', 'messages.id')}))"
     is_gone_label = _is_gone("label", "sessions.label")
     only_gone_origins = (
@@ -317,8 +328,8 @@ def _of_gone() -> dict[str, str]:
     return {
         "tags": about_gone,
         "embeddings": about_gone,
-        "import_problems": f"source_key in (select source_key from import_log where {of_gone_session})",
-        "import_log": of_gone_session,
+        "import_problems": f"source_key in (select source_key from import_log where {_OF_GONE_SESSION})",
+        "import_log": _OF_GONE_SESSION,
         "chat_participants": f"conversation_id in {only_gone_origins}",
         "dag_events": of_gone_run,
         "dag_edges": edge_of_gone,

@@ -1,0 +1,58 @@
+"""Whether a source still holds what it held when it was last read."""
+
+from pathlib import Path
+
+import pytest
+
+from aix.importing.contract import Source
+from aix.importing.hashing import content_hash, hash_file
+from aix.importing.lineage import Lineage, lineage
+from aix.importing.orders import Reading
+from aix.ledger.fingerprints import Fingerprint
+
+
+def fingerprint(content: str = "c", failure: str = "", size_bytes: int = -1, head: str = "") -> Fingerprint:
+    return Fingerprint("notes", "1", ("",), content, failure, size_bytes, head)
+
+
+CONVERSATION = Reading(Source("/db", key="1"), content="d")
+SAME_CONVERSATION = Reading(Source("/db", key="1"), content="c")
+
+
+def log(head_hash: str | None, content: str = "d") -> Reading:
+    return Reading(Source("/log"), content=content, main_hash="whole", size_bytes=9, head_hash=head_hash)
+
+
+@pytest.mark.parametrize(
+    ("before", "reading", "expected"),
+    [
+        (None, log(None), Lineage.NEW),
+        (fingerprint("", "it failed"), log(None), Lineage.NEW),
+        (fingerprint("c", "it failed", 3), log("c"), Lineage.GROWN),
+        (fingerprint("c", "", 3), log("c"), Lineage.GROWN),
+        (fingerprint("", "", 3, "main"), log("main"), Lineage.GROWN),
+        (fingerprint("c", "", 3), log("x"), Lineage.REWRITTEN),
+        (fingerprint("c", "", 3), log(None), Lineage.REWRITTEN),
+        (fingerprint("c"), log(None), Lineage.UNKNOWN),
+        (fingerprint("c"), log(None, "c"), Lineage.GROWN),
+        (fingerprint("c"), CONVERSATION, Lineage.UNKNOWN),
+        (fingerprint("c"), SAME_CONVERSATION, Lineage.GROWN),
+    ],
+)
+def test_what_begins_as_it_was_has_grown(before: Fingerprint | None, reading: Reading, expected: Lineage) -> None:
+    assert lineage(before, reading, is_outdated=False) is expected
+
+
+def test_what_another_version_reads_is_replaced_where_nobody_can_say_how_it_changed() -> None:
+    assert lineage(fingerprint("c"), CONVERSATION, is_outdated=True) is Lineage.GROWN
+    assert lineage(fingerprint("c", "", 3), log("x"), is_outdated=True) is Lineage.REWRITTEN
+
+
+@pytest.mark.parametrize("size", [0, 1, 2**20 - 1, 2**20, 2**20 + 1, 3 * 2**20])
+def test_a_file_is_hashed_with_its_beginning(tmp_path: Path, size: int) -> None:
+    whole, beginning = tmp_path / "whole", tmp_path / "beginning"
+    whole.write_bytes(b"ab" * 2**20)
+    beginning.write_bytes(whole.read_bytes()[:size])
+    found = hash_file(str(whole), size)
+    assert (found.whole, found.size_bytes) == (content_hash([str(whole)]), 2**21)
+    assert found.head == (content_hash([str(beginning)]) if size <= 2**21 else None)

@@ -1,0 +1,311 @@
+"""Logs that share records: what the ledger holds depends on which of them were imported, and on nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aix.health import Status as CheckStatus
+from aix.health import check
+from aix.importing.report import Report, Status
+from aix.importing.run import Settings, import_histories
+from aix.ledger.collection import collect
+from aix.ledger.manifest import read_latest
+from aix.ledger.merging import join_ledger
+from aix.ledger.removal import forget
+from aix.ledger.selection import Selection
+from aix.ledger.ties import read_ties
+from tests.deliveries import facts, rows_of
+from tests.test_import_properties import EXAMPLES
+from tests.yarns import Yarns, install_here, yarn, yarns
+
+A = yarn("a1 - first", "a2 a1 second")
+B = yarn("b1 - first =a1", "b2 b1 third")
+C = yarn("c1 b2 fourth")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in install_here(tmp_path_factory.mktemp("plugin")):
+            patch.syspath_prepend(folder)
+        yield
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return tmp_path / "ledger"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    return write(tmp_path / "logs", {"a.yarn": A, "b.yarn": B, "c.yarn": C})
+
+
+def write(folder: Path, contents: Yarns) -> Path:
+    for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    return folder
+
+
+def run(ledger: Path, *places: Path, jobs: int = 0, **settings: object) -> Report:
+    report = import_histories(ledger, places, Settings(jobs=jobs, importer="yarns", **settings))  # type: ignore[arg-type]
+    names = [outcome.name for outcome in report.outcomes]
+    assert len(names) == len(set(names))
+    return report
+
+
+def all_at_once(folder: Path, logs: Path) -> dict[str, list[str]]:
+    run(folder / "at once", logs)
+    return facts(folder / "at once")
+
+
+def texts(ledger: Path) -> list[str]:
+    return sorted(str(row["content"]) for row in rows_of(ledger, "messages"))
+
+
+def lost(ledger: Path) -> list[str]:
+    return [each.reason for each in check(ledger) if each.name == "append_only" and each.status is CheckStatus.ALARM]
+
+
+@pytest.fixture
+def readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("AIX_YARNS_READ", str(tmp_path / "readings"))
+    return tmp_path / "readings"
+
+
+def taken(readings: Path) -> list[str]:
+    lines = readings.read_text().splitlines() if readings.exists() else []
+    readings.unlink(missing_ok=True)
+    return lines
+
+
+@EXAMPLES
+@given(contents=yarns(), data=st.data())
+def test_the_order_of_imports_does_not_show(contents: Yarns, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(sorted(contents)))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        logs = write(folder / "logs", contents)
+        for file in order:
+            run(folder / "one by one", logs / file)
+        assert facts(folder / "one by one") == all_at_once(folder, logs)
+
+
+@EXAMPLES
+@given(contents=yarns(), data=st.data())
+def test_logs_that_grow_while_they_are_imported_give_what_they_give_when_whole(
+    contents: Yarns, data: st.DataObject
+) -> None:
+    cuts = {name: data.draw(st.integers(0, len(content))) for name, content in contents.items()}
+    order = data.draw(st.permutations(sorted(contents)))
+    is_at_once = data.draw(st.booleans())
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        logs = write(folder / "logs", {name: content[: cuts[name]] for name, content in contents.items()})
+        run(folder / "grown", logs)
+        for file in order:
+            write(logs, {file: contents[file]})
+            if not is_at_once:
+                run(folder / "grown", logs / file)
+        run(folder / "grown", logs)
+        assert facts(folder / "grown") == all_at_once(folder, logs)
+
+
+def test_a_copy_is_told_once_as_soon_as_its_original_is_there(ledger: Path, logs: Path, tmp_path: Path) -> None:
+    run(ledger, logs / "b.yarn")
+    assert texts(ledger) == ["first", "third"]
+    report = run(ledger, logs / "a.yarn")
+    assert texts(ledger) == ["first", "second", "third"]
+    assert {(Path(each.name).name, each.status) for each in report.outcomes} == {
+        ("a.yarn", Status.IMPORTED),
+        ("b.yarn", Status.SKIPPED),
+    }
+    assert read_latest(ledger).replaces_rows
+    assert lost(ledger) == []
+    run(ledger, logs / "c.yarn")
+    assert facts(ledger) == all_at_once(tmp_path, logs)
+
+
+@pytest.mark.faults
+def test_one_job_gives_what_two_give(logs: Path, tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        run(tmp_path / str(jobs), logs, jobs=jobs)
+        assert facts(tmp_path / str(jobs)) == all_at_once(tmp_path, logs)
+
+
+def test_a_set_is_read_as_a_whole_and_only_when_one_of_it_has_changed(ledger: Path, logs: Path, readings: Path) -> None:
+    write(logs, {"d.yarn": yarn("d1 - apart")})
+    run(ledger, logs)
+    assert sorted(taken(readings)) == ["a", "a b c", "b", "c", "d"]
+    version = read_latest(ledger).version
+    assert run(ledger, logs).unchanged == 4
+    assert (taken(readings), read_latest(ledger).version) == ([], version)
+    for name in ("d", "a"):
+        with (logs / f"{name}.yarn").open("a") as file:
+            file.write(f"{name}9 {name}1 more\n")
+        report = run(ledger, logs)
+        assert report.statuses[Status.UPSERTED] == 1
+        assert report.statuses[Status.SKIPPED] == 3
+        assert taken(readings) == ["d" if name == "d" else "a b c"]
+        assert not read_latest(ledger).replaces_rows
+        assert lost(ledger) == []
+    assert read_latest(ledger).version == version + 2
+
+
+def test_a_file_that_is_imported_by_itself_brings_along_what_is_tied_to_it(
+    ledger: Path, logs: Path, readings: Path
+) -> None:
+    for name in "abc":
+        run(ledger, logs / f"{name}.yarn")
+    taken(readings)
+    with (logs / "c.yarn").open("a") as file:
+        file.write("c9 c1 more\n")
+    run(ledger, logs / "c.yarn")
+    assert taken(readings) == ["a b c"]
+
+
+class CrashError(Exception):
+    """Stands for the end of a process."""
+
+
+@pytest.mark.parametrize("place", ["a.yarn", "b.yarn", "d.yarn", ""])
+def test_what_a_run_that_died_has_left_is_done_by_the_next(
+    ledger: Path, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    write(logs, {"d.yarn": yarn("d1 - apart")})
+
+    def crash(*_: object) -> None:
+        raise CrashError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("aix.importing.ties.TiedSources.groups_of", crash)
+        with pytest.raises(CrashError):
+            run(ledger, logs)
+    assert facts(ledger) != all_at_once(tmp_path, logs)
+    assert read_latest(ledger).unfinished
+    run(ledger, logs / place)
+    assert not read_latest(ledger).unfinished
+    assert facts(ledger) == all_at_once(tmp_path, logs)
+
+
+def test_what_is_gone_from_disk_stays(ledger: Path, logs: Path) -> None:
+    run(ledger, logs)
+    before = texts(ledger)
+    (logs / "a.yarn").unlink()
+    with (logs / "b.yarn").open("a") as file:
+        file.write("b3 b2 more\n")
+    run(ledger, logs)
+    assert set(before) | {"more"} <= set(texts(ledger))
+    assert not read_latest(ledger).replaces_rows
+    assert lost(ledger) == []
+
+
+@pytest.mark.parametrize("content", [yarn("a1 - first"), yarn("a2 - second, in other words"), yarn("x - other")])
+def test_what_a_log_no_longer_holds_stays(ledger: Path, logs: Path, content: str) -> None:
+    run(ledger, logs)
+    before = {str(row["id"]) for row in rows_of(ledger, "messages")}
+    for change in (content, content + "z1 - more\n"):
+        write(logs, {"a.yarn": change})
+        run(ledger, logs)
+        assert before <= {str(row["id"]) for row in rows_of(ledger, "messages")}
+        assert not read_latest(ledger).replaces_rows
+
+
+def test_a_log_that_was_cut_off_in_a_word_leaves_no_trace_of_it(ledger: Path, tmp_path: Path) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": "yarn\na1 - first\na2 a1 x =a"})
+    run(ledger, logs)
+    write(logs, {"a.yarn": "yarn\na1 - first\na2 a1 x =a1\n"})
+    run(ledger, logs)
+    assert texts(ledger) == ["first"]
+    assert read_latest(ledger).replaces_rows
+    assert lost(ledger) == []
+
+
+@pytest.mark.parametrize("first", ["theirs", "ours"])
+def test_what_another_ledger_has_of_a_log_at_the_same_path_stays(ledger: Path, tmp_path: Path, first: str) -> None:
+    logs, other = tmp_path / "logs", tmp_path / "other"
+    run(other, write(logs, {"a.yarn": yarn("x1 - theirs")}))
+    if first == "theirs":
+        join_ledger(ledger, other)
+    run(ledger, write(logs, {"a.yarn": yarn("a1 - ours")}))
+    if first == "ours":
+        join_ledger(ledger, other)
+    run(ledger, write(logs, {"a.yarn": yarn("a1 - ours", "a2 a1 more")}))
+    assert texts(ledger) == ["more", "ours", "theirs"]
+    version = read_latest(ledger).version
+    join_ledger(ledger, other)
+    assert read_latest(ledger).version == version
+
+
+def test_ties_that_are_no_numbers_of_64_bits_fail_their_source(ledger: Path, tmp_path: Path) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": yarn("a1 - first"), "b.yarn": yarn("b1 - negative tie")})
+    [(name, reason)] = run(ledger, logs).failures
+    assert (name, texts(ledger)) == (str(logs / "b.yarn"), ["first"])
+    assert "no unsigned numbers of 64 bits" in reason
+
+
+def test_logs_of_another_machine_or_another_importer_are_not_tied(ledger: Path, logs: Path, readings: Path) -> None:
+    run(ledger, logs / "a.yarn")
+    run(ledger, logs / "b.yarn", machine="other")
+    assert taken(readings) == ["a", "b"]
+    assert texts(ledger) == ["first", "first", "second", "third"]
+    run(ledger, logs / "a.yarn", machine="other")
+    assert taken(readings) == ["a", "a b"]
+
+
+def test_sources_of_a_group_are_tied_even_when_they_are_imported_one_by_one(
+    ledger: Path, tmp_path: Path, readings: Path
+) -> None:
+    logs = write(tmp_path / "logs.bundle", {"a.yarn": yarn("a1 - first"), "b.yarn": yarn("b1 - second")})
+    run(ledger, logs / "a.yarn")
+    run(ledger, logs / "b.yarn")
+    assert taken(readings) == ["a", "b", "a b"]
+    assert facts(ledger) == all_at_once(tmp_path, logs)
+
+
+def test_what_cannot_be_read_with_others_is_read_by_itself_and_said(ledger: Path, logs: Path, readings: Path) -> None:
+    run(ledger, logs)
+    write(logs, {"c.yarn": C + "c2 c1 alone\n"})
+    taken(readings)
+    for _ in range(2):
+        report = run(ledger, logs)
+        version = read_latest(ledger).version
+        assert taken(readings) == ["a b c", "c"]
+        [(name, reason)] = report.failures
+        assert name == str(logs / "c.yarn")
+        assert reason.startswith("it could not be read with the sources it is tied to: the importer failed")
+        assert "alone" in texts(ledger)
+    assert read_latest(ledger).version == version
+    write(logs, {"d.yarn": yarn("d1 c1 new")})
+    report = run(ledger, logs / "d.yarn")
+    assert "new" in texts(ledger)
+    assert report.statuses == {Status.FAILED: 2}
+
+
+def test_ties_of_old_versions_are_collected_and_those_of_the_newest_kept(ledger: Path, logs: Path) -> None:
+    for name in "abc":
+        run(ledger, logs / f"{name}.yarn")
+    newest = read_latest(ledger)
+    collect(ledger, 0)
+    assert len(read_ties(ledger, newest.ties)) == 3
+    assert {path.name for path in (ledger / "data").glob("ties-*")} == {Path(file.path).name for file in newest.ties}
+
+
+def test_what_was_forgotten_does_not_come_back_with_what_it_was_tied_to(ledger: Path, logs: Path) -> None:
+    run(ledger, logs)
+    forget(ledger, Selection(labels=["yarns:c"]))
+    assert "fourth" not in texts(ledger)
+    with (logs / "b.yarn").open("a") as file:
+        file.write("b3 b2 more\n")
+    run(ledger, logs)
+    assert "more" in texts(ledger)
+    assert "fourth" not in texts(ledger)
+    with (logs / "c.yarn").open("a") as file:
+        file.write("c2 c1 fifth\n")
+    run(ledger, logs)
+    assert {"fourth", "fifth"} <= set(texts(ledger))
