@@ -16,7 +16,8 @@ from aix.health import check
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source
 from aix.importing.report import Outcome, Report, Status
-from aix.importing.run import Settings, Watcher, import_histories
+from aix.importing.run import Settings, import_histories
+from aix.importing.telling import Watcher
 from aix.ledger.manifest import read_latest
 from aix_importers.session_log import SessionLogImporter
 from tests.deliveries import rows_of

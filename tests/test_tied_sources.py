@@ -205,6 +205,15 @@ def test_what_is_gone_from_disk_stays(ledger: Path, logs: Path) -> None:
     assert lost(ledger) == []
 
 
+def test_nothing_goes_while_a_log_that_is_tied_to_it_is_gone(ledger: Path, tmp_path: Path) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": A, "b.yarn": yarn("b1 - first =a1", "b2 b1 third =c1")})
+    run(ledger, logs)
+    (logs / "a.yarn").unlink()
+    run(ledger, write(logs, {"c.yarn": yarn("c1 - third")}))
+    assert texts(ledger).count("third") == 2
+    assert not read_latest(ledger).replaces_rows
+
+
 @pytest.mark.parametrize("content", [yarn("a1 - first"), yarn("a2 - second, in other words"), yarn("x - other")])
 def test_what_a_log_no_longer_holds_stays(ledger: Path, logs: Path, content: str) -> None:
     run(ledger, logs)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aix.cli.diagnostics import console
 from aix.importing.report import Outcome
-from aix.importing.run import Watcher
+from aix.importing.telling import Watcher
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -36,11 +36,17 @@ class _Bar(Watcher):
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._sources = 0
+        self._size_bytes = 0
         self._read = 0
 
     def begin(self, sources: int, size_bytes: int) -> None:
-        self._sources = sources
+        self._sources, self._size_bytes = sources, size_bytes
         self._task = self._progress.add_task(self._text(), total=max(size_bytes, 1))
+
+    def more(self, sources: int, size_bytes: int) -> None:
+        self._sources += sources
+        self._size_bytes += size_bytes
+        self._progress.update(self._task, total=max(self._size_bytes, 1), description=self._text())
 
     def advance(self, outcome: Outcome) -> None:
         self._read += 1

@@ -1,7 +1,7 @@
 """Carrying out a plan: workers read what has changed, and then, together, what turns out to be tied."""
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
@@ -16,8 +16,8 @@ from aix.importing.extraction import carry_out
 from aix.importing.grouping import portions
 from aix.importing.orders import Group, Order
 from aix.importing.plan import Planned
-from aix.importing.report import Outcome
 from aix.importing.settling import Known
+from aix.importing.telling import Teller
 from aix.importing.ties import TiedSources
 from aix.importing.unfinished import Unfinished
 from aix.ledger.addition import add
@@ -45,9 +45,9 @@ def carry_out_plan(
     importers: Sequence[Importer],
     run: Run,
     manner: Manner,
-    tell: Callable[[Outcome], None],
+    teller: Teller,
 ) -> None:
-    """Read what must be read, and commit it; `tell` hears of each source that was read, maybe more than once."""
+    """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())
     tied = TiedSources(ledger, plan, known, importers, run.machine, unfinished)
@@ -55,7 +55,7 @@ def carry_out_plan(
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
         while True:
-            batch = Batch(ledger, folders, run, known, unfinished, tell)
+            batch = Batch(ledger, folders, run, known, unfinished, teller.tell)
             blank = Order((), staging, ledger, run.id, run.machine, manner.strict, manner.keep_raw)
             _read_all(batch, groups, blank, folders, manner.jobs)
             left = tied.sets_left(batch.contents, batch.ties)
@@ -64,6 +64,7 @@ def carry_out_plan(
             if not left:
                 break
             groups = tied.groups_of(left)
+            teller.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
             # What a source gave in this round is noted apart from what it gave in the one before.
             run = replace(run, id=ulid("run", uuid4().hex), started_at=time.time_ns() // 10**6)
     _finish(ledger, unfinished)

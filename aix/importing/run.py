@@ -7,11 +7,9 @@ Until something has to be read, nothing heavy is imported: a run that finds no c
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import msgspec
 
 from aix.ids import ulid
 from aix.importing.contract import Importer
@@ -28,6 +26,7 @@ from aix.importing.plan import Planned, make_plan, owner_by, version_of
 from aix.importing.quiet import note_quiet, recall_quiet, state_of
 from aix.importing.registry import Options, load_importers
 from aix.importing.report import Outcome, Report, Status
+from aix.importing.telling import Teller, Watcher
 from aix.importing.touched import note_touched, with_touched
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.ledger.manifest import is_ledger, read_latest
@@ -66,19 +65,14 @@ class Survey:
     plan: list[Planned]
 
     @property
+    def count(self) -> int:
+        """How many sources there are, and files that look like some and are skipped."""
+        return len(self.plan) + sum(not refusal.kind.is_failure for refusal in self.found.refusals)
+
+    @property
     def is_self_contained(self) -> bool:
         """Whether all files of all sources lie where it was looked."""
         return all(path in self.found.stamps for each in self.plan for path in each.source.files)
-
-
-class Watcher:
-    """Hears how a run goes on; this one does nothing with it."""
-
-    def begin(self, sources: int, size_bytes: int) -> None:
-        """So much has to be read."""
-
-    def advance(self, outcome: Outcome) -> None:
-        """One source has been read."""
 
 
 def survey(ledger: Path, places: Sequence[Path] | None, settings: Settings) -> Survey:
@@ -143,7 +137,7 @@ def import_histories(
         _import(ledger, surveyed, ground.importers, settings, started_at, report, watcher)
         is_settled = surveyed.is_self_contained and _is_settled(report)
         if state and report.after and is_settled and not settings.dry_run:
-            note_quiet(ledger, report.after.version, state, len(report.outcomes))
+            note_quiet(ledger, report.after.version, state, surveyed.count)
     else:
         report.unchanged = quiet
     report.seconds = time.monotonic() - started
@@ -168,7 +162,7 @@ def _import(
     is_unfinished = report.before is not None and bool(report.before.unfinished)
     if to_read or is_unfinished:
         watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-        _read(ledger, surveyed, importers, settings, started_at, _teller(report, watcher))
+        _read(ledger, surveyed, importers, settings, started_at, Teller(report, watcher))
         report.after = read_latest(ledger) if is_ledger(ledger) else None
 
 
@@ -177,23 +171,6 @@ def _is_settled(report: Report) -> bool:
     if report.failures or (report.after is not None and report.after.unfinished):
         return False
     return not any(outcome.reason for outcome in report.outcomes if outcome.status is not Status.SKIPPED)
-
-
-def _teller(report: Report, watcher: Watcher) -> Callable[[Outcome], None]:
-    places = {outcome.name: place for place, outcome in enumerate(report.outcomes)}
-
-    def tell(outcome: Outcome) -> None:
-        place = places.setdefault(outcome.name, len(report.outcomes))
-        if place == len(report.outcomes):
-            report.outcomes.append(outcome)
-        before, report.outcomes[place] = report.outcomes[place], outcome
-        if before.status in (Status.IMPORTED, Status.UPSERTED) and outcome.status is not Status.FAILED:
-            # It was read once more, with what is tied to it: that is no other thing that was done with it.
-            report.outcomes[place] = msgspec.structs.replace(outcome, status=before.status, reason=before.reason)
-        if outcome.status is not Status.SKIPPED and (before is outcome or before.status is Status.SKIPPED):
-            watcher.advance(outcome)
-
-    return tell
 
 
 def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
@@ -218,7 +195,7 @@ def _read(
     importers: Sequence[Importer],
     settings: Settings,
     started_at: int,
-    tell: Callable[[Outcome], None],
+    teller: Teller,
 ) -> None:
     import platform
     from uuid import uuid4
@@ -229,4 +206,4 @@ def _read(
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
     jobs = (os.cpu_count() or 1) if settings.jobs is None else settings.jobs
     manner = Manner(jobs, settings.strict, settings.keep_raw)
-    carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, manner, tell)
+    carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, manner, teller)

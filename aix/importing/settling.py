@@ -114,9 +114,10 @@ class Settlement:
         )
 
     def _since(self, planned: Planned, line: Lineage) -> int:
-        if line in (Lineage.NEW, Lineage.REWRITTEN):
+        before = self._known.fingerprints.get(planned.id)
+        if before is None or line in (Lineage.NEW, Lineage.REWRITTEN):
             return self._run.started_at
-        return self._known.fingerprints[planned.id].since
+        return before.since or self._run.started_at
 
     def _ties(self, readings: Sequence[Reading]) -> dict[str, SourceTies]:
         ids = {reading.source: self._known.planned[reading.source].id for reading in readings}

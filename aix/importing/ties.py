@@ -73,8 +73,9 @@ class TiedSources:
         held = {**{source: each.content for source, each in known.items()}, **self._contents}
         suspect = [ids for ids in sets if not _were_read_together(ids, held, stored)]
         self._look_for(version, suspect)
-        here = [ids for ids in map(self._here, suspect) if len(ids) > 1 and ids not in self._tried]
-        return [ids for ids in here if not _were_read_together(ids, held, stored)]
+        here = {ids: self._here(ids) for ids in suspect}
+        left = [ids for ids in suspect if len(here[ids]) > 1 and here[ids] not in self._tried]
+        return [ids for ids in left if not _were_read_together(here[ids], held, stored)]
 
     def groups_of(self, sets: Sequence[frozenset[str]]) -> list[Group]:
         """Return what makes workers read these sets; what the ledger has by now is only read along."""
@@ -82,7 +83,7 @@ class TiedSources:
             if source in self._known.committed:
                 now = {"state": State.UNCHANGED, "is_known": True, "replaces": False}
                 self._put(msgspec.structs.replace(self._planned[source], **now))
-        self._tried.update(sets)
+        self._tried.update(map(self._here, sets))
         return [self._group(ids) for ids in _merged([*sets, *self._parts_of(sets)])]
 
     def _version(self) -> Manifest:

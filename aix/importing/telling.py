@@ -1,0 +1,47 @@
+"""Telling whoever asked for an import how it goes on, and what was done with each source."""
+
+import msgspec
+
+from aix.importing.report import Outcome, Report, Status
+
+
+class Watcher:
+    """Hears how a run goes on; this one does nothing with it."""
+
+    def begin(self, sources: int, size_bytes: int) -> None:
+        """So much has to be read."""
+
+    def more(self, sources: int, size_bytes: int) -> None:
+        """So much has to be read in addition, or once more."""
+
+    def advance(self, outcome: Outcome) -> None:
+        """One source has been read."""
+
+
+class Teller:
+    """Takes what was done with sources into a report: one outcome for each, however often it was read."""
+
+    def __init__(self, report: Report, watcher: Watcher) -> None:
+        self._outcomes = report.outcomes
+        self._watcher = watcher
+        self._places = {outcome.name: place for place, outcome in enumerate(report.outcomes)}
+        self._expects_everything = False
+
+    def expect(self, sources: int, size_bytes: int) -> None:
+        """So much is read once more, with what is tied to it."""
+        self._expects_everything = True
+        self._watcher.more(sources, size_bytes)
+
+    def tell(self, outcome: Outcome) -> None:
+        """Take in what was done with a source."""
+        if self._expects_everything or outcome.status is not Status.SKIPPED:
+            self._watcher.advance(outcome)
+        place = self._places.setdefault(outcome.name, len(self._outcomes))
+        if place == len(self._outcomes):
+            self._outcomes.append(outcome)
+            return
+        before = self._outcomes[place]
+        if before.status in (Status.IMPORTED, Status.UPSERTED) and outcome.status is not Status.FAILED:
+            # That it was read once more, with what is tied to it, is no other thing that was done with it.
+            outcome = msgspec.structs.replace(outcome, status=before.status, reason=before.reason)
+        self._outcomes[place] = outcome
