@@ -132,7 +132,9 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     snapshot: Raw = NOTHING
     thinking_metadata: Raw = NOTHING
 
+    agent_setting: Raw = NOTHING
     api_error_status: Raw = NOTHING
+    api_refusal_category: Raw = NOTHING
     attribution_agent: Raw = NOTHING
     attribution_mcp_server: Raw = NOTHING
     attribution_mcp_tool: Raw = NOTHING
@@ -144,7 +146,9 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     entrypoint: Raw = NOTHING
     error: Raw = NOTHING
     error_details: Raw = NOTHING
+    fallback_model: Raw = NOTHING
     forked_from: Raw = NOTHING
+    frame_url: Raw = NOTHING
     has_output: Raw = NOTHING
     hook_count: Raw = NOTHING
     hook_errors: Raw = NOTHING
@@ -162,6 +166,8 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     message_id: Raw = NOTHING
     mode: Raw = NOTHING
     origin: Raw = NOTHING
+    original_model: Raw = NOTHING
+    path: Raw = NOTHING
     pending_background_agent_count: Raw = NOTHING
     plan_content: Raw = NOTHING
     pr_number: Raw = NOTHING
@@ -169,16 +175,21 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     pr_url: Raw = NOTHING
     prevented_continuation: Raw = NOTHING
     prompt_id: Raw = NOTHING
+    refused_user_message_uuid: Raw = NOTHING
+    relocated_cwd: Raw = NOTHING
+    retracted_message_uuids: Raw = NOTHING
     retry_attempt: Raw = NOTHING
     retry_in_ms: Raw = NOTHING
     session_kind: Raw = NOTHING
     source_tool_assistant_uuid: Raw = field(default=NOTHING, name="sourceToolAssistantUUID")
     stop_reason: Raw = NOTHING
     supersedes_uuids: Raw = NOTHING
+    title: Raw = NOTHING
     todos: Raw = NOTHING
     tool_ends_turn: Raw = NOTHING
     url: Raw = NOTHING
     user_type: Raw = NOTHING
+    worktree_session: Raw = NOTHING
 
     snake_session_id: str | None = field(default=None, name="session_id")
     snake_compact_metadata: Raw = field(default=NOTHING, name="compact_metadata")
