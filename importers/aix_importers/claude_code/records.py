@@ -199,6 +199,10 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     """Fields that nobody knows."""
 
 
+KNOWN_FIELDS = frozenset(Record.__struct_encode_fields__)
+"""Names in the log; one of them may still be among what is unknown of a record, when its value is of no use."""
+
+
 class LooseMessage(Message, gc=False, forbid_unknown_fields=True):
     """A message with what is unknown of it."""
 
