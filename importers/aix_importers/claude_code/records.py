@@ -237,7 +237,7 @@ def decode_message(raw: Raw) -> LooseMessage | Message:
     try:
         fields = _FIELDS.decode(raw)
     except msgspec.MsgspecError:
-        return Message()
+        return Message(content=raw)
     return _loosely(LooseMessage, fields)[0]
 
 
@@ -257,22 +257,22 @@ def decode_usage(raw: Raw) -> Usage | None:
 
 
 def decode_blocks(raw: Raw) -> list[Block]:
-    """Decode the content of a message: a text is one block, and what is no block is left out."""
+    """Decode the content of a message: a text is one block, and what is no block is one of no type."""
     if not raw:
         return []
     try:
         content = _CONTENT.decode(raw)
     except msgspec.MsgspecError:
-        return [block for piece in decode_raw_blocks(raw) if (block := _block(piece)) is not None]
+        return [_block(piece) for piece in decode_raw_blocks(raw)]
     return [Block(type="text", text=content)] if isinstance(content, str) else content
 
 
 def decode_raw_blocks(raw: Raw) -> list[Raw]:
-    """Return the blocks of a content as the JSON they are."""
+    """Return the blocks of a content as the JSON they are; a content that is no list is one."""
     try:
         return _RAW_BLOCKS.decode(raw)
     except msgspec.MsgspecError:
-        return []
+        return [raw] if raw and bytes(raw) != b"null" else []
 
 
 def text_of(raw: Raw) -> str | None:
@@ -283,11 +283,11 @@ def text_of(raw: Raw) -> str | None:
         return None
 
 
-def _block(piece: Raw) -> Block | None:
+def _block(piece: Raw) -> Block:
     try:
         fields = _FIELDS.decode(piece)
     except msgspec.MsgspecError:
-        return None
+        return Block()
     return _loosely(Block, {name: value for name, value in fields.items() if name in _hints(Block)})[0]
 
 
