@@ -17,7 +17,7 @@ from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.records import Block, Message, Record, decode_blocks, decode_message
 from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
-from aix_importers.claude_code.sessions import sessions_of, titles_of
+from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
 from aix_importers.claude_code.spawning import AgentMeta, link_subagents
 from aix_importers.claude_code.telling import Teller
 from aix_importers.claude_code.threads import threads_of
@@ -78,8 +78,9 @@ class _Extraction:
             turn_rows.add_compaction(compaction)
         sessions = sessions_of(self._threads, self._placement)
         titles = titles_of(self._scans, self._placement, sessions)
+        names = aliases_of(sessions)
         for session in sessions:
-            turn_rows.add_session(session, teller.turns, titles.get(session.label))
+            turn_rows.add_session(session, teller.turns, titles.get(session.label), names.get(session.label, ()))
             yield from self._writer.take()
         yield from self._problems()
         yield from self._writer.take(everything=True)

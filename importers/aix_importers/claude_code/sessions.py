@@ -5,13 +5,15 @@ its own, which nobody works on.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.scan import Entry, Scan
 
 _BRANCH_DIGITS = 12
+_LOOKS_LIKE_A_LABEL = re.compile("[a-z][a-z0-9-]*:")
 
 
 @dataclass(slots=True, eq=False)
@@ -68,6 +70,35 @@ def _hold(turn: Turn | None, held: set[Turn]) -> None:
     while turn is not None and turn not in held:
         held.add(turn)
         turn = turn.parent
+
+
+def aliases_of(sessions: Iterable[Session]) -> dict[str, list[str]]:
+    """Return by label the other names that sessions are found by; a name that two sessions want is nobody's."""
+    wanted: dict[str, set[str]] = {}
+    for session in sessions:
+        if not session.is_archived:
+            for name in _names_of(session):
+                wanted.setdefault(name, set()).add(session.label)
+    found: dict[str, list[str]] = {}
+    for name, labels in wanted.items():
+        if len(labels) == 1 and not _LOOKS_LIKE_A_LABEL.match(name):
+            found.setdefault(min(labels), []).append(name)
+    return found
+
+
+def _names_of(session: Session) -> Iterator[str]:
+    thread = session.thread
+    if thread.is_subagent:
+        if thread.agent_id:
+            yield thread.agent_id
+        return
+    yield thread.session_id
+    for each in session.threads:
+        if each.scan.slug:
+            yield each.scan.slug
+        name = each.scan.titles.agent_names.get(each.session_id)
+        if name:
+            yield name
 
 
 def last_time(thread: Thread) -> int:

@@ -174,8 +174,10 @@ class TurnRows:
                     return turn
         return None
 
-    def add_session(self, session: Session, turns: Mapping[Turn, TurnFacts], title: str | None) -> None:
-        """Add a session, and which turns stand in its log."""
+    def add_session(
+        self, session: Session, turns: Mapping[Turn, TurnFacts], title: str | None, aliases: Iterable[str]
+    ) -> None:
+        """Add a session, its other names, and which turns stand in its log."""
         thread, source = session.thread, session.thread.scan.file.source
         if session.is_archived:
             own = list(_own_turns(session))
@@ -216,6 +218,15 @@ class TurnRows:
             project=workspace,
             raw_path=readable(source.path),
         )
+        for alias in aliases:
+            self._writer.add(
+                source,
+                "session_aliases",
+                alias=alias,
+                session_label=session.label,
+                created_at=created_at,
+                reason="manual",
+            )
         if not session.is_archived:
             for turn in dict.fromkeys(own):
                 self._writer.add(source, "session_turns", session_label=session.label, turn_id=turn.id)
