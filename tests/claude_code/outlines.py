@@ -46,7 +46,7 @@ def outline_of(tables: Tables) -> Outline:
     for row in tables.get("messages", []):
         messages.setdefault(row["turn_id"], []).append((row["sequence"], row["role"][0]))
     turns = []
-    for turn in sorted(tables.get("turns", []), key=lambda turn: (turn["started_at"], keys[turn["id"]])):
+    for turn in sorted(tables.get("turns", []), key=lambda turn: (turn["started_at"], _number(keys[turn["id"]]))):
         parent = f"<{short(keys[turn['parent_turn_id']])}" if "parent_turn_id" in turn else ""
         cut = "cut " if turn["turn_type"] == "compaction" else ""
         roles = "".join(role for _, role in sorted(messages.get(turn["id"], [])))
@@ -69,13 +69,19 @@ def _session(row: Mapping[str, Any], keys: Mapping[str, str]) -> str:
         label = f"{base}~{short(next(key for key in keys.values() if _digest(key, 12) == digest))}"
     base, mark, digest = label.rpartition("/side-")
     if mark:
-        label = f"{base}/side-{short(next(key for key in keys.values() if _digest(key, 8) == digest))}"
+        roots = (key.removeprefix("c:") for key in keys.values())
+        label = f"{base}/side-{short(next(root for root in roots if _digest(root, 8) == digest))}"
     words = [label, "->", short(keys[row["thread_id"]])]
     if row["status"] != "active":
         words.append(row["status"])
     if "spawn_tool_call_id" in row:
         words += ["by", short(row["spawn_tool_call_id"]), "in", short(keys[row["parent_turn_id"]]), row["task_status"]]
     return " ".join(words)
+
+
+def _number(key: str) -> int:
+    found = _UUID.search(key)
+    return int(found[1]) if found else 0
 
 
 def _digest(key: str, digits: int) -> str:
