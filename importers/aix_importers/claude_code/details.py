@@ -14,7 +14,7 @@ _DETAILS = tuple(
     for attribute, name in zip(Record.__struct_fields__, Record.__struct_encode_fields__, strict=True)
     if attribute
     in {
-        "api_error_status", "attribution_agent", "attribution_mcp_server", "attribution_mcp_tool",
+        "agent_name", "api_error_status", "attribution_agent", "attribution_mcp_server", "attribution_mcp_tool",
         "attribution_plugin", "attribution_skill", "cause", "classifier_meta_lines", "context_window_size",
         "duration_ms", "effort", "entrypoint", "error", "error_details", "forked_from", "image_paste_ids",
         "interrupted_message_id", "is_aborted_mid_stream", "level", "max_retries", "mcp_meta", "origin", "plan_content",

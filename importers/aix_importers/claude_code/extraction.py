@@ -83,8 +83,9 @@ class _Extraction:
         titles = titles_of(self._scans, self._placement, sessions, indexed_titles(self._scans))
         aliases = aliases_of(sessions)
         for session in sessions:
-            turn_rows.add_session(session, teller.facts_of(session.threads), teller.turns, titles.get(session.label))
-            turn_rows.add_aliases(session, aliases.get(session.label, ()), teller.turns)
+            told = teller.facts_of(session.threads)
+            names = aliases.get(session.label, ())
+            turn_rows.add_session(session, told, teller.turns, titles.get(session.label), names)
             if self._writer.is_full():
                 yield from self._writer.take()
         yield from self._problems()

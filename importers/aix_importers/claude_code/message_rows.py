@@ -323,7 +323,7 @@ class MessageRows:
         self, source: Source, request: Request, advice: Advice, number: int, time: int, label: str | None
     ) -> None:
         # It belongs to no turn: what a turn used is what its own requests used.
-        usage = advice.usage
+        usage, split = advice.usage, advice.usage.cache_creation
         self._writer.add(
             source,
             "requests",
@@ -338,6 +338,11 @@ class MessageRows:
             output_tokens=usage.output_tokens,
             cache_read_tokens=usage.cache_read_input_tokens,
             cache_write_tokens=usage.cache_creation_input_tokens,
+            cache_write_5m_tokens=split.ephemeral_5m_input_tokens if split else None,
+            cache_write_1h_tokens=split.ephemeral_1h_input_tokens if split else None,
+            context_tokens=advice.context_tokens,
+            git_branch=request.git_branch or None,
+            cwd=request.cwd,
             kind="advisor",
         )
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from aix.importing import Problem, Source
-from aix_importers.claude_code.records import Record, decode_loosely, decode_record
+from aix_importers.claude_code.records import KNOWN_FIELDS, Record, decode_loosely, decode_record
 from aix_importers.claude_code.stream import FIELDS, StreamNormaliser
 from aix_importers.json_text import leading_values, without_lone_surrogates
 from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
@@ -47,8 +47,8 @@ class TranscriptReader:
             for record in self._records(line, data):
                 self._stream.normalise(record, line.number)
                 if record.unknown:
-                    is_stream = record.snake_session_id is not None
-                    self._unknown.update(set(record.unknown) - FIELDS if is_stream else record.unknown.keys())
+                    unknown = record.unknown.keys() - KNOWN_FIELDS
+                    self._unknown.update(unknown - FIELDS if record.snake_session_id is not None else unknown)
                 yield Located(record, line.number, line.byte_offset)
             if self._problems:
                 yield from self._problems
@@ -72,9 +72,11 @@ class TranscriptReader:
             return self._recovered(line)
         try:
             record, wrong = decode_loosely(data)
-        except msgspec.DecodeError:
+        except msgspec.ValidationError:
             self._note(line, "not_an_object", "The line holds JSON that is not an object.")
             return []
+        except msgspec.DecodeError:  # an unknown field stands before the place where it stops being JSON
+            return self._recovered(line)
         if wrong:
             self._note(line, "wrong_type", f"Not usable, and kept only as metadata: {', '.join(wrong)}.")
         return [record]

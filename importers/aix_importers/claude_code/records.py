@@ -132,7 +132,9 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     snapshot: Raw = NOTHING
     thinking_metadata: Raw = NOTHING
 
+    agent_setting: Raw = NOTHING
     api_error_status: Raw = NOTHING
+    api_refusal_category: Raw = NOTHING
     attribution_agent: Raw = NOTHING
     attribution_mcp_server: Raw = NOTHING
     attribution_mcp_tool: Raw = NOTHING
@@ -144,7 +146,9 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     entrypoint: Raw = NOTHING
     error: Raw = NOTHING
     error_details: Raw = NOTHING
+    fallback_model: Raw = NOTHING
     forked_from: Raw = NOTHING
+    frame_url: Raw = NOTHING
     has_output: Raw = NOTHING
     hook_count: Raw = NOTHING
     hook_errors: Raw = NOTHING
@@ -162,6 +166,8 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     message_id: Raw = NOTHING
     mode: Raw = NOTHING
     origin: Raw = NOTHING
+    original_model: Raw = NOTHING
+    path: Raw = NOTHING
     pending_background_agent_count: Raw = NOTHING
     plan_content: Raw = NOTHING
     pr_number: Raw = NOTHING
@@ -169,16 +175,21 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     pr_url: Raw = NOTHING
     prevented_continuation: Raw = NOTHING
     prompt_id: Raw = NOTHING
+    refused_user_message_uuid: Raw = NOTHING
+    relocated_cwd: Raw = NOTHING
+    retracted_message_uuids: Raw = NOTHING
     retry_attempt: Raw = NOTHING
     retry_in_ms: Raw = NOTHING
     session_kind: Raw = NOTHING
     source_tool_assistant_uuid: Raw = field(default=NOTHING, name="sourceToolAssistantUUID")
     stop_reason: Raw = NOTHING
     supersedes_uuids: Raw = NOTHING
+    title: Raw = NOTHING
     todos: Raw = NOTHING
     tool_ends_turn: Raw = NOTHING
     url: Raw = NOTHING
     user_type: Raw = NOTHING
+    worktree_session: Raw = NOTHING
 
     snake_session_id: str | None = field(default=None, name="session_id")
     snake_compact_metadata: Raw = field(default=NOTHING, name="compact_metadata")
@@ -186,6 +197,10 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
 
     unknown: dict[str, Raw] | None = field(default=None, name="aix:unknown")
     """Fields that nobody knows."""
+
+
+KNOWN_FIELDS = frozenset(Record.__struct_encode_fields__)
+"""Names in the log; one of them may still be among what is unknown of a record, when its value is of no use."""
 
 
 class LooseMessage(Message, gc=False, forbid_unknown_fields=True):
@@ -222,7 +237,7 @@ def decode_message(raw: Raw) -> LooseMessage | Message:
     try:
         fields = _FIELDS.decode(raw)
     except msgspec.MsgspecError:
-        return Message()
+        return Message(content=raw)
     return _loosely(LooseMessage, fields)[0]
 
 
@@ -242,22 +257,22 @@ def decode_usage(raw: Raw) -> Usage | None:
 
 
 def decode_blocks(raw: Raw) -> list[Block]:
-    """Decode the content of a message: a text is one block, and what is no block is left out."""
+    """Decode the content of a message: a text is one block, and what is no block is one of no type."""
     if not raw:
         return []
     try:
         content = _CONTENT.decode(raw)
     except msgspec.MsgspecError:
-        return [block for piece in decode_raw_blocks(raw) if (block := _block(piece)) is not None]
+        return [_block(piece) for piece in decode_raw_blocks(raw)]
     return [Block(type="text", text=content)] if isinstance(content, str) else content
 
 
 def decode_raw_blocks(raw: Raw) -> list[Raw]:
-    """Return the blocks of a content as the JSON they are."""
+    """Return the blocks of a content as the JSON they are; a content that is no list is one."""
     try:
         return _RAW_BLOCKS.decode(raw)
     except msgspec.MsgspecError:
-        return []
+        return [raw] if raw and bytes(raw) != b"null" else []
 
 
 def text_of(raw: Raw) -> str | None:
@@ -268,11 +283,11 @@ def text_of(raw: Raw) -> str | None:
         return None
 
 
-def _block(piece: Raw) -> Block | None:
+def _block(piece: Raw) -> Block:
     try:
         fields = _FIELDS.decode(piece)
     except msgspec.MsgspecError:
-        return None
+        return Block()
     return _loosely(Block, {name: value for name, value in fields.items() if name in _hints(Block)})[0]
 
 

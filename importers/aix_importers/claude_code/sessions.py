@@ -5,13 +5,15 @@ its own, which nobody works on.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.scan import Entry, Scan
 
 _BRANCH_DIGITS = 12
+_LOOKS_LIKE_A_LABEL = re.compile("[a-z][a-z0-9-]*:")
 
 
 @dataclass(slots=True, eq=False)
@@ -70,30 +72,39 @@ def _hold(turn: Turn | None, held: set[Turn]) -> None:
         turn = turn.parent
 
 
+def aliases_of(sessions: Iterable[Session]) -> dict[str, list[str]]:
+    """Return by label the other names that sessions are found by; a name that two sessions want is nobody's."""
+    wanted: dict[str, set[str]] = {}
+    for session in sessions:
+        if not session.is_archived:
+            for name in _names_of(session):
+                wanted.setdefault(name, set()).add(session.label)
+    found: dict[str, list[str]] = {}
+    for name, labels in wanted.items():
+        if len(labels) == 1 and not _LOOKS_LIKE_A_LABEL.match(name):
+            found.setdefault(min(labels), []).append(name)
+    return found
+
+
+def _names_of(session: Session) -> Iterator[str]:
+    thread = session.thread
+    if thread.is_subagent:
+        if thread.agent_id:
+            yield thread.agent_id
+        return
+    yield thread.session_id
+    for each in session.threads:
+        if each.scan.slug:
+            yield each.scan.slug
+        name = each.scan.titles.agent_names.get(each.session_id)
+        if name:
+            yield name
+
+
 def last_time(thread: Thread) -> int:
     """Return the last time that a record of a conversation has."""
     times = (entry.time for entry in thread.entries if isinstance(entry, Entry) and entry.time is not None)
     return max(times, default=-1)
-
-
-def aliases_of(sessions: Iterable[Session]) -> dict[str, list[str]]:
-    """Return by label the other names of sessions; a name that two of them have is none."""
-    wanted: dict[str, list[str]] = {}
-    for session in sessions:
-        thread = session.thread
-        if session.is_archived:
-            continue
-        names = [thread.agent_id or thread.session_id]
-        if not thread.is_subagent:
-            names += [thread.scan.slug or "", thread.scan.titles.agent_names.get(thread.session_id, "")]
-        for name in names:
-            if name and ":" not in name:
-                wanted.setdefault(name, []).append(session.label)
-    aliases: dict[str, list[str]] = {}
-    for name, labels in wanted.items():
-        if len(set(labels)) == 1:
-            aliases.setdefault(labels[0], []).append(name)
-    return aliases
 
 
 def titles_of(

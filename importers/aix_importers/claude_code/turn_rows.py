@@ -184,8 +184,9 @@ class TurnRows:
         threads: Iterable[ThreadFacts],
         turns: Mapping[Turn, TurnFacts],
         title: str | None,
+        aliases: Iterable[str],
     ) -> None:
-        """Add a session, and which turns stand in its log."""
+        """Add a session, its other names, and which turns stand in its log."""
         thread, source = session.thread, session.thread.scan.file.source
         if session.is_archived:
             own = list(_own_turns(session))
@@ -227,23 +228,18 @@ class TurnRows:
             context_tokens_used=max((facts.most_context_tokens for facts in threads), default=0) or None,
             raw_path=readable(source.path),
         )
-        if not session.is_archived:
-            for turn in dict.fromkeys(own):
-                self._writer.add(source, "session_turns", session_label=session.label, turn_id=turn.id)
-
-    def add_aliases(self, session: Session, names: Iterable[str], turns: Mapping[Turn, TurnFacts]) -> None:
-        """Add the other names of a session."""
-        starts = [facts.started_at for turn in session.thread.turns if (facts := turns.get(turn))]
-        created_at = min((start for start in starts if start is not None), default=0)
-        for name in names:
+        for alias in aliases:
             self._writer.add(
-                session.thread.scan.file.source,
+                source,
                 "session_aliases",
-                alias=name,
+                alias=alias,
                 session_label=session.label,
                 created_at=created_at,
                 reason="manual",
             )
+        if not session.is_archived:
+            for turn in dict.fromkeys(own):
+                self._writer.add(source, "session_turns", session_label=session.label, turn_id=turn.id)
 
     def _task_description(self, thread: Thread, call: str | None) -> str | None:
         spawn = self._links.spawns.get(call) if call else None

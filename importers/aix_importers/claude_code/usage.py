@@ -22,6 +22,12 @@ class Advice(Struct, gc=False):
     model: str | None
     usage: Usage
 
+    @property
+    def context_tokens(self) -> int | None:
+        """The whole input."""
+        usage = self.usage
+        return _sum_of_known(usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens)
+
 
 class Request(Struct, gc=False):
     """One request, as all its lines together show it."""
@@ -69,8 +75,7 @@ class Request(Struct, gc=False):
     @property
     def context_tokens(self) -> int | None:
         """The whole input."""
-        parts = (self.input_tokens, self.cache_read_tokens, self.cache_write_tokens)
-        return None if all(part is None for part in parts) else sum(part or 0 for part in parts)
+        return _sum_of_known(self.input_tokens, self.cache_read_tokens, self.cache_write_tokens)
 
 
 class Requests:
@@ -166,6 +171,10 @@ def _advice(usage: Usage) -> tuple[Advice, ...]:
     except msgspec.MsgspecError:
         return ()
     return tuple(Advice(each.model, each.usage or Usage()) for each in iterations if each.type == "advisor_message")
+
+
+def _sum_of_known(*parts: int | None) -> int | None:
+    return None if all(part is None for part in parts) else sum(part or 0 for part in parts)
 
 
 def _larger(one: int | None, other: int | None) -> int | None:
