@@ -24,7 +24,7 @@ class Statement:
 
 
 class _Standing(IntEnum):
-    """How well a value is known; a default says no more than a placeholder does."""
+    """How well a value is known; a default says no more than a placeholder, unless it is the word that says most."""
 
     NULL = 0
     PLACEHOLDER = 1
@@ -87,10 +87,14 @@ def _standing(column: Column, statement: Statement) -> _Standing:
     value = _value(column, statement)
     if value is None:
         return _Standing.NULL
-    if value in (column.placeholder, column.default):
+    if value == column.placeholder or (value == column.default and not _says_most(column, value)):
         return _Standing.PLACEHOLDER
     marked = column.join is Join.FURTHEST and statement.values.get(INFERENCE_FLAG) is True
     return _Standing.INFERRED if marked or column.name in statement.inferred else _Standing.KNOWN
+
+
+def _says_most(column: Column, value: object) -> bool:
+    return column.join is Join.FURTHEST and value == column.words[-1]
 
 
 def _order(column: Column, value: object) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""Rows on their way out of an importer, gathered column by column."""
+"""Rows on their way out of an importer, gathered until they are many."""
 
 from collections.abc import Iterator
 
@@ -20,31 +20,31 @@ class RowBuffer:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._columns: dict[tuple[str, int], dict[str, list[object]]] = {}
-        self._rows = 0
+        self._rows: dict[tuple[str, int], list[dict[str, object]]] = {}
+        self._row_count = 0
         self._characters = 0
 
     def add(self, table: str, /, *, copy: int = 0, **values: object) -> None:
         """Take a row; a column that is not named is NULL or its default."""
-        columns = self._columns.get((table, copy))
-        if columns is None:
-            columns = self._columns[table, copy] = {name: [] for name in TABLES[table].column_names}
-        for name, column in columns.items():
-            value = values.pop(name, None)
-            column.append(value)
-            if type(value) is str:
-                self._characters += len(value)
-        if values:
-            raise TypeError(f"the table {table} has no column {', '.join(values)}")
-        self._rows += 1
+        rows = self._rows.get((table, copy))
+        if rows is None:
+            rows = self._rows[table, copy] = []
+        rows.append(values)
+        self._row_count += 1
+        self._characters += sum([len(value) for value in values.values() if value.__class__ is str])
 
     def is_full(self) -> bool:
         """Whether the rows should be drained before more are added."""
-        return self._rows >= _MOST_ROWS or self._characters >= _MOST_CHARACTERS
+        return self._row_count >= _MOST_ROWS or self._characters >= _MOST_CHARACTERS
 
     def drain(self) -> Iterator[Rows]:
         """Give out all rows."""
-        taken, self._columns = self._columns, {}
-        self._rows = self._characters = 0
-        for (table, copy), columns in taken.items():
+        taken, self._rows = self._rows, {}
+        self._row_count = self._characters = 0
+        for (table, copy), rows in taken.items():
+            names = dict.fromkeys(name for row in rows for name in row)
+            unknown = names.keys() - set(TABLES[table].column_names)
+            if unknown:
+                raise TypeError(f"the table {table} has no column {', '.join(sorted(unknown))}")
+            columns = {name: [row.get(name) for row in rows] for name in names}
             yield Rows(self._source, table, columns, copy)

@@ -43,8 +43,9 @@ REQUESTS = Table(
         text("cwd", "The working folder at the time.", unit=Unit.PATH),
         word(
             "kind",
-            "What the request was for.",
-            ("main", "compaction", "side", "advisor"),
+            "What the request was for; a later word of the list says more than an earlier one.",
+            ("side", "compaction", "advisor", "main"),
+            join=Join.FURTHEST,
             nullable=False,
             default="main",
         ),

@@ -2,6 +2,7 @@
 
 import hashlib
 from base64 import b64decode
+from operator import attrgetter
 
 import msgspec
 from msgspec import Raw, Struct
@@ -21,6 +22,8 @@ _DETAILS = tuple(
         "supersedes_uuids", "team_name", "thinking_metadata", "todos", "tool_denial_kind", "tool_ends_turn", "version",
     }
 )  # fmt: skip
+_NAMES = tuple(name for _, name in _DETAILS)
+_values = attrgetter(*(attribute for attribute, _ in _DETAILS))
 _MESSAGE_DETAILS = ("stop_sequence", "container", "context_management", "stop_details", "diagnostics")
 _NULL = b"null"
 _MOST_SPREAD = 1_000_000
@@ -28,11 +31,7 @@ _MOST_SPREAD = 1_000_000
 
 def details_of(record: Record) -> dict[str, object]:
     """Return the fields of a record that have no column, as far as they are there."""
-    found: dict[str, object] = {}
-    for attribute, name in _DETAILS:
-        value = getattr(record, attribute)
-        if value:
-            found[name] = value
+    found: dict[str, object] = {name: value for name, value in zip(_NAMES, _values(record), strict=True) if value}
     if record.unknown:
         found.update(record.unknown)
     return found

@@ -1,6 +1,7 @@
 """From transcripts that share records to rows: read once for places, once for what is said."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source, Ties
@@ -22,6 +23,8 @@ from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.usage import Request, Requests
 from aix_importers.claude_code.writer import Writer
 
+_KEPT_BYTES = 16 * 2**20
+"""Transcripts of no more than that are kept in memory between the two readings."""
 _SUMMARISER_MILLISECONDS = 30_000
 
 
@@ -30,8 +33,10 @@ def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem | 
     requests = Requests()
     scanner = Scanner(requests)
     scans = []
+    is_small = sum(Path(source.path).stat().st_size for source in sources) <= _KEPT_BYTES
     for source in sources:
         scan = Scan(source_file(source))
+        scan.kept = [] if is_small else None
         yield from scanner.scan(scan)
         yield Ties(source, tie_numbers(scan))
         scan.ties = set()
@@ -70,7 +75,8 @@ class _Extraction:
         turn_rows = TurnRows(self._writer, self._placement, self._copies, self._links, summarisers)
         for turn in self._placement.turns:
             turn_rows.add_turn(turn, teller.turns.get(turn) or TurnFacts(turn))
-            yield from self._writer.take()
+            if self._writer.is_full():
+                yield from self._writer.take()
         for compaction in teller.compactions.values():
             turn_rows.add_compaction(compaction)
         sessions = sessions_of(self._threads, self._placement)
@@ -79,9 +85,10 @@ class _Extraction:
         for session in sessions:
             turn_rows.add_session(session, teller.facts_of(session.threads), teller.turns, titles.get(session.label))
             turn_rows.add_aliases(session, aliases.get(session.label, ()), teller.turns)
-            yield from self._writer.take()
+            if self._writer.is_full():
+                yield from self._writer.take()
         yield from self._problems()
-        yield from self._writer.take(everything=True)
+        yield from self._writer.take()
 
     def _add_last_answer(self, rows: MessageRows, thread: Thread, turns: dict[Turn, TurnFacts]) -> None:
         """Add the answer that a subagent ended with, which only the result of the call shows."""

@@ -49,13 +49,13 @@ class MessageRows:
         self._file_rows: set[int] = set()
         self._relative_paths: set[tuple[str, str]] = set()
 
-    def take_full(self) -> Iterator[Rows]:
-        """Give out rows when there are many."""
-        return self._writer.take()
+    def is_full(self) -> bool:
+        """Whether there are so many rows that they should be taken."""
+        return self._writer.is_full()
 
     def take(self) -> Iterator[Rows]:
         """Give out all rows."""
-        return self._writer.take(everything=True)
+        return self._writer.take()
 
     def add_context(self, facts: ThreadFacts, record: Record) -> None:
         """Keep what the log notes beside the messages with the message before it."""

@@ -13,11 +13,6 @@ from aix_importers.claude_code.written_code import Code
 _KNOWN_BLOCKS = {"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document"}
 
 
-def message_id(key: str) -> str:
-    """Return the id of the row of a message."""
-    return ulid("msg", ORIGIN, key)
-
-
 @dataclass(slots=True, eq=False)
 class OpenMessage:
     """A message that may get more parts, or more context."""
@@ -48,11 +43,11 @@ class OpenMessage:
     pending_code: list[Code] = field(default_factory=list)
     """New text of its calls, which comes behind the code in what it says."""
     is_written: bool = False
+    id: str = field(init=False)
+    """The id of its row."""
 
-    @property
-    def id(self) -> str:
-        """The id of its row."""
-        return message_id(self.key)
+    def __post_init__(self) -> None:
+        self.id = ulid("msg", ORIGIN, self.key)
 
     @property
     def content(self) -> str | None:

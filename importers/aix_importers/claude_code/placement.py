@@ -53,11 +53,11 @@ class Turn:
     is_answered: bool = False
     awaits_summary: bool = False
     has_children: bool = False
+    id: str = field(init=False)
+    """The id of its row."""
 
-    @property
-    def id(self) -> str:
-        """The id of its row."""
-        return ulid("turn", ORIGIN, self.key)
+    def __post_init__(self) -> None:
+        self.id = ulid("turn", ORIGIN, self.key)
 
 
 @dataclass(frozen=True, slots=True)

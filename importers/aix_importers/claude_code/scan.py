@@ -152,6 +152,8 @@ class Scan:
         """By agent: how a notice says that it ended."""
         self.ties: set[str] = set()
         self.record_count = 0
+        self.kept: list[Located] | None = None
+        """The records themselves, where they are few enough to be kept until they are told."""
         self._uuids: set[str] | None = None
 
     @property
@@ -212,6 +214,8 @@ class Scanner:
                     yield located
                     continue
                 scan.record_count += 1
+                if scan.kept is not None:
+                    scan.kept.append(located)
                 self._take(scan, located)
                 if self._is_spread:
                     self._is_spread = False

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw, Struct
 
-from aix.importing import Problem, Rows
+from aix.importing import Rows
 from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
 from aix_importers.claude_code.classes import Kind, kind_of_assistant, kind_of_system, kind_of_user, said
 from aix_importers.claude_code.copies import Copies
@@ -14,7 +14,7 @@ from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFa
 from aix_importers.claude_code.message_rows import MessageRows
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Placement, Thread, Turn
-from aix_importers.claude_code.reading import TranscriptReader
+from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
     Block,
     Message,
@@ -89,13 +89,12 @@ class Teller:
         self._current_calls: dict[str, str] = {}
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._main = self._facts_of(thread) if thread else None
-        with Path(scan.file.source.path).open("rb") as file:
-            for located in TranscriptReader(scan.file.source, file):
-                if isinstance(located, Problem):
-                    continue
-                self._offset = located.byte_offset
-                self._take(located.record, rebuilt)
-                yield from self._rows.take_full()
+        for located in _records(scan):
+            self._offset = located.byte_offset
+            self._take(located.record, rebuilt)
+            if self._rows.is_full():
+                yield from self._rows.take()
+        scan.kept = None
 
     def _take(self, record: Record, rebuilt: Mapping[tuple[Scan, str], Thread]) -> None:
         match record.type:
@@ -410,6 +409,16 @@ class Teller:
         if facts is None:
             facts = self.turns[turn] = TurnFacts(turn)
         return facts
+
+
+def _records(scan: Scan) -> Iterator[Located]:
+    if scan.kept is not None:
+        yield from scan.kept
+        return
+    with Path(scan.file.source.path).open("rb") as file:
+        for located in TranscriptReader(scan.file.source, file):
+            if isinstance(located, Located):
+                yield located
 
 
 class _Thinking(Struct, gc=False, rename="camel"):
