@@ -1,7 +1,8 @@
 """Whether a ledger keeps its promises.
 
-Each SQL file in `queries/health` is one check: it returns the rows that break an invariant, and its header says which
-one and how bad that is. Checks run in bounded memory, whatever the ledger holds.
+Each SQL file in `queries/health` that has a severity is one check: it returns the rows that break an invariant, and its
+header says which one and how bad that is. Checks run in bounded memory, whatever the ledger holds. Other files there
+show how things are, and judge nothing.
 
     for finding in check(Path("ledger")):
         print(finding.name, finding.status, finding.count)
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,7 +77,12 @@ class Finding:
 
 def check_names() -> tuple[str, ...]:
     """Return the names of all checks."""
-    return tuple(name.removeprefix(_PACK) for name in query_names() if name.startswith(_PACK))
+    return tuple(name.removeprefix(_PACK) for name in query_names() if name.startswith(_PACK) and _is_check(name))
+
+
+@cache
+def _is_check(name: str) -> bool:
+    return "severity" in read_query(name).header
 
 
 def find_check(name: str) -> Query:

@@ -25,7 +25,14 @@ from tests.command_line import run_aix
 from tests.test_ids import slow_h63, slow_ulid
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "fixtures" / "README.md"])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "importers").rglob("README.md"),
+        ROOT / "fixtures" / "README.md",
+    ]
+)
 LEDGER = (ROOT / "docs" / "ledger.md").read_text("utf-8")
 COMMAND_LINE = (ROOT / "docs" / "cli.md").read_text("utf-8")
 
