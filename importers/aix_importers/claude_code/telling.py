@@ -197,6 +197,8 @@ class Teller:
     def _finish_answer(self, message: OpenMessage) -> None:
         turn = self._turn_facts(message.turn)
         request = self._requests.take(message.key)
+        if request is not None and request.thinking_tokens is not None:
+            message.metadata["thinking_tokens"] = request.thinking_tokens
         self._rows.add_message(message)
         if request is not None:
             self._rows.add_request(request, message, turn.requests)

@@ -50,6 +50,8 @@ class Request(Struct, gc=False):
     stop_reason: str | None = None
     service_tier: str | None = None
     speed: str | None = None
+    thinking_tokens: int | None = None
+    """The part of the output that was thinking."""
     latency_ms: int | None = None
     cost_usd: float | None = None
     git_branch: str | None = None
@@ -153,13 +155,17 @@ def _add_usage(request: Request, usage: Usage) -> None:
         request.cache_write_1h_tokens = _larger(request.cache_write_1h_tokens, split.ephemeral_1h_input_tokens)
     if usage.server_tool_use is not None:
         request.server_search_count = _larger(request.server_search_count, usage.server_tool_use.web_search_requests)
+    if usage.output_tokens_details is not None:
+        request.thinking_tokens = _larger(request.thinking_tokens, usage.output_tokens_details.thinking_tokens)
     request.service_tier = usage.service_tier or request.service_tier
     request.speed = usage.speed or request.speed
     if usage.iterations and len(usage.iterations) > len(b"[]"):
         request.advice = _advice(usage) or request.advice
 
 
-class _Iteration(Struct, gc=False):
+class _Iteration(Usage, gc=False):
+    """Its usage stands in a field of its own, or beside its type."""
+
     type: str = ""
     model: str | None = None
     usage: Usage | None = None
@@ -170,7 +176,7 @@ def _advice(usage: Usage) -> tuple[Advice, ...]:
         iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
     except msgspec.MsgspecError:
         return ()
-    return tuple(Advice(each.model, each.usage or Usage()) for each in iterations if each.type == "advisor_message")
+    return tuple(Advice(each.model, each.usage or each) for each in iterations if each.type == "advisor_message")
 
 
 def _sum_of_known(*parts: int | None) -> int | None:
