@@ -17,6 +17,10 @@ _LOCAL = re.compile(
     "<(?:local-command-|command-name>|bash-input>|bash-stdout>|bash-stderr>|user-memory-input>)"
     "|Unknown skill: |Unknown slash command|Caveat: The messages below were generated"
 )
+_ASKED_APART = re.compile(
+    r"CRITICAL: Respond with TEXT ONLY|Your task is to create a detailed summary|\[SUGGESTION MODE"
+    r"|<system-reminder>\s*This is a side question"
+)
 _ONLY_REMINDER = re.compile("<system-reminder>.*</system-reminder>", re.DOTALL)
 
 
@@ -90,6 +94,11 @@ def kind_of_user(record: Record, blocks: list[Block]) -> Kind:
     if record.is_meta or _ONLY_REMINDER.fullmatch(text):
         return Kind.META
     return Kind.PROMPT
+
+
+def is_asked_apart(text: str) -> bool:
+    """Whether the client asks for a summary, a suggestion or an aside, behind a repetition of the conversation."""
+    return _ASKED_APART.match(text) is not None
 
 
 def is_notice(text: str) -> bool:

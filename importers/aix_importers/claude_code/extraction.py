@@ -112,7 +112,10 @@ class _Extraction:
             found = by_file.get(scan.file.source, [])
             is_compaction = scan.file.kind is FileKind.COMPACTION
             turn = self._summarised_turn(scan, teller) if is_compaction else None
-            for seq, request in enumerate(found):
+            for request in found:
+                if not request.is_apart:  # of a conversation that is not here, or not to this point
+                    rows.add_request_row(scan.file.source, request, "main", time=scan.first_time or 0)
+            for seq, request in enumerate(request for request in found if request.is_apart):
                 rows.add_request_row(
                     scan.file.source,
                     request,

@@ -18,6 +18,7 @@ from aix_importers.claude_code.classes import (
     SYNTHETIC,
     WARMUP,
     Kind,
+    is_asked_apart,
     kind_of_assistant,
     kind_of_system,
     kind_of_user,
@@ -137,6 +138,8 @@ class Scan:
         self.written_at = 0
         """When the file was last written."""
         self.first_text: str | None = None
+        self.is_asked_apart = False
+        """Whether a question that the client asks beside a conversation has come up."""
         self.live_leaf: str | None = None
         self.titles = Titles(custom={}, generated={}, of_leaves={}, agent_names={})
         self.slug: str | None = None
@@ -317,7 +320,8 @@ class Scanner:
             entry.message_key = entry.uuid
         is_synthetic = message.model == SYNTHETIC
         if not is_synthetic and message.id:
-            self._requests.add(entry.message_key, record, message, entry.time, scan.file)
+            is_apart = _is_apart(scan, record)
+            self._requests.add(entry.message_key, record, message, entry.time, scan.file, is_apart=is_apart)
         entry.calls = tuple(block.id for block in blocks if block.type == "tool_use" and block.id)
         for block in blocks:
             if block.type == "tool_use" and block.id:
@@ -337,6 +341,7 @@ class Scanner:
         else:
             text = said(blocks)
             entry.text_digest = hash(text)
+            scan.is_asked_apart = scan.is_asked_apart or is_asked_apart(text)
             self._notices(scan, text)
 
     def _spawn_result(self, scan: Scan, record: Record, results: list[Block]) -> None:
@@ -529,7 +534,7 @@ def queue_key(session_id: str | None, timestamp: str | None, text: str) -> str:
 
 def tie_numbers(scan: Scan) -> list[int]:
     """Return the numbers by which files that share a record, a message, a call, an agent or a session meet."""
-    names = scan.ties | {f"session:{scan.session_id}"}
+    names = scan.ties | ({f"session:{scan.session_id}"} if scan.session_id else set())
     if scan.file.kind is FileKind.MAIN:
         # A name that two sessions want is an alias of neither.
         names |= {f"name:{name}" for name in (scan.slug, *scan.titles.agent_names.values()) if name}
@@ -538,6 +543,17 @@ def tie_numbers(scan: Scan) -> list[int]:
     return [
         int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()) for name in names
     ]
+
+
+def _is_apart(scan: Scan, record: Record) -> bool:
+    """Whether the request that a line shows was made beside a conversation, and not in one that the file repeats."""
+    match scan.file.kind:
+        case FileKind.MAIN:
+            return bool(record.is_sidechain)
+        case FileKind.AGENT:
+            return scan.is_warmup
+        case _:
+            return scan.is_asked_apart
 
 
 def _block_digests(content: Raw, blocks: list[Block], salt: str | None) -> tuple[int, ...]:

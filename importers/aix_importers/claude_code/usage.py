@@ -53,6 +53,8 @@ class Request(Struct, gc=False):
     cost_usd: float | None = None
     git_branch: str | None = None
     cwd: str | None = None
+    is_apart: bool = False
+    """Whether it was made beside a conversation, as all lines say that show it."""
     advice: tuple[Advice, ...] = ()
 
     @property
@@ -89,14 +91,17 @@ class Requests:
         """Return a request, which is not gone through again."""
         return self._by_key.pop(key, None)
 
-    def add(self, key: str, record: Record, message: Message, time: int | None, file: SourceFile) -> None:
+    def add(
+        self, key: str, record: Record, message: Message, time: int | None, file: SourceFile, *, is_apart: bool = False
+    ) -> None:
         """Add what a line says of a request."""
         usage = decode_usage(message.usage)
         request = self._by_key.get(key)
         if request is None:
             if usage is None:
                 return
-            request = self._by_key[key] = Request(key, message.id or "", message.model, file)
+            request = self._by_key[key] = Request(key, message.id or "", message.model, file, is_apart=is_apart)
+        request.is_apart = request.is_apart and is_apart
         if file.kind.is_conversation and not request.file.kind.is_conversation:
             request.file = file
         if time is not None:
