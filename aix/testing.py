@@ -33,12 +33,12 @@ from aix.schema.sql import quote_name
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["GoldenCase", "golden_cases"]
+__all__ = ["WRITTEN_AT", "GoldenCase", "golden_cases"]
 
 _INPUT = "input"
 _EXPECTED = "expected.json"
 _OPTIONS = "options.json"
-_WRITTEN_AT = 1767225600
+WRITTEN_AT = 1767225600
 """When the logs of a case were written, wherever it lies: rows may depend on that."""
 _PROBLEMS = """
     select p.source_key, p.line, p.byte_offset, p.kind, p.reason, p.sample
@@ -83,7 +83,7 @@ class GoldenCase:
             ledger, logs = Path(scratch) / "ledger", Path(scratch) / _INPUT
             shutil.copytree(self.folder / _INPUT, logs)
             for path in logs.rglob("*"):
-                os.utime(path, (_WRITTEN_AT, _WRITTEN_AT))
+                os.utime(path, (WRITTEN_AT, WRITTEN_AT))
             settings = Settings(jobs=0, importer=self.importer, options=given)
             report = import_histories(ledger, [logs], settings)
             text = _to_text({"refused": report.failures, **(_read(ledger) if report.after else {})})

@@ -52,7 +52,8 @@ def outline_of(tables: Tables) -> Outline:
         roles = "".join(role for _, role in sorted(messages.get(turn["id"], [])))
         turns.append(f"{short(keys[turn['id']])}{parent} {cut}{turn['status']} {roles}".strip())
     sessions = [_session(row, keys) for row in sorted(tables.get("sessions", []), key=lambda row: str(row["label"]))]
-    return Outline(turns, sorted(sessions), sorted(row["kind"] for row in tables.get("problems", [])))
+    problems = sorted(row["kind"] for row in tables.get("problems", []))
+    return Outline(turns, sorted(sessions), problems or ())
 
 
 def short(name: str) -> str:

@@ -539,7 +539,7 @@ def queue_key(session_id: str | None, timestamp: str | None, text: str) -> str:
 
 def tie_numbers(scan: Scan) -> list[int]:
     """Return the numbers by which files that share a record, a message, a call, an agent or a session meet."""
-    names = scan.ties | {f"session:{scan.session_id}"}
+    names = scan.ties | ({f"session:{scan.session_id}"} if scan.session_id else set())
     if scan.file.kind is FileKind.MAIN:
         # A name that two sessions want is an alias of neither.
         names |= {f"name:{name}" for name in (scan.slug, *scan.titles.agent_names.values()) if name}

@@ -1,0 +1,110 @@
+"""What the ledger holds does not depend on when and in which order transcripts were imported.
+
+An import takes a while whatever it reads, so that many cases share each one. They have nothing in common.
+"""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.claude_code.outlines import SITUATIONS
+from tests.claude_code.trees import Tree, import_here, tree_of, write_tree
+from tests.deliveries import facts
+
+EXAMPLES = settings(
+    max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "1")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # an example takes seconds: to shrink one would take minutes
+)
+SEVERAL_FILES = [name for name in SITUATIONS if sum(path.endswith(".jsonl") for path in tree_of(name)) > 1]
+BYTE_BY_BYTE = ["custom_command", "truncated_last_line"]
+"""Cases of one file each."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What the ledger holds when all cases are imported at once, from the place where `logs` puts them."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_tree(logs(folder), tree_of(*SITUATIONS))
+    import_here(folder / "ledger", logs(folder))
+    return anywhere(folder)
+
+
+def logs(folder: Path) -> Path:
+    return folder / "logs"
+
+
+def anywhere(folder: Path) -> dict[str, list[str]]:
+    """Return what the ledger in a folder holds, without saying where the folder is."""
+    return {
+        table: sorted(row.replace(str(folder), "") for row in rows) for table, rows in facts(folder / "ledger").items()
+    }
+
+
+def cut(tree: Tree, percent: int) -> dict[str, bytes]:
+    return {name: content[: len(content) * percent // 100] for name, content in tree.items()}
+
+
+@pytest.mark.parametrize("percents", [(50,), (20, 80)], ids=str)
+def test_transcripts_imported_while_they_were_written_are_those_imported_when_they_were_whole(
+    whole: dict[str, list[str]], tmp_path: Path, percents: tuple[int, ...]
+) -> None:
+    tree = tree_of(*SITUATIONS)
+    for percent in (*percents, 100):
+        write_tree(logs(tmp_path), cut(tree, percent))
+        import_here(tmp_path / "ledger", logs(tmp_path))
+    assert anywhere(tmp_path) == whole
+
+
+def test_a_transcript_may_be_cut_at_any_byte(tmp_path: Path) -> None:
+    beginnings, wholes = {}, {}
+    for name in BYTE_BY_BYTE:
+        [(path, content)] = tree_of(name).items()
+        stem = Path(path).name[:8].encode()
+        for number, end in enumerate(range(0, len(content), 7)):
+            # Copies of the case that share no id.
+            renamed = content.replace(stem, b"%08x" % (BYTE_BY_BYTE.index(name) << 20 | number))
+            copy = f"{name}/{number}/{Path(path).name.replace(stem.decode(), f'{number:08x}')}"
+            beginnings[copy], wholes[copy] = renamed[:end], renamed
+    for ledger, trees in (("grown", (beginnings, wholes)), ("ledger", (wholes,))):
+        for tree in trees:
+            write_tree(logs(tmp_path), tree)
+            import_here(tmp_path / ledger, logs(tmp_path))
+    assert facts(tmp_path / "grown") == facts(tmp_path / "ledger")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_order_in_which_files_are_imported_does_not_show(tmp_path: Path, seed: int) -> None:
+    at_once, one_by_one = tmp_path / "at_once", tmp_path / "one_by_one"
+    orders = [[path for path in tree_of(name) if path.endswith(".jsonl")] for name in SEVERAL_FILES]
+    for order in orders:
+        random.Random(seed).shuffle(order)
+    for folder in (at_once, one_by_one):
+        write_tree(logs(folder), tree_of(*SEVERAL_FILES))
+    for number in range(max(map(len, orders))):
+        # One file of each case: those of different cases do not matter to each other.
+        paths = [logs(one_by_one) / order[number] for order in orders if number < len(order)]
+        import_here(one_by_one / "ledger", *paths)
+    import_here(at_once / "ledger", logs(at_once))
+    assert anywhere(one_by_one) == anywhere(at_once)
+
+
+@EXAMPLES
+@given(chance=st.randoms(use_true_random=False))
+def test_files_that_grow_at_different_times_give_the_same(
+    tmp_path_factory: pytest.TempPathFactory, chance: random.Random
+) -> None:
+    folder = tmp_path_factory.mktemp("grown")
+    tree = tree_of(*SEVERAL_FILES)
+    beginnings = {name: content[: chance.randint(0, len(content))] for name, content in tree.items()}
+    first = {name: content for name, content in beginnings.items() if chance.random() < 0.5}
+    for written in (first, beginnings, tree):
+        write_tree(logs(folder), written)
+        import_here(folder / "grown", logs(folder))
+    import_here(folder / "ledger", logs(folder))
+    assert facts(folder / "grown") == facts(folder / "ledger")
