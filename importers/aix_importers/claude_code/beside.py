@@ -69,7 +69,7 @@ class SpilledResults:
     def __init__(self, scans: Iterable[Scan]) -> None:
         marker = f"{os.sep}{RESULTS_FOLDER}{os.sep}"
         sidecars = (path for scan in scans for path in scan.file.source.sidecars if marker in path)
-        self._paths = {path.rpartition(os.sep)[2]: path for path in sidecars}
+        self._paths = {_place(path): path for path in sidecars}
 
     def text_of(self, structured: bytes, text: str) -> str | None:
         """Return what a result says in full, if it was put into a file that is here."""
@@ -79,12 +79,16 @@ class SpilledResults:
             named = msgspec.json.decode(structured, type=_Spilled).persisted_output_path if structured else None
         except msgspec.MsgspecError:
             named = None
-        name = (named or _named_in(text)).replace("\\", "/").rpartition("/")[2]
-        path = self._paths.get(name)
+        path = self._paths.get(_place(named or _named_in(text)))
         try:
             return Path(path).read_text("utf-8", "replace") if path else None
         except OSError:
             return None
+
+
+def _place(path: str) -> tuple[str, ...]:
+    """Return the session and the name that a path ends with: what comes before is another machine's."""
+    return tuple(path.replace("\\", "/").split("/")[-3:])
 
 
 def _named_in(text: str) -> str:

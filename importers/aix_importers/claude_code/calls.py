@@ -70,6 +70,6 @@ def canonical_hash(params: Raw) -> str | None:
     """Return the SHA-256 of JSON that is the same however its keys are ordered."""
     try:
         value = msgspec.json.decode(params)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return None
     return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()

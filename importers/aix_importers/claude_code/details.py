@@ -56,7 +56,10 @@ def spread_text(fields: dict[str, Raw]) -> str | None:
     """Return the text that a client spread over fields named 0, 1, 2, …, a character in each."""
     characters: list[object] = []
     while (piece := fields.get(str(len(characters)))) is not None and len(characters) < _MOST_SPREAD:
-        characters.append(msgspec.json.decode(piece))
+        try:
+            characters.append(msgspec.json.decode(piece))
+        except msgspec.MsgspecError:
+            break
     return "".join(map(str, characters)) or None
 
 

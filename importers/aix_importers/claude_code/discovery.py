@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from functools import cache
 
 from aix.importing import Candidate, Source
 
@@ -23,7 +23,7 @@ _TYPES_WITHOUT_MESSAGES = {
 
 def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
     """Go through the transcripts and the files of permission rules among the files."""
-    beside = _Beside(files)
+    beside = _Beside()
     for file in files:
         name = file.name
         if is_settings(name):
@@ -38,26 +38,29 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
 
 
 class _Beside:
-    """The files that lie beside transcripts and are read with them."""
+    """The files that lie beside transcripts and are read with them, also when only a transcript was given."""
 
-    def __init__(self, files: Sequence[Candidate]) -> None:
-        self._meta = {file.path for file in files if file.name.endswith(META_SUFFIX)}
-        self._results: dict[str, list[str]] = {}
-        marker = f"{os.sep}{RESULTS_FOLDER}{os.sep}"
-        for file in files:
-            session, found, _ = file.path.rpartition(marker)
-            if found:
-                self._results.setdefault(session, []).append(file.path)
-        self._is_alone = len(files) == 1
+    def __init__(self) -> None:
+        self._names_in = cache(_names_in)  # thousands of transcripts lie in a few folders
 
     def of(self, path: str, name: str) -> tuple[str, ...]:
-        stem = path.removesuffix(".jsonl")
+        folder, stem = path[: -len(name) - 1], name.removesuffix(".jsonl")
+        names = self._names_in(folder)
         if name.startswith("agent-"):
             meta = stem + META_SUFFIX
-            return (meta,) if meta in self._meta or (self._is_alone and Path(meta).exists()) else ()
-        if self._is_alone:  # a file that was given: nobody has looked what lies beside it
-            return tuple(sorted(str(each) for each in Path(stem, RESULTS_FOLDER).glob("*")))
-        return tuple(sorted(self._results.get(stem, ())))
+            return (f"{folder}{os.sep}{meta}",) if meta in names else ()
+        if stem not in names:
+            return ()
+        results = f"{folder}{os.sep}{stem}{os.sep}{RESULTS_FOLDER}"
+        return tuple(f"{results}{os.sep}{each}" for each in sorted(_names_in(results, files_only=True)))
+
+
+def _names_in(folder: str, *, files_only: bool = False) -> frozenset[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return frozenset(entry.name for entry in entries if not files_only or entry.is_file())
+    except OSError:
+        return frozenset()
 
 
 def is_settings(name: str) -> bool:
@@ -90,7 +93,8 @@ def _is_record(line: bytes) -> bool:
 
 
 def _begins_like_record(line: bytes) -> bool:
-    return all(name in line for name in (b'"parentUuid"', b'"sessionId"', b'"type"'))
+    is_whole = all(name in line for name in (b'"parentUuid"', b'"sessionId"', b'"type"'))
+    return is_whole or all(name in line for name in (b'"parentUuid"', b'"isSidechain"'))
 
 
 def _group(path: str, name: str) -> str:

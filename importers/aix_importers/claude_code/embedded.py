@@ -14,10 +14,9 @@ def without_embedded_files(data: bytes) -> bytes:
     if _MARK not in data:
         return data
     try:
-        value = msgspec.json.decode(data)
-    except msgspec.MsgspecError:
+        return msgspec.json.encode(_described(msgspec.json.decode(data)))
+    except (msgspec.MsgspecError, RecursionError):
         return data
-    return msgspec.json.encode(_described(value))
 
 
 def _described(value: object) -> object:

@@ -12,6 +12,8 @@ from aix_importers.claude_code.classes import Kind, is_notice
 from aix_importers.claude_code.scan import Entry, QueueStep, Scan, queue_key
 
 ORIGIN = "claude-code"
+_MOST_TEXTS_OF_A_MOMENT = 20
+"""Parts of a prompt that comes back in pieces are looked for among as many."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +92,7 @@ class Placement:
         self._text_of = text_of
         self._calls = set(calls)
         self._parents: dict[str, str | None] = {}
+        self._linked: set[Scan] = set()
         self._message_turns: dict[str, Turn] = {}
         self._call_turns: dict[str, Turn] = {}
         self._pieces: dict[int, Turn] = {}
@@ -97,12 +100,17 @@ class Placement:
         self._user_texts: dict[int, list[tuple[Thread, Entry]]] = {}
         """By time: what the user, or something in his place, said."""
         self._call_errors: dict[str, bool] = {}
+        self._call_messages: dict[str, str] = {}
+        """By id of a call: the last message that makes such a call; proxies use ids again."""
         self._held_results: dict[str, list[tuple[Thread, Entry]]] = {}
         self._strays: list[tuple[Thread, Entry]] = []
 
     def place(self, thread: Thread) -> None:
         """Place the records of a thread."""
-        self._parents.update((uuid, parent) for uuid, parent in thread.scan.links.items() if uuid not in self._parents)
+        if thread.scan not in self._linked:
+            self._linked.add(thread.scan)
+            links = thread.scan.links.items()
+            self._parents.update((uuid, parent) for uuid, parent in links if uuid not in self._parents)
         waiting: list[Entry] = []
         queue: list[QueueStep] = []
         last_said = _Later(thread)
@@ -231,10 +239,11 @@ class Placement:
                 self._pieces.update((hash((name, digest)), turn) for digest in entry.block_digests)
                 for call in entry.calls:
                     self._call_turns[call] = turn
+                    self._call_messages[call] = key
                     for holder, result in self._held_results.pop(call, ()):
                         self._add(result, turn, holder)
             case Kind.RESULT:
-                self._pieces.update((piece, turn) for piece in _result_pieces(entry))
+                self._pieces.update((piece, turn) for piece in self._result_pieces(entry))
                 self._call_errors.update(zip(entry.results_of, entry.errors, strict=True))
             case Kind.INTERRUPT | Kind.HOOK_STOP:
                 turn.is_interrupted = True
@@ -262,6 +271,8 @@ class Placement:
         while uuid and uuid not in self.turn_of and uuid in self._parents and uuid not in seen:
             seen.add(uuid)
             uuid = self._parents[uuid]
+        if uuid not in seen:  # so that the way need not be gone again
+            self._parents.update(dict.fromkeys(seen, uuid))
         if not uuid:
             return None, True
         return self.turn_of.get(uuid), False
@@ -278,7 +289,7 @@ class Placement:
             name = _message_name(entry)
             turns = [self._pieces.get(hash((name, digest))) for digest in entry.block_digests]
         elif entry.kind is Kind.RESULT:
-            turns = [self._pieces.get(piece) for piece in _result_pieces(entry)]
+            turns = [self._pieces.get(piece) for piece in self._result_pieces(entry)]
         else:
             original = self._said_before(thread, entry)
             if original is None:
@@ -296,9 +307,22 @@ class Placement:
     def _said_before(self, thread: Thread, entry: Entry) -> Entry | None:
         if not _is_said_by_user(entry) or entry.time is None or entry.time not in self._user_texts:
             return None
+        others = [
+            (where, other)
+            for where, other in self._user_texts[entry.time]
+            if other.kind is entry.kind and _may_repeat(thread, where)
+        ]
+        same = next((other for _, other in others if other.text_digest == entry.text_digest), None)
+        if same is not None or not others or len(others) > _MOST_TEXTS_OF_A_MOMENT:
+            return same
         text = self._text_of(thread, entry)
-        others = self._user_texts[entry.time]
         return next((other for where, other in others if text in self._text_of(where, other)), None)
+
+    def _result_pieces(self, entry: Entry) -> list[int]:
+        return [
+            hash((call, self._call_messages.get(call), digest))
+            for call, digest in zip(entry.results_of, entry.block_digests, strict=True)
+        ]
 
     def _take_queue_step(
         self, thread: Thread, step: QueueStep, queue: list[QueueStep], later: "_Later", number: int
@@ -311,20 +335,32 @@ class Placement:
             case "dequeue" if queue:
                 queue.pop(0)
             case "remove" if queue:
-                self._take_from_queue(thread, queue.pop(0), step, later, number)
+                words = (asked for asked in queue if not self._is_elsewhere(asked, later, number))
+                asked = next(words, queue[0])
+                queue.remove(asked)
+                self._take_from_queue(thread, asked, step, later, number)
             case _:
                 pass
+
+    def _is_elsewhere(self, asked: QueueStep, later: "_Later", number: int) -> bool:
+        """Whether what waited is a notification, or stands in a record of its own."""
+        return is_notice(asked.text or "") or later.is_said(asked.text or "", number)
 
     def _take_from_queue(
         self, thread: Thread, asked: QueueStep, taken: QueueStep, later: "_Later", number: int
     ) -> None:
         text = asked.text or ""
-        if thread.latest is None or is_notice(text) or later.is_said(text, number):
+        if thread.latest is None or self._is_elsewhere(asked, later, number):
             return
         key = queue_key(asked.session_id, asked.timestamp, text)
         if key not in self.turn_of:
             self.turn_of[key] = thread.latest
             self.queued[thread.scan, taken.byte_offset] = QueuedPrompt(key, text, asked.timestamp, thread.latest)
+
+
+def _may_repeat(thread: Thread, other: Thread) -> bool:
+    """Whether records of one conversation can be a replay of the other; two subagents may be asked the same."""
+    return thread.label == other.label or not (thread.is_subagent or other.is_subagent)
 
 
 class _Later:
@@ -347,10 +383,6 @@ class _Later:
 def _message_name(entry: Entry) -> str:
     key = entry.message_key or ""
     return key.rpartition("@")[0] or key
-
-
-def _result_pieces(entry: Entry) -> list[int]:
-    return [hash((call, digest)) for call, digest in zip(entry.results_of, entry.block_digests, strict=True)]
 
 
 def _is_said_by_user(entry: Entry) -> bool:

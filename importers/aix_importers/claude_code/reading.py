@@ -1,5 +1,6 @@
 """The records of a transcript, and what could not be read as one."""
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -16,6 +17,7 @@ from aix_importers.json_text import leading_values, without_lone_surrogates
 from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
 
 _SAMPLE_BYTES = 500
+_UUID_DIGITS = 16
 _BOM = b"\xef\xbb\xbf"
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
 
@@ -46,6 +48,10 @@ class TranscriptReader:
                 continue
             for record in self._records(line, data):
                 self._stream.normalise(record, line.number)
+                if record.uuid is None and record.type in ("user", "assistant") and record.message:
+                    digest = hashlib.sha256(record.message).hexdigest()[:_UUID_DIGITS]
+                    record.uuid = f"line:{record.session_id}:{record.timestamp}:{digest}"
+                    self._note(line, "no_uuid", "The record has no uuid; what it says stands for one.")
                 if record.unknown:
                     unknown = record.unknown.keys() - KNOWN_FIELDS
                     self._unknown.update(unknown - FIELDS if record.snake_session_id is not None else unknown)
@@ -60,11 +66,14 @@ class TranscriptReader:
     def _records(self, line: RawLine, data: bytes) -> list[Record]:
         try:
             record = decode_record(data)
+            return [record] if _is_sound(data) else self._recovered(line)
         except msgspec.ValidationError:
             return self._read_oddly(line, data)
         except msgspec.DecodeError:
             return self._recovered(line)
-        return [record] if _is_sound(data) else self._recovered(line)
+        except RecursionError:
+            self._note(line, "too_deep", "The line holds JSON that is nested too deeply to be read.")
+            return []
 
     def _read_oddly(self, line: RawLine, data: bytes) -> list[Record]:
         """Read a record that is JSON, but has fields or values that others do not have."""
@@ -72,6 +81,9 @@ class TranscriptReader:
             return self._recovered(line)
         try:
             record, wrong = decode_loosely(data)
+        except RecursionError:
+            self._note(line, "too_deep", "The line holds JSON that is nested too deeply to be read.")
+            return []
         except msgspec.ValidationError:
             self._note(line, "not_an_object", "The line holds JSON that is not an object.")
             return []

@@ -18,6 +18,15 @@ LARGEST = 2**63 - 1
 """What a column holds at most."""
 
 
+def count(value: float | None) -> int | None:
+    """Return a number as a column can hold it; what cannot be a count is unknown.
+
+    >>> count(3), count(2.6), count(-1), count(10**30)
+    (3, 3, None, None)
+    """
+    return round(value) if value is not None and 0 <= value <= LARGEST else None
+
+
 class CacheCreation(Struct, gc=False):
     """How long what was written to the cache is kept."""
 

@@ -322,7 +322,7 @@ class Scanner:
         else:
             entry.message_key = entry.uuid
         is_synthetic = message.model == SYNTHETIC
-        if not is_synthetic and message.id:
+        if not is_synthetic:
             self._requests.add(entry.message_key, record, message, entry.time, scan.file)
         entry.calls = tuple(block.id for block in blocks if block.type == "tool_use" and block.id)
         for block in blocks:
@@ -428,7 +428,7 @@ class Scanner:
             chain.append(entry)
 
     def _queue(self, scan: Scan, record: Record, offset: int) -> None:
-        text = text_of(record.content)
+        text = text_of(record.content) or said(decode_blocks(record.content)) or None
         if text:
             self._notices(scan, text)
         scan.entries.append(

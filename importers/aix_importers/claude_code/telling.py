@@ -138,9 +138,9 @@ class Teller:
         if turn is None or not self._is_told_here(uuid):
             return
         better = self._copies.best(uuid)
-        if better is not None:
-            record = better
-            message = decode_message(record.message)
+        if better is not None:  # it says more, but what it is called stays what it is called here
+            message.content = decode_message(better.message).content
+            record.tool_use_result = better.tool_use_result
         blocks = decode_blocks(message.content)
         if record.type == "assistant":
             self._assistant(record, message, blocks, turn)
@@ -261,6 +261,8 @@ class Teller:
             if call is not None:
                 self._rows.add_call(call, result)
                 self._follow(call, result, opened.turn)
+            elif self._placement.turn_of_call(call_id) is None:
+                opened.metadata["result_of_unknown_call"] = Raw(result.json.encode())
             elif call_id not in self._call_owners:
                 self._early_results[call_id] = (self._scan, result)
 

@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.names import SourceFile
-from aix_importers.claude_code.records import LARGEST, Message, Record, Usage, decode_usage
+from aix_importers.claude_code.records import Message, Record, Usage, count, decode_usage
 
+_LARGEST_COST = 10**12
 _COST_STEP = Decimal("1e-12")
 
 
@@ -131,10 +132,10 @@ class Requests:
         request.stop_reason = message.stop_reason or request.stop_reason
         request.git_branch = request.git_branch or record.git_branch
         request.cwd = request.cwd or record.cwd
-        if record.cost_usd is not None:
+        if record.cost_usd is not None and 0 <= record.cost_usd <= _LARGEST_COST:
             request.cost_usd = max(request.cost_usd or 0.0, record.cost_usd)
         if record.duration_ms is not None:
-            request.latency_ms = _count(round(record.duration_ms))
+            request.latency_ms = count(record.duration_ms)
         if usage is not None:
             _add_usage(request, usage)
 
@@ -184,12 +185,7 @@ def _sum_of_known(*parts: int | None) -> int | None:
 
 
 def _larger(one: int | None, other: int | None) -> int | None:
-    other = _count(other)
+    other = count(other)
     if one is None or other is None:
         return one if other is None else other
     return max(one, other)
-
-
-def _count(value: int | None) -> int | None:
-    """Return a number of tokens; what cannot be one is unknown."""
-    return value if value is not None and 0 <= value <= LARGEST else None
