@@ -169,6 +169,16 @@ def test_a_file_that_is_imported_by_itself_brings_along_what_is_tied_to_it(
     assert taken(readings) == ["a b c"]
 
 
+def test_what_lies_beside_partners_is_read_with_them(ledger: Path, logs: Path, tmp_path: Path) -> None:
+    write(logs, {"a.yarn.more": "a3 a2 beside\n"})
+    run(ledger, logs)
+    with (logs / "c.yarn").open("a") as file:
+        file.write("c9 c1 more\n")
+    run(ledger, logs / "c.yarn")
+    assert "beside" in texts(ledger)
+    assert facts(ledger) == all_at_once(tmp_path, logs)
+
+
 class CrashError(Exception):
     """Stands for the end of a process."""
 
