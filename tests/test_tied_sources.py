@@ -179,6 +179,21 @@ def test_what_lies_beside_partners_is_read_with_them(ledger: Path, logs: Path, t
     assert facts(ledger) == all_at_once(tmp_path, logs)
 
 
+@pytest.mark.parametrize("now", [None, "a3 a2 other\n"])
+@pytest.mark.parametrize("fails_first", [False, True])
+def test_what_a_sidecar_no_longer_says_stays(ledger: Path, logs: Path, now: str | None, *, fails_first: bool) -> None:
+    beside = write(logs, {"a.yarn.more": "a3 a2 beside\na4 a3 last\n"}) / "a.yarn.more"
+    run(ledger, logs)
+    beside.unlink() if now is None else beside.write_text(now)
+    if fails_first:
+        write(logs, {"a.yarn": A + "a5 a2 negative tie\n"})
+        assert run(ledger, logs / "a.yarn").failures
+    write(logs, {"a.yarn": A + "a5 a2 more\n"})
+    run(ledger, logs)
+    assert {"last", "more"} <= set(texts(ledger))
+    assert lost(ledger) == []
+
+
 class CrashError(Exception):
     """Stands for the end of a process."""
 

@@ -93,7 +93,8 @@ class Settlement:
         now = self._fingerprint(planned, reading, line, failure)
         if reading.failure:  # what the ledger has of it is still what the reading before gave
             last = before or msgspec.structs.replace(now, content="", size_bytes=-1)
-            now = msgspec.structs.replace(last, stamps=reading.stamps, failure=failure)
+            stamps = (*(reading.stamps or ("",))[:1], *last.stamps[1:])  # of sidecars, as they were when they gave rows
+            now = msgspec.structs.replace(last, stamps=stamps, failure=failure)
         if failure and now == before:
             return False
         settled.entries.append(Entry(planned, reading, status, failure))
