@@ -1,5 +1,6 @@
 """Logs that share records: what the ledger holds depends on which of them were imported, and on nothing else."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -274,6 +275,40 @@ def test_what_another_ledger_has_of_a_log_at_the_same_path_stays(ledger: Path, t
     version = read_latest(ledger).version
     join_ledger(ledger, other)
     assert read_latest(ledger).version == version
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, *, ahead_seconds: int) -> None:
+    now = time.time_ns
+    monkeypatch.setattr("time.time_ns", lambda: now() + ahead_seconds * 10**9)
+
+
+def test_what_a_machine_with_a_clock_that_is_ahead_has_of_a_log_stays(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": yarn("x1 - theirs")})
+    with monkeypatch.context() as patch:
+        set_clock(patch, ahead_seconds=3600)
+        run(tmp_path / "other", logs)
+    join_ledger(ledger, tmp_path / "other")
+    for content in (yarn("y1 - ours"), yarn("y1 - ours", "y2 y1 more")):
+        run(ledger, write(logs, {"a.yarn": content}))
+    assert texts(ledger) == ["more", "ours", "theirs"]
+
+
+def test_what_a_log_gives_takes_its_place_though_the_clock_was_set_back(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": "yarn\na1 - first\n"})
+    with monkeypatch.context() as patch:
+        set_clock(patch, ahead_seconds=60)
+        run(ledger, logs)
+    write(logs, {"a.yarn": "yarn\na1 - first\na2 a1 x =a"})
+    run(ledger, logs)
+    run(ledger, write(logs, {"a.yarn": "yarn\na1 - first\na2 a1 x =a1\n"}))
+    assert texts(ledger) == ["first"]
+    times = [(row["started_at"], row["finished_at"]) for row in rows_of(ledger, "import_runs")]
+    assert sorted(set(times)) == sorted(times)
+    assert all(str(started) <= str(finished) for started, finished in times)
 
 
 def test_ties_that_are_no_numbers_of_64_bits_fail_their_source(ledger: Path, tmp_path: Path) -> None:

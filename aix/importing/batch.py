@@ -87,7 +87,7 @@ class Batch:
         if not entries and not (is_last and self._has_committed):
             return
         self._has_committed = True
-        finished_at = time.time_ns() // 10**6 if is_last else None
+        finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, entries, finished_at)
         deliveries = [*(files for settled in self._waiting for files in settled.deliveries), notes]
         fingerprints = {source: each for settled in self._waiting for source, each in settled.fingerprints.items()}
