@@ -195,6 +195,19 @@ def test_what_a_sidecar_no_longer_says_stays(ledger: Path, logs: Path, now: str 
     assert lost(ledger) == []
 
 
+def test_problems_are_those_of_the_latest_reading(ledger: Path, logs: Path) -> None:
+    write(logs, {"a.yarn": A + "a3 a2 odd\n", "d.yarn": yarn("d1 - apart")})
+    assert run(ledger, logs).problems == 1
+    for number in range(2):
+        assert [row["reason"] for row in rows_of(ledger, "import_problems")] == ["It is odd, among 3."]
+        with (logs / "b.yarn").open("a") as file:
+            file.write(f"b{number + 5} b2 more\n")
+        assert run(ledger, logs).problems == 0
+    write(logs, {"a.yarn": yarn("a1 - written anew")})
+    run(ledger, logs)
+    assert [row["reason"] for row in rows_of(ledger, "import_problems")] == ["It is odd, among 3."]
+
+
 class CrashError(Exception):
     """Stands for the end of a process."""
 

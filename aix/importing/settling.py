@@ -29,6 +29,8 @@ class Settled:
     fingerprints: dict[str, Fingerprint] = field(default_factory=dict)
     ties: dict[str, SourceTies] = field(default_factory=dict)
     together: list[ReadTogether] = field(default_factory=list)
+    problems_since: dict[str, int] = field(default_factory=dict)
+    """By the name of a source that still holds what it held: since when its problems are noted anew."""
 
     @property
     def ids(self) -> set[str]:
@@ -99,6 +101,8 @@ class Settlement:
             return False
         settled.entries.append(Entry(planned, reading, status, failure))
         settled.fingerprints[planned.id] = now
+        if line is Lineage.GROWN and not reading.failure:
+            settled.problems_since[planned.name] = now.since
         return True
 
     def _fingerprint(self, planned: Planned, reading: Reading, line: Lineage, failure: str) -> Fingerprint:

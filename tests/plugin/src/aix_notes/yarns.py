@@ -62,6 +62,9 @@ class YarnImporter(Importer):
             named = {name for record in log for name in (record.id, record.parent, record.original) if name}
             yield Ties(source, array("Q", (h63("record", name) for name in named if name != "-")))
             yield Ties(source, [-1 for record in log if record.text == "negative tie"])
+            for record in log:
+                if record.text == "odd":
+                    yield Problem(source, "odd", f"It is odd, among {len(sources)}.", line=record.number)
             yield from self._tell(source, log, everything, told_by)
 
     def _tell(
