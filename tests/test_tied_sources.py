@@ -208,6 +208,20 @@ def test_problems_are_those_of_the_latest_reading(ledger: Path, logs: Path) -> N
     assert [row["reason"] for row in rows_of(ledger, "import_problems")] == ["It is odd, among 3."]
 
 
+@pytest.mark.parametrize("other", ["new", "outside"])
+def test_what_is_read_by_another_version_is_replaced_whatever_is_tied_to_it(
+    ledger: Path, tmp_path: Path, other: str
+) -> None:
+    tied = {"n.yarn": yarn("n1 x1 tied")}
+    logs = write(tmp_path / "logs", {"a.yarn": yarn("a1 - old"), **(tied if other == "outside" else {})})
+    run(ledger, logs)
+    run(ledger, write(logs, {"a.yarn": yarn("x1 - anew")}))
+    assert "old" in texts(ledger)
+    write(logs, tied)
+    run(ledger, logs / "a.yarn" if other == "outside" else logs, reparse=True)
+    assert texts(ledger) == ["anew", "tied"]
+
+
 class CrashError(Exception):
     """Stands for the end of a process."""
 

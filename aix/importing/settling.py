@@ -137,8 +137,16 @@ class Settlement:
             planned[source].name: _NEVER if line is Lineage.UNKNOWN else self._since(planned[source], line)
             for source, line in lineages.items()
         }
-        is_outdated = all(planned[source].replaces and line is Lineage.GROWN for source, line in lineages.items())
-        return ReadTogether(since, {label for reading in readings for label in reading.labels} if is_outdated else ())
+        holds_all = all(_holds_all(planned[source], line) for source, line in lineages.items())
+        anew = {label for reading in readings if planned[reading.source].replaces for label in reading.labels}
+        return ReadTogether(since, anew if holds_all else ())
+
+
+def _holds_all(planned: Planned, line: Lineage) -> bool:
+    """Whether a source that is read with one to be replaced lets it: nothing of it is lost in this very run."""
+    if line is Lineage.GROWN:
+        return planned.replaces or not planned.state.must_be_read
+    return line is Lineage.NEW
 
 
 def _status(planned: Planned, failure: str) -> Status:
