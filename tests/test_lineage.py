@@ -48,6 +48,24 @@ def test_what_another_version_reads_is_replaced_where_nobody_can_say_how_it_chan
     assert lineage(fingerprint("c", "", 3), log("x"), is_outdated=True) is Lineage.REWRITTEN
 
 
+@pytest.mark.parametrize(
+    ("stamps", "content", "expected"),
+    [
+        (("9", "1:1:1"), "d", Lineage.GROWN),
+        (("9", "2:2:2", "1:1:1"), "d", Lineage.GROWN),
+        (("9",), "d", Lineage.REWRITTEN),
+        (("9", "1:2:1"), "d", Lineage.REWRITTEN),
+        (("9", "1:2:1"), "c", Lineage.GROWN),
+    ],
+)
+def test_what_misses_a_sidecar_that_it_had_has_not_grown(
+    stamps: tuple[str, ...], content: str, expected: Lineage
+) -> None:
+    before = Fingerprint("notes", "1", ("3", "1:1:1"), "c", "", 3, "main")
+    reading = Reading(Source("/log"), stamps, content, "whole", 9, "main")
+    assert lineage(before, reading, is_outdated=False) is expected
+
+
 @pytest.mark.parametrize("size", [0, 1, 2**20 - 1, 2**20, 2**20 + 1, 3 * 2**20])
 def test_a_file_is_hashed_with_its_beginning(tmp_path: Path, size: int) -> None:
     whole, beginning = tmp_path / "whole", tmp_path / "beginning"

@@ -1,5 +1,6 @@
 """Logs that share records: what the ledger holds depends on which of them were imported, and on nothing else."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -169,6 +170,58 @@ def test_a_file_that_is_imported_by_itself_brings_along_what_is_tied_to_it(
     assert taken(readings) == ["a b c"]
 
 
+def test_what_lies_beside_partners_is_read_with_them(ledger: Path, logs: Path, tmp_path: Path) -> None:
+    write(logs, {"a.yarn.more": "a3 a2 beside\n"})
+    run(ledger, logs)
+    with (logs / "c.yarn").open("a") as file:
+        file.write("c9 c1 more\n")
+    run(ledger, logs / "c.yarn")
+    assert "beside" in texts(ledger)
+    assert facts(ledger) == all_at_once(tmp_path, logs)
+
+
+@pytest.mark.parametrize("now", [None, "a3 a2 other\n"])
+@pytest.mark.parametrize("fails_first", [False, True])
+def test_what_a_sidecar_no_longer_says_stays(ledger: Path, logs: Path, now: str | None, *, fails_first: bool) -> None:
+    beside = write(logs, {"a.yarn.more": "a3 a2 beside\na4 a3 last\n"}) / "a.yarn.more"
+    run(ledger, logs)
+    beside.unlink() if now is None else beside.write_text(now)
+    if fails_first:
+        write(logs, {"a.yarn": A + "a5 a2 negative tie\n"})
+        assert run(ledger, logs / "a.yarn").failures
+    write(logs, {"a.yarn": A + "a5 a2 more\n"})
+    run(ledger, logs)
+    assert {"last", "more"} <= set(texts(ledger))
+    assert lost(ledger) == []
+
+
+def test_problems_are_those_of_the_latest_reading(ledger: Path, logs: Path) -> None:
+    write(logs, {"a.yarn": A + "a3 a2 odd\n", "d.yarn": yarn("d1 - apart")})
+    assert run(ledger, logs).problems == 1
+    for number in range(2):
+        assert [row["reason"] for row in rows_of(ledger, "import_problems")] == ["It is odd, among 3."]
+        with (logs / "b.yarn").open("a") as file:
+            file.write(f"b{number + 5} b2 more\n")
+        assert run(ledger, logs).problems == 0
+    write(logs, {"a.yarn": yarn("a1 - written anew")})
+    run(ledger, logs)
+    assert [row["reason"] for row in rows_of(ledger, "import_problems")] == ["It is odd, among 3."]
+
+
+@pytest.mark.parametrize("other", ["new", "outside"])
+def test_what_is_read_by_another_version_is_replaced_whatever_is_tied_to_it(
+    ledger: Path, tmp_path: Path, other: str
+) -> None:
+    tied = {"n.yarn": yarn("n1 x1 tied")}
+    logs = write(tmp_path / "logs", {"a.yarn": yarn("a1 - old"), **(tied if other == "outside" else {})})
+    run(ledger, logs)
+    run(ledger, write(logs, {"a.yarn": yarn("x1 - anew")}))
+    assert "old" in texts(ledger)
+    write(logs, tied)
+    run(ledger, logs / "a.yarn" if other == "outside" else logs, reparse=True)
+    assert texts(ledger) == ["anew", "tied"]
+
+
 class CrashError(Exception):
     """Stands for the end of a process."""
 
@@ -249,6 +302,40 @@ def test_what_another_ledger_has_of_a_log_at_the_same_path_stays(ledger: Path, t
     version = read_latest(ledger).version
     join_ledger(ledger, other)
     assert read_latest(ledger).version == version
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, *, ahead_seconds: int) -> None:
+    now = time.time_ns
+    monkeypatch.setattr("time.time_ns", lambda: now() + ahead_seconds * 10**9)
+
+
+def test_what_a_machine_with_a_clock_that_is_ahead_has_of_a_log_stays(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": yarn("x1 - theirs")})
+    with monkeypatch.context() as patch:
+        set_clock(patch, ahead_seconds=3600)
+        run(tmp_path / "other", logs)
+    join_ledger(ledger, tmp_path / "other")
+    for content in (yarn("y1 - ours"), yarn("y1 - ours", "y2 y1 more")):
+        run(ledger, write(logs, {"a.yarn": content}))
+    assert texts(ledger) == ["more", "ours", "theirs"]
+
+
+def test_what_a_log_gives_takes_its_place_though_the_clock_was_set_back(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = write(tmp_path / "logs", {"a.yarn": "yarn\na1 - first\n"})
+    with monkeypatch.context() as patch:
+        set_clock(patch, ahead_seconds=60)
+        run(ledger, logs)
+    write(logs, {"a.yarn": "yarn\na1 - first\na2 a1 x =a"})
+    run(ledger, logs)
+    run(ledger, write(logs, {"a.yarn": "yarn\na1 - first\na2 a1 x =a1\n"}))
+    assert texts(ledger) == ["first"]
+    times = [(row["started_at"], row["finished_at"]) for row in rows_of(ledger, "import_runs")]
+    assert sorted(set(times)) == sorted(times)
+    assert all(str(started) <= str(finished) for started, finished in times)
 
 
 def test_ties_that_are_no_numbers_of_64_bits_fail_their_source(ledger: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from aix.ledger.addition import Preparation, add
 from aix.ledger.commit import Stage
 from aix.ledger.delivery import Files
 from aix.ledger.manifest import Manifest
+from aix.ledger.noted_problems import without_problems
 from aix.ledger.replacement import replacement
 from aix.ledger.ties import SourceTies
 
@@ -87,7 +88,7 @@ class Batch:
         if not entries and not (is_last and self._has_committed):
             return
         self._has_committed = True
-        finished_at = time.time_ns() // 10**6 if is_last else None
+        finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, entries, finished_at)
         deliveries = [*(files for settled in self._waiting for files in settled.deliveries), notes]
         fingerprints = {source: each for settled in self._waiting for source, each in settled.fingerprints.items()}
@@ -105,10 +106,12 @@ class Batch:
         known = {entry.planned.name for settled in self._waiting for entry in settled.entries if entry.planned.is_known}
         together = [each for settled in self._waiting for each in settled.together if not known.isdisjoint(each.since)]
         replace = replacement(self._ledger, together, deliveries)
+        since = {name: time for settled in self._waiting for name, time in settled.problems_since.items()}
 
         def prepare(base: Manifest, stage: Stage) -> Manifest:
             stage.ties = ties
             stage.unfinished = self._unfinished.after(base.unfinished, is_finished=is_finished)
+            base = without_problems(self._ledger, base, stage, since)
             return replace(base, stage) if together else base
 
         return prepare

@@ -1,7 +1,8 @@
 """Whether a source still holds what it held when it was last read.
 
 Logs grow at the end. A source that begins with what it held then has only grown, and what it gives takes the place of
-what it gave; one that was written anew, or cut, no longer has all that its rows were read from.
+what it gave; one that was written anew, or cut, no longer has all that its rows were read from. Neither has one that
+misses a file it had beside it, or has another in its place.
 """
 
 from enum import Enum, auto
@@ -28,4 +29,5 @@ def lineage(before: Fingerprint | None, reading: Reading, *, is_outdated: bool) 
     if reading.main_hash is None or before.size_bytes < 0:
         is_same = before.content == reading.content
         return Lineage.GROWN if is_same or is_outdated else Lineage.UNKNOWN
-    return Lineage.GROWN if reading.head_hash == before.main_hash else Lineage.REWRITTEN
+    has_all = before.content == reading.content or set(before.stamps[1:]) <= set(reading.stamps[1:])
+    return Lineage.GROWN if has_all and reading.head_hash == before.main_hash else Lineage.REWRITTEN

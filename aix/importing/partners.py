@@ -41,13 +41,14 @@ def find_again(
     rows = _rows(ledger, version, ids)
     by_name = {importer.name: importer for importer in importers}
     prefix = f"{machine}:" if machine else ""
-    walks: dict[str, Walk] = {}
+    # A walk for each file: with others around, an importer may not look for what lies beside it.
+    walks: dict[tuple[str, str], Walk] = {}
     for source, name, path, importer in sorted(rows, key=itemgetter(2)):
         is_here = name == prefix + path or name.startswith(f"{prefix}{path}#")
         if not is_here or importer not in by_name:
             partners.elsewhere.add(source)
             continue
-        walk = walks.setdefault(importer, Walk(path, [by_name[importer]]))
+        walk = walks.setdefault((importer, path), Walk(path, [by_name[importer]]))
         with suppress(OSError):
             walk.stamps[path] = stamp(Path(path).stat())
     found = discover(list(walks.values()), owner_by(importers, known, machine), are_given=False)

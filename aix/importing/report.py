@@ -54,8 +54,8 @@ class Report:
 
     @property
     def problems(self) -> int:
-        """How many pieces of input were not taken as they stood."""
-        return sum(outcome.problems for outcome in self.outcomes)
+        """How many pieces of input were not taken as they stood, of sources that are new or have changed."""
+        return sum(outcome.problems for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
 
     @property
     def bytes_read(self) -> int:

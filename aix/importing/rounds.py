@@ -8,6 +8,8 @@ from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
+import duckdb
+
 from aix.ids import ulid
 from aix.importing.batch import Batch, Event
 from aix.importing.bookkeeping import Run
@@ -25,6 +27,8 @@ from aix.ledger.commit import Stage
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.ledger.staging import staging_folder
+from aix.ledger.views import view_select
+from aix.schema import TABLES
 from aix.workers import map_in_workers
 
 
@@ -49,6 +53,7 @@ def carry_out_plan(
 ) -> None:
     """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
     known = Known({each.source: each for each in plan}, dict(fingerprints))
+    run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
     unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())
     tied = TiedSources(ledger, plan, known, importers, run.machine, unfinished)
     with staging_folder(ledger) as staging:
@@ -66,8 +71,23 @@ def carry_out_plan(
             groups = tied.groups_of(left)
             teller.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
             # What a source gave in this round is noted apart from what it gave in the one before.
-            run = replace(run, id=ulid("run", uuid4().hex), started_at=time.time_ns() // 10**6)
+            started_at = max(time.time_ns() // 10**6, run.started_at + 1)
+            run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
     _finish(ledger, unfinished)
+
+
+def _latest_start(ledger: Path) -> int:
+    """Return when the last run started: clocks are set back, and those of other machines are ahead.
+
+    What a source gave is told from what others gave by when it was given, so that every run must be later than those
+    before it.
+    """
+    if not is_ledger(ledger):
+        return 0
+    with duckdb.connect() as connection:
+        connection.execute(f"create view runs as {view_select(TABLES['import_runs'], ledger, read_latest(ledger))}")
+        [(latest,)] = connection.execute("select coalesce(max(started_at), 0) from runs").fetchall()
+    return int(latest)
 
 
 def _read_all(batch: Batch, groups: Sequence[Group], blank: Order, folders: Iterator[Path], jobs: int) -> None:

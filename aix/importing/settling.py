@@ -29,6 +29,8 @@ class Settled:
     fingerprints: dict[str, Fingerprint] = field(default_factory=dict)
     ties: dict[str, SourceTies] = field(default_factory=dict)
     together: list[ReadTogether] = field(default_factory=list)
+    problems_since: dict[str, int] = field(default_factory=dict)
+    """By the name of a source that still holds what it held: since when its problems are noted anew."""
 
     @property
     def ids(self) -> set[str]:
@@ -93,11 +95,14 @@ class Settlement:
         now = self._fingerprint(planned, reading, line, failure)
         if reading.failure:  # what the ledger has of it is still what the reading before gave
             last = before or msgspec.structs.replace(now, content="", size_bytes=-1)
-            now = msgspec.structs.replace(last, stamps=reading.stamps, failure=failure)
+            stamps = (*(reading.stamps or ("",))[:1], *last.stamps[1:])  # of sidecars, as they were when they gave rows
+            now = msgspec.structs.replace(last, stamps=stamps, failure=failure)
         if failure and now == before:
             return False
         settled.entries.append(Entry(planned, reading, status, failure))
         settled.fingerprints[planned.id] = now
+        if line is Lineage.GROWN and not reading.failure:
+            settled.problems_since[planned.name] = now.since
         return True
 
     def _fingerprint(self, planned: Planned, reading: Reading, line: Lineage, failure: str) -> Fingerprint:
@@ -132,8 +137,16 @@ class Settlement:
             planned[source].name: _NEVER if line is Lineage.UNKNOWN else self._since(planned[source], line)
             for source, line in lineages.items()
         }
-        is_outdated = all(planned[source].replaces and line is Lineage.GROWN for source, line in lineages.items())
-        return ReadTogether(since, {label for reading in readings for label in reading.labels} if is_outdated else ())
+        holds_all = all(_holds_all(planned[source], line) for source, line in lineages.items())
+        anew = {label for reading in readings if planned[reading.source].replaces for label in reading.labels}
+        return ReadTogether(since, anew if holds_all else ())
+
+
+def _holds_all(planned: Planned, line: Lineage) -> bool:
+    """Whether a source that is read with one to be replaced lets it: nothing of it is lost in this very run."""
+    if line is Lineage.GROWN:
+        return planned.replaces or not planned.state.must_be_read
+    return line is Lineage.NEW
 
 
 def _status(planned: Planned, failure: str) -> Status:

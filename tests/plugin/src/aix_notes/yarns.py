@@ -7,7 +7,8 @@
 
 A record is a turn. A record that is a copy is told once, by the record that was copied, if that can be found; what
 comes after it then comes after that one. So a log says one thing when it is read alone, and another when it is read
-with the log it was copied from. A log that holds nothing but copies is no session.
+with the log it was copied from. A log that holds nothing but copies is no session. `a.yarn.more` goes on where
+`a.yarn` ends.
 """
 
 import os
@@ -41,10 +42,14 @@ class YarnImporter(Importer):
     suffixes = (".yarn",)
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
+        # As importers do that are given whole folders: only a file by itself makes them look around it.
+        lies_there = Path.exists if len(files) == 1 else {Path(file.path) for file in files}.__contains__
         for file in files:
             if file.name.endswith(".yarn") and (file.claimed_by == self.name or file.head(5) == b"yarn\n"):
                 folder = Path(file.path).parent
-                yield Source(file.path, group=str(folder) if folder.suffix == ".bundle" else "")
+                more = f"{file.path}.more"
+                group = str(folder) if folder.suffix == ".bundle" else ""
+                yield Source(file.path, sidecars=(more,) if lies_there(Path(more)) else (), group=group)
 
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
         note_reading(sources)
@@ -57,6 +62,9 @@ class YarnImporter(Importer):
             named = {name for record in log for name in (record.id, record.parent, record.original) if name}
             yield Ties(source, array("Q", (h63("record", name) for name in named if name != "-")))
             yield Ties(source, [-1 for record in log if record.text == "negative tie"])
+            for record in log:
+                if record.text == "odd":
+                    yield Problem(source, "odd", f"It is odd, among {len(sources)}.", line=record.number)
             yield from self._tell(source, log, everything, told_by)
 
     def _tell(
@@ -97,7 +105,8 @@ class YarnImporter(Importer):
 
 def records(source: Source) -> Iterator[Record]:
     """Go through the records of a log; what is no record is passed over."""
-    for number, line in enumerate(Path(source.path).read_text().splitlines()[1:], start=1):
+    lines = [line for path in source.files for line in Path(path).read_text().splitlines()]
+    for number, line in enumerate(lines[1:], start=1):
         words = line.split()
         if len(words) > 2:
             original = words.pop()[1:] if words[-1].startswith("=") else None

@@ -1,0 +1,41 @@
+"""Problems follow the rows: those of earlier readings go when a source that still holds what it held is read anew."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+
+from aix.ledger.commit import Stage
+from aix.ledger.groups import Groups
+from aix.ledger.manifest import Manifest, groups_of
+from aix.ledger.nodes import node_expressions
+from aix.ledger.staging import staging_folder
+from aix.ledger.views import create_views
+from aix.ledger.workbench import Workbench, engine_errors_of
+from aix.schema import TABLES
+
+
+def without_problems(ledger: Path, base: Manifest, stage: Stage, since: Mapping[str, int]) -> Manifest:
+    """Return a version without the problems of these sources that runs have noted since the times given."""
+    has_groups = all(segment.group for segments in base.tables.values() for segment in segments)
+    if not since or not has_groups or not base.tables.get("import_problems"):
+        return base
+    with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+        create_views(bench.connection, ledger, base)
+        found = bench.connection.execute(
+            f"select distinct {node_expressions(TABLES['import_problems'])[0]} from import_problems"
+            " join (select unnest($names) as source_key, unnest($times) as since) using (source_key)"
+            " where (select started_at from import_runs where id = run_id) >= since",
+            {"names": list(since), "times": list(since.values())},
+        ).fetchall()
+        nodes = pa.array([node for (node,) in found], pa.uint64())
+        if not len(nodes):
+            return base
+        groups = Groups(base, stage)
+        for group, part in groups.holding(nodes, nodes).items():
+            groups.remove(bench, group, part)
+        tables = {name: tuple(segments) for name, segments in groups.tables().items()}
+        known = {**base.indexes, **stage.indexes}
+        indexes = {group: known[group] for group in groups_of(tables) if group is not None}
+        return msgspec.structs.replace(base, tables=tables, indexes=indexes)
