@@ -6,7 +6,7 @@ from base64 import b64decode
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.records import Block, LooseMessage, Message, Record
+from aix_importers.claude_code.records import UNREADABLE, Block, LooseMessage, Message, Record, text_of
 
 _DETAILS = tuple(
     (attribute, name)
@@ -55,10 +55,10 @@ def message_details(message: Message) -> dict[str, object]:
 
 def spread_text(fields: dict[str, Raw]) -> str | None:
     """Return the text that a client spread over fields named 0, 1, 2, …, a character in each."""
-    characters: list[object] = []
+    characters: list[str] = []
     while (piece := fields.get(str(len(characters)))) is not None and len(characters) < _MOST_SPREAD:
-        characters.append(msgspec.json.decode(piece))
-    return "".join(map(str, characters)) or None
+        characters.append(text_of(piece) or "")
+    return "".join(characters) or None
 
 
 class _ImageSource(Struct, gc=False):
@@ -73,7 +73,7 @@ def image_of(block: Block) -> dict[str, object]:
     found: dict[str, object] = {"type": block.type}
     try:
         source = msgspec.json.decode(block.source, type=_ImageSource)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return found
     found["media_type"] = source.media_type
     if source.data is not None:

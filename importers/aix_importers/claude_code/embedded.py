@@ -5,6 +5,8 @@ from base64 import b64decode
 
 import msgspec
 
+from aix_importers.claude_code.records import UNREADABLE
+
 _MARK = b'"base64"'
 _LEAST_CHARACTERS = 64
 
@@ -14,10 +16,9 @@ def without_embedded_files(data: bytes) -> bytes:
     if _MARK not in data:
         return data
     try:
-        value = msgspec.json.decode(data)
-    except msgspec.MsgspecError:
+        return msgspec.json.encode(_described(msgspec.json.decode(data)))
+    except UNREADABLE:
         return data
-    return msgspec.json.encode(_described(value))
 
 
 def _described(value: object) -> object:

@@ -15,7 +15,7 @@ from aix_importers.claude_code.message_rows import MessageRows, source_of
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
-from aix_importers.claude_code.records import Block, Message, Record, decode_blocks, decode_message
+from aix_importers.claude_code.records import UNREADABLE, Block, Message, Record, decode_blocks, decode_message
 from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
 from aix_importers.claude_code.spawning import AgentMeta, link_subagents
@@ -199,7 +199,7 @@ def _agent_meta(scans: Sequence[Scan]) -> dict[str, AgentMeta]:
                 continue
             try:
                 meta = msgspec.json.decode(Path(sidecar).read_bytes(), type=_Meta)
-            except (OSError, msgspec.MsgspecError):
+            except (OSError, *UNREADABLE):
                 continue
             found[scan.file.agent_id] = AgentMeta(meta.agent_type, meta.description, meta.tool_use_id)
     return found

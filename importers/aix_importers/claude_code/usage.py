@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from aix_importers.claude_code.names import SourceFile
-from aix_importers.claude_code.records import LARGEST, Message, Record, Usage, decode_usage
+from aix_importers.claude_code.records import LARGEST, UNREADABLE, Message, Record, Usage, decode_usage
 
 _COST_STEP = Decimal("1e-12")
 
@@ -145,7 +145,7 @@ class _Iteration(Struct, gc=False):
 def _advice(usage: Usage) -> tuple[Advice, ...]:
     try:
         iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return ()
     return tuple(Advice(each.model, each.usage or Usage()) for each in iterations if each.type == "advisor_message")
 
