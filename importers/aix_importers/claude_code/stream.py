@@ -11,8 +11,8 @@ from aix_importers.claude_code.records import NOTHING, UNREADABLE, Record
 
 FIELDS = {
     "agents", "apiKeySource", "claude_code_version", "duration_api_ms", "duration_ms", "is_error", "mcp_servers",
-    "model", "modelUsage", "num_turns", "output_style", "permission_denials", "plugins", "result", "skills", "slash_commands",
-    "subtype", "tools", "total_cost_usd", "usage",
+    "model", "modelUsage", "num_turns", "output_style", "permission_denials", "plugins", "result", "skills",
+    "slash_commands", "subtype", "tools", "total_cost_usd", "usage",
 }  # fmt: skip
 """Names of fields that only such captures have."""
 
