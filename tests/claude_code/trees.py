@@ -34,4 +34,4 @@ def write_tree(folder: Path, tree: Tree) -> None:
 def import_here(ledger: Path, *places: Path) -> None:
     """Import in this process; a beginning of a file that holds no record yet is no transcript, and left alone."""
     report = import_histories(ledger, places, Settings(jobs=0, importer="claude_code"))
-    assert not [outcome for outcome in report.outcomes if outcome.status is Status.FAILED]
+    assert [outcome.reason for outcome in report.outcomes if outcome.status is Status.FAILED] == []

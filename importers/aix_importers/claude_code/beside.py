@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from aix_importers.claude_code.discovery import META_SUFFIX, RESULTS_FOLDER
+from aix_importers.claude_code.records import UNREADABLE
 from aix_importers.claude_code.scan import Scan
 from aix_importers.claude_code.spawning import AgentMeta
 
@@ -42,7 +43,7 @@ def agent_meta(scans: Iterable[Scan]) -> dict[str, AgentMeta]:
                 continue
             try:
                 meta = msgspec.json.decode(Path(sidecar).read_bytes(), type=_Meta)
-            except (OSError, msgspec.MsgspecError):
+            except (OSError, *UNREADABLE):
                 continue
             found[scan.file.agent_id] = AgentMeta(meta.agent_type, meta.description, meta.tool_use_id)
     return found
@@ -57,7 +58,7 @@ def indexed_titles(scans: Iterable[Scan]) -> dict[str, str]:
     for folder in sorted({os.path.dirname(scan.file.source.path) for scan in scans}):  # noqa: PTH120 - no object each
         try:
             index = msgspec.json.decode(Path(folder, _INDEX).read_bytes(), type=_Index)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, *UNREADABLE):
             continue
         titles.update((each.session_id, each.summary) for each in index.entries if each.session_id and each.summary)
     return titles
@@ -77,7 +78,7 @@ class SpilledResults:
             return None
         try:
             named = msgspec.json.decode(structured, type=_Spilled).persisted_output_path if structured else None
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             named = None
         path = self._paths.get(_place(named or _named_in(text)))
         try:

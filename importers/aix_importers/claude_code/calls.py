@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from aix_importers.claude_code.embedded import without_embedded_files
 from aix_importers.claude_code.messages import OpenMessage
-from aix_importers.claude_code.records import Block, Record, decode_blocks, text_of
+from aix_importers.claude_code.records import UNREADABLE, Block, Record, decode_blocks, text_of
 
 ERROR_CHARACTERS = 2_000
 
@@ -70,6 +70,6 @@ def canonical_hash(params: Raw) -> str | None:
     """Return the SHA-256 of JSON that is the same however its keys are ordered."""
     try:
         value = msgspec.json.decode(params)
-    except (msgspec.MsgspecError, RecursionError):
+    except UNREADABLE:
         return None
     return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()

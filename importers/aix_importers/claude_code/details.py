@@ -7,7 +7,7 @@ from operator import attrgetter
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.records import Block, LooseMessage, Message, Record
+from aix_importers.claude_code.records import UNREADABLE, Block, LooseMessage, Message, Record, text_of
 
 _DETAILS = tuple(
     (attribute, name)
@@ -54,13 +54,10 @@ def message_details(message: Message) -> dict[str, object]:
 
 def spread_text(fields: dict[str, Raw]) -> str | None:
     """Return the text that a client spread over fields named 0, 1, 2, …, a character in each."""
-    characters: list[object] = []
+    characters: list[str] = []
     while (piece := fields.get(str(len(characters)))) is not None and len(characters) < _MOST_SPREAD:
-        try:
-            characters.append(msgspec.json.decode(piece))
-        except msgspec.MsgspecError:
-            break
-    return "".join(map(str, characters)) or None
+        characters.append(text_of(piece) or "")
+    return "".join(characters) or None
 
 
 class _ImageSource(Struct, gc=False):
@@ -75,7 +72,7 @@ def image_of(block: Block) -> dict[str, object]:
     found: dict[str, object] = {"type": block.type}
     try:
         source = msgspec.json.decode(block.source, type=_ImageSource)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return found
     found["media_type"] = source.media_type
     if source.data is not None:

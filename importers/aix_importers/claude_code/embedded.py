@@ -5,6 +5,8 @@ from base64 import b64decode
 
 import msgspec
 
+from aix_importers.claude_code.records import UNREADABLE
+
 _MARK = b'"base64"'
 _LEAST_CHARACTERS = 64
 
@@ -15,7 +17,7 @@ def without_embedded_files(data: bytes) -> bytes:
         return data
     try:
         return msgspec.json.encode(_described(msgspec.json.decode(data)))
-    except (msgspec.MsgspecError, RecursionError):
+    except UNREADABLE:
         return data
 
 

@@ -65,11 +65,18 @@ class TranscriptReader:
 
     def _records(self, line: RawLine, data: bytes) -> list[Record]:
         try:
+            return self._read(line, data)
+        except RecursionError:
+            self._note(line, "too_deep", "The line holds JSON that is nested too deeply to be read.")
+            return []
+
+    def _read(self, line: RawLine, data: bytes) -> list[Record]:
+        try:
             record = decode_record(data)
             return [record] if _is_sound(data) else self._recovered(line)
         except msgspec.ValidationError:
             return self._read_oddly(line, data)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return self._recovered(line)
         except RecursionError:
             self._note(line, "too_deep", "The line holds JSON that is nested too deeply to be read.")
@@ -112,12 +119,7 @@ class TranscriptReader:
         except UnicodeDecodeError:
             text = data.decode("utf-8", "replace")
             self._note(line, "invalid_utf8", "The line is not UTF-8; what cannot be read was replaced by U+FFFD.")
-        try:
-            values = self._values(line, text)
-            return [record for value in values for record in self._of_value(line, value)]
-        except RecursionError:
-            self._note(line, "too_deep", "The line holds JSON that is nested too deeply to be read.")
-            return []
+        return [record for value in self._values(line, text) for record in self._of_value(line, value)]
 
     def _values(self, line: RawLine, text: str) -> list[object]:
         values, end = leading_values(text)

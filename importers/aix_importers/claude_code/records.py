@@ -14,6 +14,9 @@ from msgspec import Raw, Struct, field
 NOTHING = Raw(b"")
 """Stands for a field that is not there."""
 
+UNREADABLE = (msgspec.MsgspecError, RecursionError)
+"""What is raised where JSON is not as expected, or nested too deeply."""
+
 LARGEST = 2**63 - 1
 """What a column holds at most."""
 
@@ -241,11 +244,11 @@ def decode_message(raw: Raw) -> LooseMessage | Message:
     """Decode the message of a record, whatever it holds."""
     try:
         return _MESSAGE.decode(raw)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         pass
     try:
         fields = _FIELDS.decode(raw)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return Message(content=raw)
     return _loosely(LooseMessage, fields)[0]
 
@@ -256,11 +259,11 @@ def decode_usage(raw: Raw) -> Usage | None:
         return None
     try:
         return _USAGE.decode(raw)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         pass
     try:
         fields = _FIELDS.decode(raw)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
     return _loosely(Usage, {name: value for name, value in fields.items() if name in _hints(Usage)})[0]
 
@@ -271,7 +274,7 @@ def decode_blocks(raw: Raw) -> list[Block]:
         return []
     try:
         content = _CONTENT.decode(raw)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return [_block(piece) for piece in decode_raw_blocks(raw)]
     return [Block(type="text", text=content)] if isinstance(content, str) else content
 
@@ -280,7 +283,7 @@ def decode_raw_blocks(raw: Raw) -> list[Raw]:
     """Return the blocks of a content as the JSON they are; a content that is no list is one."""
     try:
         return _RAW_BLOCKS.decode(raw)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return [raw] if raw and bytes(raw) != b"null" else []
 
 
@@ -288,14 +291,14 @@ def text_of(raw: Raw) -> str | None:
     """Return what a value says when it is a text."""
     try:
         return _TEXT.decode(raw)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
 
 
 def _block(piece: Raw) -> Block:
     try:
         fields = _FIELDS.decode(piece)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return Block()
     return _loosely(Block, {name: value for name, value in fields.items() if name in _hints(Block)})[0]
 
@@ -317,7 +320,7 @@ def _loosely(kind: type[_Kind], fields: Mapping[str, Raw]) -> tuple[_Kind, list[
             continue
         try:
             values[attribute] = msgspec.json.decode(value, type=type_)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             wrong.append(name)
             unknown[name] = value
     if unknown and "aix:unknown" in hints:

@@ -26,6 +26,7 @@ from aix_importers.claude_code.classes import (
 from aix_importers.claude_code.names import FileKind, SourceFile
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
+    UNREADABLE,
     Block,
     LooseMessage,
     Message,
@@ -355,7 +356,7 @@ class Scanner:
         if b'"agentId"' in bytes(record.tool_use_result) or b'"totalTokens"' in bytes(record.tool_use_result):
             try:
                 found = msgspec.json.decode(record.tool_use_result, type=SpawnResult)
-            except msgspec.MsgspecError:
+            except UNREADABLE:
                 return
             scan.spawn_results[call_id] = found
             if found.agent_id:
@@ -494,7 +495,7 @@ def decode_queued(raw: Raw) -> Queued | None:
     """Decode an attachment when it is a prompt that waited."""
     try:
         queued = msgspec.json.decode(raw, type=Queued)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
     return queued if queued.type == "queued_command" else None
 
@@ -503,7 +504,7 @@ def decode_progress(raw: Raw) -> Progress | None:
     """Decode progress when it is that of a subagent."""
     try:
         progress = msgspec.json.decode(raw, type=Progress)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
     return progress if progress.type == "agent_progress" else None
 
@@ -512,7 +513,7 @@ def decode_nested(raw: Raw) -> Record | None:
     """Decode a record of a subagent that stands in the progress of its call."""
     try:
         nested = msgspec.json.decode(raw, type=_Nested)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
     if nested.type not in ("user", "assistant"):
         return None
@@ -565,6 +566,6 @@ class _SpawnInput(Struct, gc=False):
 def _spawn(block: Block) -> Spawn:
     try:
         given = msgspec.json.decode(block.input, type=_SpawnInput) if block.input else _SpawnInput()
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         given = _SpawnInput()
     return Spawn(block.id or "", given.prompt, given.description, given.subagent_type)

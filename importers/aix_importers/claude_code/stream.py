@@ -7,7 +7,7 @@ the same conversation, and the conversation of a subagent is told by the call th
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.records import NOTHING, Record
+from aix_importers.claude_code.records import NOTHING, UNREADABLE, Record
 
 FIELDS = {
     "agents", "apiKeySource", "claude_code_version", "duration_api_ms", "duration_ms", "is_error", "mcp_servers",
@@ -57,7 +57,7 @@ def tools_of(record: Record) -> list[str]:
     """Return the tools that the beginning of a capture lists."""
     try:
         return msgspec.json.decode(_field(record, "tools"), type=list[str])
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return []
 
 
@@ -65,7 +65,7 @@ def denied_calls(record: Record) -> list[str]:
     """Return the calls that the end of a capture says were denied."""
     try:
         denials = msgspec.json.decode(_field(record, "permission_denials"), type=list[_Denial])
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return []
     return [denial.tool_use_id for denial in denials if denial.tool_use_id]
 
@@ -77,14 +77,14 @@ def _field(record: Record, name: str) -> Raw:
 def _text(record: Record, name: str) -> str | None:
     try:
         return msgspec.json.decode(_field(record, name), type=str)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
 
 
 def _metadata(raw: Raw) -> Raw:
     try:
         found = msgspec.json.decode(raw, type=_Metadata)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return NOTHING
     named = {"trigger": found.trigger, "preTokens": found.pre_tokens, "postTokens": found.post_tokens}
     return Raw(msgspec.json.encode({name: value for name, value in named.items() if value is not None}))

@@ -16,6 +16,7 @@ from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
+    UNREADABLE,
     Block,
     Message,
     Record,
@@ -137,13 +138,14 @@ class Teller:
             self._first_uuids.setdefault((message.id, record.agent_id), uuid)
         if turn is None or not self._is_told_here(uuid):
             return
+        key = self._message_key(record, message)  # which a copy may spell differently
         better = self._copies.best(uuid)
         if better is not None:  # it says more, but what it is called stays what it is called here
             message.content = decode_message(better.message).content
             record.tool_use_result = better.tool_use_result
         blocks = decode_blocks(message.content)
         if record.type == "assistant":
-            self._assistant(record, message, blocks, turn)
+            self._assistant(record, message, blocks, turn, key)
         else:
             self._user(record, message, blocks, turn)
 
@@ -151,12 +153,11 @@ class Teller:
         """Whether what a record says is taken from this copy of it."""
         return uuid not in self._placement.replayed and self._copies.is_first(uuid, self._scan, self._offset)
 
-    def _assistant(self, record: Record, message: Message, blocks: list[Block], turn: Turn) -> None:
+    def _assistant(self, record: Record, message: Message, blocks: list[Block], turn: Turn, key: str) -> None:
         facts = self._facts_of(turn.thread)
         if kind_of_assistant(message, blocks) is Kind.NO_RESPONSE:
             self._open(facts, record, turn, "system", "event", record.uuid or "").add(record, message, blocks)
             return
-        key = self._message_key(record, message)
         opened = self._open_messages.get(key)
         if opened is None:
             opened = self._new_message(facts, record, turn, "assistant", None, key)
@@ -434,7 +435,7 @@ class _Thinking(Struct, gc=False, rename="camel"):
 def _thinking(raw: Raw) -> str | None:
     try:
         found = msgspec.json.decode(raw, type=_Thinking)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
     if found.disabled:
         return "disabled"

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import Raw, Struct
 
+from aix_importers.claude_code.records import UNREADABLE
+
 
 @dataclass(frozen=True, slots=True)
 class NotedTools:
@@ -30,7 +32,7 @@ def tools_in_attachment(attachment: Raw) -> NotedTools:
         return NotedTools()
     try:
         noted = msgspec.json.decode(data, type=_Attachment)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return NotedTools()
     if noted.type == "deferred_tools_delta":
         return NotedTools((*noted.added_names, *noted.readded_names), tuple(noted.removed_names))
@@ -43,5 +45,5 @@ def tools_allowed(result: Raw) -> list[str]:
         return []
     try:
         return msgspec.json.decode(result, type=_Attachment).allowed_tools
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return []

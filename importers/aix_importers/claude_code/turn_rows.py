@@ -12,7 +12,7 @@ from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFa
 from aix_importers.claude_code.message_rows import source_of
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
-from aix_importers.claude_code.records import count
+from aix_importers.claude_code.records import UNREADABLE, count
 from aix_importers.claude_code.sessions import Session, last_time
 from aix_importers.claude_code.spawning import SpawnLinks
 from aix_importers.claude_code.usage import Request
@@ -172,7 +172,7 @@ class TurnRows:
         for raw in (noted.preserved_segment, noted.preserved_messages):
             try:
                 preserved = msgspec.json.decode(raw, type=_Preserved) if raw else _Preserved()
-            except msgspec.MsgspecError:
+            except UNREADABLE:
                 continue
             for uuid in (preserved.head_uuid, *preserved.uuids[:1]):
                 if uuid and (turn := self._placement.resolve(uuid)):
@@ -263,7 +263,7 @@ class TurnRows:
 def _noted(metadata: Raw | None) -> CompactMetadata:
     try:
         return msgspec.json.decode(metadata, type=CompactMetadata) if metadata else CompactMetadata()
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return CompactMetadata()
 
 

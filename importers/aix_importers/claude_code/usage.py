@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.names import SourceFile
-from aix_importers.claude_code.records import Message, Record, Usage, count, decode_usage
+from aix_importers.claude_code.records import UNREADABLE, Message, Record, Usage, count, decode_usage
 
 _LARGEST_COST = 10**12
 _COST_STEP = Decimal("1e-12")
@@ -108,7 +108,7 @@ class Requests:
         self._searches.add(call_id)
         try:
             found = msgspec.json.decode(result, type=_Searches)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return
         count = found.search_count
         if count is None:
@@ -175,7 +175,7 @@ class _Iteration(Usage, gc=False):
 def _advice(usage: Usage) -> tuple[Advice, ...]:
     try:
         iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return ()
     return tuple(Advice(each.model, each.usage or each) for each in iterations if each.type == "advisor_message")
 
