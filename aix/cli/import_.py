@@ -26,6 +26,13 @@ _FAILURES_SHOWN = 20
 @click.option("--reparse", is_flag=True, help="Read everything again, and replace the rows it gave before.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes. Default: one per processor.")
 @click.option("--machine", metavar="NAME", help="Import histories that were copied from another machine as NAME's.")
+@click.option(
+    "--settings",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A settings file of a tool, for its permission rules; without PATH nothing else is imported. Repeatable.",
+)
 @click.option("--keep-raw", is_flag=True, help="Keep a copy of every source, so that it can be read again later.")
 @importer_options
 @ledger_option
@@ -37,6 +44,7 @@ def command(
     reparse: bool,  # noqa: FBT001
     jobs: int | None,
     machine: str | None,
+    settings: tuple[Path, ...],
     keep_raw: bool,  # noqa: FBT001
     importer: str | None,
     options: "Options",
@@ -59,10 +67,12 @@ def command(
       aix import
       aix import ~/old-laptop/histories --machine old-laptop
       aix import log.jsonl --strict
+      aix import histories --settings managed-settings.json
       aix import /mnt/laptop/aix-ledger
     """
     if machine is not None and not machine.isprintable():
         raise click.UsageError("--machine must be a name that can be printed.")
+    paths = (*paths, *settings)
     others = [path for path in paths if is_ledger(path)]
     if others and len(others) < len(paths):
         raise click.UsageError("Import ledgers and histories one after the other.")
@@ -76,7 +86,7 @@ def command(
     from aix.importing import readable
     from aix.importing.run import Settings, import_histories
 
-    settings = Settings(
+    manner = Settings(
         jobs=jobs,
         strict=strict,
         dry_run=dry_run,
@@ -88,7 +98,7 @@ def command(
         argv=[readable(word) for word in sys.argv[1:]],
     )
     with import_progress() as watcher:
-        report = import_histories(ledger, paths or None, settings, watcher)
+        report = import_histories(ledger, paths or None, manner, watcher)
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
     return _listing(report, is_by_default=not paths, dry_run=dry_run)
