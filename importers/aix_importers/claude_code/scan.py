@@ -44,6 +44,7 @@ _STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
 _TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>(\w+)</status>", re.DOTALL)
 _AGENT_ID = re.compile(r"agentId: (\w+)")
+_GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
 _SPAWNING_TOOLS = ("Task", "Agent")
 
 
@@ -141,6 +142,7 @@ class Scan:
         """When the file was last written."""
         self.first_text: str | None = None
         self.live_leaf: str | None = None
+        """The record that is noted as the end of the conversation, unless it goes on behind that note."""
         self.titles = Titles(custom={}, generated={}, of_leaves={}, agent_names={})
         self.slug: str | None = None
         self.spawns: dict[str, Spawn] = {}
@@ -273,6 +275,8 @@ class Scanner:
                 scan.ties.add(f"agent:{record.agent_id}")
         else:
             scan.entries.append(entry)
+            if entry.kind in _GOES_ON:  # whatever was noted as the end of the conversation is not
+                scan.live_leaf = None
 
     def _conversation(
         self, scan: Scan, record: Record, at: Located, session_id: str | None, agent: str | None = None

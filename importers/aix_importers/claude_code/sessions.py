@@ -35,7 +35,7 @@ def sessions_of(threads: Sequence[Thread], placement: Placement) -> list[Session
     found: dict[str, Session] = {}
     for thread in threads:
         leaf = placement.resolve(thread.scan.live_leaf) if not thread.is_subagent else None
-        head = _newest_after(leaf, thread) if leaf else thread.latest
+        head = leaf or thread.latest
         if head is None:
             continue
         known = found.get(thread.label)
@@ -46,22 +46,6 @@ def sessions_of(threads: Sequence[Thread], placement: Placement) -> list[Session
         if last_time(thread) >= last_time(known.thread):
             known.thread, known.head = thread, head
     return [*found.values(), *_left_branches(found, placement)]
-
-
-def _newest_after(leaf: Turn, thread: Thread) -> Turn:
-    """Return the newest turn of the branch that a turn is on: it may have gone on since it was noted as the end."""
-    elsewhere: set[Turn] = set()
-    newest_first = [*([thread.latest] if thread.latest else []), *reversed(thread.turns)]
-    for newest in newest_first:
-        path = []
-        turn: Turn | None = newest
-        while turn is not None and turn is not leaf and turn not in elsewhere:
-            path.append(turn)
-            turn = turn.parent
-        if turn is leaf:
-            return newest
-        elsewhere.update(path)
-    return leaf
 
 
 def _left_branches(sessions: Mapping[str, Session], placement: Placement) -> list[Session]:
