@@ -21,6 +21,7 @@ OUTLINES = {
         ["1 completed ua", "3<1 completed uata", "7<3 completed ua", "9<1 completed ua", "11<9 failed us"],
         ["S1 -> 9", "S1~11 -> 11 archived", "S1~3 -> 7 archived"],
     ),
+    "resumed_after_last_prompt": Outline(["1 completed ua", "3<1 completed ua"], ["S1 -> 3"]),
     "interrupts": Outline(["1 failed uas", "4<1 failed uats", "8<4 failed us", "10<8 completed uua"], ["S1 -> 10"]),
     "queued_attachments": Outline(["1 completed uatuuuua", "8<1 completed ua"], ["S1 -> 8"]),
     "queued_operations": Outline(["1 completed uauta", "5<1 completed ua"], ["S1 -> 5"]),
