@@ -51,7 +51,8 @@ class TranscriptReader:
                 if record.uuid is None and record.type in ("user", "assistant") and record.message:
                     digest = hashlib.sha256(record.message).hexdigest()[:_UUID_DIGITS]
                     record.uuid = f"line:{record.session_id}:{record.timestamp}:{digest}"
-                    self._note(line, "no_uuid", "The record has no uuid; what it says stands for one.")
+                    if "uuid" not in (record.unknown or {}):  # else it was noted as one of the wrong type
+                        self._note(line, "no_uuid", "The record has no uuid; what it says stands for one.")
                 if record.unknown:
                     unknown = record.unknown.keys() - KNOWN_FIELDS
                     self._unknown.update(unknown - FIELDS if record.snake_session_id is not None else unknown)

@@ -1,6 +1,6 @@
 """Which call started which subagent, by the best evidence that the log has."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aix_importers.claude_code.placement import Thread
@@ -19,6 +19,8 @@ class SpawnLinks:
     results: Mapping[str, SpawnResult]
     agent_types: Mapping[str, str]
     """By label of a subagent."""
+    asked_types: Collection[str]
+    """Labels of subagents of which only the type is known that was asked for."""
     descriptions: Mapping[str, str]
     """By agent: what a file beside its transcript says of its task."""
     ended: Mapping[str, str]
@@ -45,6 +47,7 @@ def link_subagents(scans: Sequence[Scan], threads: Iterable[Thread], meta: Mappi
     call_of: dict[str, str] = {}
     label_of: dict[str, str] = {}
     agent_types: dict[str, str] = {}
+    asked_types: set[str] = set()
     for thread in threads:
         if not thread.is_subagent:
             continue
@@ -55,14 +58,17 @@ def link_subagents(scans: Sequence[Scan], threads: Iterable[Thread], meta: Mappi
             *(found.get(thread.agent_id or "") for found in later),
         ]
         call = next((each for each in candidates if each is not None and each in spawns), None)
-        agent_type = _agent_type(thread, call, spawns, results, meta)
+        agent_type = _agent_type(thread, call, results, meta)
         if agent_type:
             agent_types[thread.label] = agent_type
+        elif call is not None and spawns[call].agent_type:
+            agent_types[thread.label] = spawns[call].agent_type or ""
+            asked_types.add(thread.label)
         if call is not None and label_of.setdefault(call, thread.label) == thread.label:
             call_of[thread.label] = call
     ended = _together(scan.ended_agents for scan in scans)
     descriptions = {agent: found.description for agent, found in meta.items() if found.description}
-    return SpawnLinks(call_of, label_of, spawns, results, agent_types, descriptions, ended)
+    return SpawnLinks(call_of, label_of, spawns, results, agent_types, asked_types, descriptions, ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +98,12 @@ def _same_prompt(thread: Thread, by_prompt: Mapping[int, list[str]]) -> str | No
 def _agent_type(
     thread: Thread,
     call: str | None,
-    spawns: Mapping[str, Spawn],
     results: Mapping[str, SpawnResult],
     meta: Mapping[str, AgentMeta],
 ) -> str | None:
+    """Return the type that a subagent is said to have."""
     beside = meta.get(thread.agent_id or "")
     if beside and beside.agent_type:
         return beside.agent_type
-    if call is None:
-        return None
-    result = results.get(call)
-    return (result.agent_type if result else None) or spawns[call].agent_type
+    result = results.get(call or "")
+    return result.agent_type if result else None

@@ -88,6 +88,8 @@ class TurnRows:
         )
         if facts.is_start_inferred:
             self._writer.mark(source, "turns", turn_id, "started_at", "neighbour")
+        if thread.label in self._links.asked_types or (thread.is_subagent and agent_type is None):
+            self._writer.mark(source, "turns", turn_id, "toolset_name", "spawning_call")
         self._writer.add(source, "threads", turn_id=turn_id, persona_id=_PERSONA, thread_key=f"{ORIGIN}:{turn.key}")
         self._writer.add(
             source,
