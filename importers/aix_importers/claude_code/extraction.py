@@ -10,7 +10,7 @@ from aix.ids import ulid
 from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.claude_code.classes import said
 from aix_importers.claude_code.copies import Copies, read_record
-from aix_importers.claude_code.facts import TurnFacts
+from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
 from aix_importers.claude_code.message_rows import MessageRows, source_of
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
@@ -54,7 +54,7 @@ class _Extraction:
             self._placement.place(thread)
         self._placement.finish()
         self._copies = Copies(scans)
-        self._links = link_subagents(scans, self._threads, _agent_meta(scans))
+        self._links = link_subagents(scans, self._threads, self._placement, _agent_meta(scans))
         self._writer = Writer()
 
     def rows(self) -> Iterator[Rows | Problem]:
@@ -74,8 +74,9 @@ class _Extraction:
         for turn in self._placement.turns:
             turn_rows.add_turn(turn, teller.turns.get(turn) or TurnFacts(turn))
             yield from self._writer.take()
-        for compaction in teller.compactions.values():
-            turn_rows.add_compaction(compaction)
+        for turn in self._placement.turns:
+            if turn.is_compaction:
+                turn_rows.add_compaction(teller.compactions.get(turn) or CompactionFacts(turn))
         sessions = sessions_of(self._threads, self._placement)
         titles = titles_of(self._scans, self._placement, sessions)
         names = aliases_of(sessions)

@@ -106,7 +106,7 @@ class TurnRows:
         turn = facts.turn
         source, turn_id = source_of(turn), turn.id
         noted = _noted(facts.metadata)
-        kept = self._first_kept(noted)
+        kept = self._first_kept(turn, noted)
         through = (kept.parent or turn) if kept else (turn.parent or turn)
         flags: dict[str, object] = {}
         if facts.metadata:
@@ -164,14 +164,16 @@ class TurnRows:
         self._writer.mark(source_of(facts.turn), "compactions", turn_id, "duration_ms", "upper_bound")
         return facts.time - before
 
-    def _first_kept(self, noted: CompactMetadata) -> Turn | None:
+    def _first_kept(self, compaction: Turn, noted: CompactMetadata) -> Turn | None:
+        """Return the turn before a compaction from which on everything was kept."""
         for raw in (noted.preserved_segment, noted.preserved_messages):
             try:
                 preserved = msgspec.json.decode(raw, type=_Preserved) if raw else _Preserved()
             except UNREADABLE:
                 continue
             for uuid in (preserved.head_uuid, *preserved.uuids[:1]):
-                if uuid and (turn := self._placement.resolve(uuid)):
+                turn = self._placement.resolve(uuid) if uuid else None
+                if turn is not None and _is_before(turn, compaction):
                     return turn
         return None
 
@@ -247,6 +249,13 @@ class TurnRows:
             return "running" if ended is None else "completed" if ended == "completed" else "failed"
         outcome = self._placement.outcome_of_call(call)
         return {None: "running", False: "completed", True: "failed"}[outcome]
+
+
+def _is_before(turn: Turn, other: Turn) -> bool:
+    at = other.parent
+    while at is not None and at is not turn:
+        at = at.parent
+    return at is turn
 
 
 def _noted(metadata: Raw | None) -> CompactMetadata:
