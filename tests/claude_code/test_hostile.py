@@ -109,6 +109,9 @@ CASES = {
     ),
     "bom": Case(lambda a, b, c: b"\xef\xbb\xbf" + a + b + c, [("bom", 1)]),
     "invalid_utf8": Case(lambda a, b, c: a + b.replace(b"text of", b"\xff\xfe\xc3") + c, [("invalid_utf8", 2)]),
+    "invalid_utf8_around_the_message": Case(
+        lambda a, b, c: a + b.replace(b"/home/ada", b"/home/\xff") + c, [("invalid_utf8", 2)]
+    ),
     "lone_surrogates": Case(lambda a, b, c: a + b.replace(b"text of", b"\\ud83d half") + c, [("lone_surrogate", 2)]),
     "crlf": Case(lambda a, b, c: (a + b + c).replace(b"\n", b"\r\n")),
     "empty_lines": Case(lambda a, b, c: b"\n\n" + a + b"\n \t\n" + b + c),
@@ -136,6 +139,29 @@ CASES = {
     "a_line_twice": Case(lambda a, b, c: a + b + b + c),
     "a_uuid_twice": Case(
         lambda a, b, c: a + b + with_fields(a, message={"role": "user", "content": "else"}) + c, [("copies_differ", 3)]
+    ),
+    "a_uuid_twice_on_a_line": Case(
+        lambda a, b, c: a[:-1] + with_fields(b, uuid=json.loads(a)["uuid"]) + c,
+        [("several_values", 1), ("copies_differ", 1)],
+        "ask on",
+    ),
+    "a_copy_that_is_another_message": Case(
+        lambda a, b, c: a + b + b.replace(b'-answer", "type"', b'-other", "type"').replace(b"text of", b"longer") + c,
+        [("copies_differ", 3)],
+    ),
+    "a_compaction_that_keeps_what_comes_later": Case(
+        lambda a, b, c: (
+            a
+            + b
+            + with_fields(
+                c,
+                type="system",
+                subtype="compact_boundary",
+                uuid="cut",
+                compactMetadata={"trigger": "auto", "preservedSegment": {"headUuid": json.loads(c)["uuid"]}},
+            )
+            + c
+        )
     ),
     "another_session": Case(lambda a, b, c: a + b + with_fields(c, sessionId="somebody")),
     "a_session_that_is_no_uuid": Case(
