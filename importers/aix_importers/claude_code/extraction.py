@@ -15,7 +15,15 @@ from aix_importers.claude_code.message_rows import MessageRows, source_of
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
-from aix_importers.claude_code.records import UNREADABLE, Block, Message, Record, decode_blocks, decode_message
+from aix_importers.claude_code.records import (
+    UNREADABLE,
+    Block,
+    Message,
+    Record,
+    as_count,
+    decode_blocks,
+    decode_message,
+)
 from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
 from aix_importers.claude_code.spawning import AgentMeta, link_subagents
@@ -144,7 +152,8 @@ class _Extraction:
         """Keep the only figure that is known of subagents whose own records are nowhere."""
         for scan in self._scans:
             for call, result in scan.spawn_results.items():
-                if call in self._links.label_of or call not in self._links.spawns or result.total_tokens is None:
+                tokens = as_count(result.total_tokens)
+                if call in self._links.label_of or call not in self._links.spawns or tokens is None:
                     continue
                 turn = self._placement.turn_of_call(call)
                 if turn is None:
@@ -156,7 +165,7 @@ class _Extraction:
                     id=request_id,
                     session_label=rows.birthplace(turn),
                     requested_at=scan.first_time or 0,
-                    context_tokens=result.total_tokens,
+                    context_tokens=tokens,
                     kind="side",
                 )
                 self._writer.mark(source, "requests", request_id, "context_tokens", "total_tokens_of_last_message")

@@ -286,6 +286,15 @@ def text_of(raw: Raw) -> str | None:
         return None
 
 
+def as_count(value: float | None) -> int | None:
+    """Return a number of tokens, or of anything else; what cannot be one is unknown.
+
+    >>> as_count(12.6), as_count(-1), as_count(10**30), as_count(None)
+    (13, None, None, None)
+    """
+    return round(value) if value is not None and 0 <= value < LARGEST else None
+
+
 def _block(piece: Raw) -> Block:
     try:
         fields = _FIELDS.decode(piece)

@@ -12,7 +12,7 @@ from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
 from aix_importers.claude_code.message_rows import source_of
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
-from aix_importers.claude_code.records import UNREADABLE
+from aix_importers.claude_code.records import UNREADABLE, as_count
 from aix_importers.claude_code.sessions import Session, last_time
 from aix_importers.claude_code.spawning import SpawnLinks
 from aix_importers.claude_code.usage import Request
@@ -118,11 +118,11 @@ class TurnRows:
         if summariser is None and model is not None:
             flags["model_inferred"] = True
             self._writer.mark(source, "compactions", turn_id, "model", "model_before")
-        tokens_after = facts.tokens_after
-        if tokens_after is None and noted.post_tokens is not None:
-            tokens_after = noted.post_tokens
+        tokens_after, post_tokens = facts.tokens_after, as_count(noted.post_tokens)
+        if tokens_after is None and post_tokens is not None:
+            tokens_after = post_tokens
             flags["tokens_after_basis"] = "postTokens"
-        tokens_before = noted.pre_tokens
+        tokens_before = as_count(noted.pre_tokens)
         if tokens_before is None and through is not turn:
             tokens_before = facts.tokens_before
             if tokens_before is not None:
@@ -156,7 +156,7 @@ class TurnRows:
         self, facts: CompactionFacts, noted: CompactMetadata, flags: dict[str, object], turn_id: str
     ) -> int | None:
         if noted.duration_ms is not None:
-            return round(noted.duration_ms)
+            return as_count(noted.duration_ms)
         before = self._copies.time_of(facts.logical_parent or "")
         if facts.time is None or before is None or facts.time < before:
             return None
