@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,6 +241,14 @@ def test_a_transcript_may_be_wrong_in_any_way(
     case, _, _ = path.partition("/")
     tree = {name: content for name, content in tree_of(case).items() if name.endswith(".jsonl")}
     extract(folder, {**tree, path: mutated(tree[path], chance)})
+
+
+@pytest.mark.parametrize("number", ["-1", "9223372036854775806", "9223372036854775808", "1" + "0" * 30, "1e300", "0.5"])
+def test_numbers_may_have_any_size(tmp_path: Path, number: str) -> None:
+    for name in SITUATIONS:
+        tree = {path: content for path, content in tree_of(name).items() if path.endswith(".jsonl")}
+        changed = {path: re.sub(rb'(?<=":)[0-9.]+(?=[,}])', number.encode(), content) for path, content in tree.items()}
+        extract(tmp_path / name, changed)
 
 
 @EXAMPLES
