@@ -19,18 +19,17 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
     """Change a transcript in a few ways, most of which no client and no accident would come up with."""
     lines = content.split(b"\n")
     for _ in range(chance.randint(1, 4)):
-        chance.choice(_MUTATIONS)(lines, chance)
+        if lines:
+            chance.choice(_MUTATIONS)(lines, chance)
     return b"\n".join(lines)
 
 
 def _drop(lines: Lines, chance: random.Random) -> None:
-    if lines:
-        del lines[chance.randrange(len(lines))]
+    del lines[chance.randrange(len(lines))]
 
 
 def _duplicate(lines: Lines, chance: random.Random) -> None:
-    if lines:
-        lines.insert(chance.randrange(len(lines)), chance.choice(lines))
+    lines.insert(chance.randrange(len(lines)), chance.choice(lines))
 
 
 def _shuffle(lines: Lines, chance: random.Random) -> None:

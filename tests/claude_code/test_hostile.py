@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ IMPORTS = settings(
     max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "1")),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # an example takes seconds: to shrink one would take minutes
 )
+CHANCES = st.integers(0, 2**32).map(random.Random)
+"""Also the simplest of them does something."""
 TRANSCRIPTS = [path for path in tree_of(*SITUATIONS) if path.endswith(".jsonl")]
 DEEP = b"[" * 100_000
 LARGE = 3_000_000
@@ -109,6 +112,9 @@ CASES = {
     ),
     "bom": Case(lambda a, b, c: b"\xef\xbb\xbf" + a + b + c, [("bom", 1)]),
     "invalid_utf8": Case(lambda a, b, c: a + b.replace(b"text of", b"\xff\xfe\xc3") + c, [("invalid_utf8", 2)]),
+    "invalid_utf8_around_the_message": Case(
+        lambda a, b, c: a + b.replace(b"/home/ada", b"/home/\xff") + c, [("invalid_utf8", 2)]
+    ),
     "lone_surrogates": Case(lambda a, b, c: a + b.replace(b"text of", b"\\ud83d half") + c, [("lone_surrogate", 2)]),
     "crlf": Case(lambda a, b, c: (a + b + c).replace(b"\n", b"\r\n")),
     "empty_lines": Case(lambda a, b, c: b"\n\n" + a + b"\n \t\n" + b + c),
@@ -136,6 +142,29 @@ CASES = {
     "a_line_twice": Case(lambda a, b, c: a + b + b + c),
     "a_uuid_twice": Case(
         lambda a, b, c: a + b + with_fields(a, message={"role": "user", "content": "else"}) + c, [("copies_differ", 3)]
+    ),
+    "a_uuid_twice_on_a_line": Case(
+        lambda a, b, c: a[:-1] + with_fields(b, uuid=json.loads(a)["uuid"]) + c,
+        [("several_values", 1), ("copies_differ", 1)],
+        "ask on",
+    ),
+    "a_copy_that_is_another_message": Case(
+        lambda a, b, c: a + b + b.replace(b'-answer", "type"', b'-other", "type"').replace(b"text of", b"longer") + c,
+        [("copies_differ", 3)],
+    ),
+    "a_compaction_that_keeps_what_comes_later": Case(
+        lambda a, b, c: (
+            a
+            + b
+            + with_fields(
+                c,
+                type="system",
+                subtype="compact_boundary",
+                uuid="cut",
+                compactMetadata={"trigger": "auto", "preservedSegment": {"headUuid": json.loads(c)["uuid"]}},
+            )
+            + c
+        )
     ),
     "another_session": Case(lambda a, b, c: a + b + with_fields(c, sessionId="somebody")),
     "a_session_that_is_no_uuid": Case(
@@ -206,7 +235,7 @@ def extract(folder: Path, tree: Tree) -> list[Rows | Problem | Ties]:
 
 
 @EXAMPLES
-@given(path=st.sampled_from(TRANSCRIPTS), chance=st.randoms(use_true_random=False))
+@given(path=st.sampled_from(TRANSCRIPTS), chance=CHANCES)
 def test_a_transcript_may_be_wrong_in_any_way(
     tmp_path_factory: pytest.TempPathFactory, path: str, chance: random.Random
 ) -> None:
@@ -216,6 +245,14 @@ def test_a_transcript_may_be_wrong_in_any_way(
     extract(folder, {**tree, path: mutated(tree[path], chance)})
 
 
+@pytest.mark.parametrize("number", ["-1", "9223372036854775806", "9223372036854775808", "1" + "0" * 30, "1e300", "0.5"])
+def test_numbers_may_have_any_size(tmp_path: Path, number: str) -> None:
+    for name in SITUATIONS:
+        tree = {path: content for path, content in tree_of(name).items() if path.endswith(".jsonl")}
+        changed = {path: re.sub(rb'(?<=":)[0-9.]+(?=[,}])', number.encode(), content) for path, content in tree.items()}
+        extract(tmp_path / name, changed)
+
+
 @EXAMPLES
 @given(content=st.binary(max_size=300))
 def test_any_bytes_may_be_a_transcript(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
@@ -223,7 +260,7 @@ def test_any_bytes_may_be_a_transcript(tmp_path_factory: pytest.TempPathFactory,
 
 
 @IMPORTS
-@given(chance=st.randoms(use_true_random=False))
+@given(chance=CHANCES)
 def test_a_ledger_of_wrong_transcripts_keeps_its_promises(
     tmp_path_factory: pytest.TempPathFactory, chance: random.Random
 ) -> None:

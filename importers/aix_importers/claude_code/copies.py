@@ -63,11 +63,18 @@ class Copies:
             self._others.setdefault(entry.uuid, []).append((scan, entry))
 
     def _choose(self, uuid: str, others: list[tuple[Scan, Entry]]) -> None:
-        by_digest = {entry.digest: (scan, entry) for scan, entry in reversed([self._first[uuid], *others])}
-        best = min(by_digest.values(), key=lambda copy: _rank(copy[0], copy[1], uuid))
+        first = self._first[uuid]
+        by_digest = {entry.digest: (scan, entry) for scan, entry in reversed([first, *others])}
+        # One that makes other calls is another record, whatever it is called.
+        alike = [copy for copy in by_digest.values() if _structure(copy[1]) == _structure(first[1])]
+        best = min(alike, key=lambda copy: _rank(copy[0], copy[1], uuid))
         self.differing += [copy for copy in by_digest.values() if copy is not best]
-        if best[1] is not self._first[uuid][1]:
+        if best[1] is not first[1]:
             self._best[uuid] = best
+
+
+def _structure(entry: Entry) -> tuple[object, ...]:
+    return entry.kind, entry.calls, entry.results_of
 
 
 def read_record(scan: Scan, byte_offset: int, uuid: str) -> Record | None:

@@ -8,12 +8,12 @@ from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.claude_code.beside import SpilledResults, agent_meta, indexed_titles
 from aix_importers.claude_code.classes import said
 from aix_importers.claude_code.copies import Copies, read_record
-from aix_importers.claude_code.facts import TurnFacts
+from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
 from aix_importers.claude_code.message_rows import MessageRows, source_of
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
-from aix_importers.claude_code.records import Block, Message, Record, count, decode_blocks, decode_message
+from aix_importers.claude_code.records import Block, Message, Record, as_count, decode_blocks, decode_message
 from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
 from aix_importers.claude_code.spawning import link_subagents
@@ -56,7 +56,7 @@ class _Extraction:
             self._placement.place(thread)
         self._placement.finish()
         self._copies = Copies(scans)
-        self._links = link_subagents(scans, self._threads, agent_meta(scans))
+        self._links = link_subagents(scans, self._threads, self._placement, agent_meta(scans))
         self._writer = Writer()
 
     def rows(self) -> Iterator[Rows | Problem]:
@@ -77,8 +77,9 @@ class _Extraction:
             turn_rows.add_turn(turn, teller.turns.get(turn) or TurnFacts(turn))
             if self._writer.is_full():
                 yield from self._writer.take()
-        for compaction in teller.compactions.values():
-            turn_rows.add_compaction(compaction)
+        for turn in self._placement.turns:
+            if turn.is_compaction:
+                turn_rows.add_compaction(teller.compactions.get(turn) or CompactionFacts(turn))
         sessions = sessions_of(self._threads, self._placement)
         titles = titles_of(self._scans, self._placement, sessions, indexed_titles(self._scans))
         aliases = aliases_of(sessions)
@@ -146,7 +147,8 @@ class _Extraction:
         """Keep the only figure that is known of subagents whose own records are nowhere."""
         for scan in self._scans:
             for call, result in scan.spawn_results.items():
-                if call in self._links.label_of or call not in self._links.spawns or count(result.total_tokens) is None:
+                tokens = as_count(result.total_tokens)
+                if call in self._links.label_of or call not in self._links.spawns or tokens is None:
                     continue
                 turn = self._placement.turn_of_call(call)
                 if turn is None:
@@ -158,7 +160,7 @@ class _Extraction:
                     id=request_id,
                     session_label=rows.birthplace(turn),
                     requested_at=scan.first_time or 0,
-                    context_tokens=count(result.total_tokens),
+                    context_tokens=tokens,
                     kind="side",
                 )
                 self._writer.mark(source, "requests", request_id, "context_tokens", "total_tokens_of_last_message")

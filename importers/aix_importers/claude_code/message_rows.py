@@ -15,7 +15,7 @@ from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.outcomes import Outcome, outcome_of_result
 from aix_importers.claude_code.placement import ORIGIN, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
-from aix_importers.claude_code.records import Record, count
+from aix_importers.claude_code.records import Record
 from aix_importers.claude_code.tools import access_of
 from aix_importers.claude_code.usage import Advice, Request
 from aix_importers.claude_code.writer import Writer
@@ -334,13 +334,13 @@ class MessageRows:
             provider=provider_of(advice.model),
             origin_message_id=request.origin_message_id or None,
             parent_request_id=ulid("req", ORIGIN, request.key),
-            input_tokens=count(usage.input_tokens),
-            output_tokens=count(usage.output_tokens),
-            cache_read_tokens=count(usage.cache_read_input_tokens),
-            cache_write_tokens=count(usage.cache_creation_input_tokens),
-            cache_write_5m_tokens=count(split.ephemeral_5m_input_tokens) if split else None,
-            cache_write_1h_tokens=count(split.ephemeral_1h_input_tokens) if split else None,
-            context_tokens=count(advice.context_tokens),
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cache_read_tokens=usage.cache_read_input_tokens,
+            cache_write_tokens=usage.cache_creation_input_tokens,
+            cache_write_5m_tokens=split.ephemeral_5m_input_tokens if split else None,
+            cache_write_1h_tokens=split.ephemeral_1h_input_tokens if split else None,
+            context_tokens=advice.context_tokens,
             git_branch=request.git_branch or None,
             cwd=request.cwd,
             kind="advisor",

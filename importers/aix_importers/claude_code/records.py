@@ -21,15 +21,6 @@ LARGEST = 2**63 - 1
 """What a column holds at most."""
 
 
-def count(value: float | None) -> int | None:
-    """Return a number as a column can hold it; what cannot be a count is unknown.
-
-    >>> count(3), count(2.6), count(-1), count(10**30)
-    (3, 3, None, None)
-    """
-    return round(value) if value is not None and 0 <= value <= LARGEST else None
-
-
 class CacheCreation(Struct, gc=False):
     """How long what was written to the cache is kept."""
 
@@ -293,6 +284,15 @@ def text_of(raw: Raw) -> str | None:
         return _TEXT.decode(raw)
     except UNREADABLE:
         return None
+
+
+def as_count(value: float | None) -> int | None:
+    """Return a number of tokens, or of anything else; what cannot be one is unknown.
+
+    >>> as_count(12.6), as_count(-1), as_count(10**30), as_count(None)
+    (13, None, None, None)
+    """
+    return round(value) if value is not None and 0 <= value < LARGEST else None
 
 
 def _block(piece: Raw) -> Block:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aix_importers.claude_code.placement import Thread
+from aix_importers.claude_code.placement import Placement, Thread
 from aix_importers.claude_code.scan import Entry, Scan, Spawn, SpawnResult
 
 
@@ -27,9 +27,13 @@ class SpawnLinks:
     """By agent: how a notice says that it ended."""
 
 
-def link_subagents(scans: Sequence[Scan], threads: Iterable[Thread], meta: Mapping[str, "AgentMeta"]) -> SpawnLinks:
+def link_subagents(
+    scans: Sequence[Scan], threads: Iterable[Thread], placement: Placement, meta: Mapping[str, "AgentMeta"]
+) -> SpawnLinks:
     """Find the call that started each subagent; `meta` is what files beside the transcripts say, by agent."""
-    spawns = {call: spawn for scan in scans for call, spawn in scan.spawns.items()}
+    spawns = {
+        call: spawn for scan in scans for call, spawn in scan.spawns.items() if placement.turn_of_call(call) is not None
+    }
     results = {call: result for scan in scans for call, result in scan.spawn_results.items()}
     by_prompt: dict[int, list[str]] = {}
     for spawn in spawns.values():
@@ -49,7 +53,7 @@ def link_subagents(scans: Sequence[Scan], threads: Iterable[Thread], meta: Mappi
     agent_types: dict[str, str] = {}
     asked_types: set[str] = set()
     for thread in threads:
-        if not thread.is_subagent:
+        if not thread.is_subagent or thread.latest is None:
             continue
         candidates = [
             thread.named_call,

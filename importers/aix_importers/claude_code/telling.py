@@ -90,8 +90,13 @@ class Teller:
         self._current_calls: dict[str, str] = {}
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._main = self._facts_of(thread) if thread else None
+        self._offset = -1
+        self._told_here: set[str] = set()
+        """Records that were told of this line, which may hold several."""
         for located in _records(scan):
-            self._offset = located.byte_offset
+            if located.byte_offset != self._offset:
+                self._offset = located.byte_offset
+                self._told_here.clear()
             self._take(located.record, rebuilt)
             if self._rows.is_full():
                 yield from self._rows.take()
@@ -151,7 +156,11 @@ class Teller:
 
     def _is_told_here(self, uuid: str) -> bool:
         """Whether what a record says is taken from this copy of it."""
-        return uuid not in self._placement.replayed and self._copies.is_first(uuid, self._scan, self._offset)
+        if uuid in self._placement.replayed or not self._copies.is_first(uuid, self._scan, self._offset):
+            return False
+        is_second = uuid in self._told_here
+        self._told_here.add(uuid)
+        return not is_second
 
     def _assistant(self, record: Record, message: Message, blocks: list[Block], turn: Turn, key: str) -> None:
         facts = self._facts_of(turn.thread)
@@ -241,7 +250,7 @@ class Teller:
         if kind is Kind.RESULT:
             opened.has_content = False
             self._results(record, blocks, opened)
-        elif kind is Kind.SUMMARY:
+        elif kind is Kind.SUMMARY and turn.is_compaction:
             opened.has_content = False
             self._compaction(turn, facts).summary = "\n".join(opened.texts)
 
@@ -284,7 +293,7 @@ class Teller:
             self._note(self._main, record)
             return
         turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
-        if turn is None or not self._copies.is_first(uuid, self._scan, self._offset):
+        if turn is None or not self._is_told_here(uuid):
             return
         facts = self._facts_of(turn.thread)
         opened = self._open(facts, record, turn, "system", "event", uuid)

@@ -12,7 +12,7 @@ from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFa
 from aix_importers.claude_code.message_rows import source_of
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
-from aix_importers.claude_code.records import UNREADABLE, count
+from aix_importers.claude_code.records import UNREADABLE, as_count
 from aix_importers.claude_code.sessions import Session, last_time
 from aix_importers.claude_code.spawning import SpawnLinks
 from aix_importers.claude_code.usage import Request
@@ -112,7 +112,7 @@ class TurnRows:
         turn = facts.turn
         source, turn_id = source_of(turn), turn.id
         noted = _noted(facts.metadata)
-        kept = self._first_kept(noted)
+        kept = self._first_kept(turn, noted)
         through = (kept.parent or turn) if kept else (turn.parent or turn)
         flags: dict[str, object] = {}
         if facts.metadata:
@@ -124,11 +124,11 @@ class TurnRows:
         if summariser is None and model is not None:
             flags["model_inferred"] = True
             self._writer.mark(source, "compactions", turn_id, "model", "model_before")
-        tokens_after = facts.tokens_after
-        if tokens_after is None and noted.post_tokens is not None:
-            tokens_after = count(noted.post_tokens)
+        tokens_after, post_tokens = facts.tokens_after, as_count(noted.post_tokens)
+        if tokens_after is None and post_tokens is not None:
+            tokens_after = post_tokens
             flags["tokens_after_basis"] = "postTokens"
-        tokens_before = count(noted.pre_tokens)
+        tokens_before = as_count(noted.pre_tokens)
         if tokens_before is None and through is not turn:
             tokens_before = facts.tokens_before
             if tokens_before is not None:
@@ -162,7 +162,7 @@ class TurnRows:
         self, facts: CompactionFacts, noted: CompactMetadata, flags: dict[str, object], turn_id: str
     ) -> int | None:
         if noted.duration_ms is not None:
-            return count(noted.duration_ms)
+            return as_count(noted.duration_ms)
         before = self._copies.time_of(facts.logical_parent or "")
         if facts.time is None or before is None or facts.time < before:
             return None
@@ -170,14 +170,16 @@ class TurnRows:
         self._writer.mark(source_of(facts.turn), "compactions", turn_id, "duration_ms", "upper_bound")
         return facts.time - before
 
-    def _first_kept(self, noted: CompactMetadata) -> Turn | None:
+    def _first_kept(self, compaction: Turn, noted: CompactMetadata) -> Turn | None:
+        """Return the turn before a compaction from which on everything was kept."""
         for raw in (noted.preserved_segment, noted.preserved_messages):
             try:
                 preserved = msgspec.json.decode(raw, type=_Preserved) if raw else _Preserved()
             except UNREADABLE:
                 continue
             for uuid in (preserved.head_uuid, *preserved.uuids[:1]):
-                if uuid and (turn := self._placement.resolve(uuid)):
+                turn = self._placement.resolve(uuid) if uuid else None
+                if turn is not None and _is_before(turn, compaction):
                     return turn
         return None
 
@@ -260,6 +262,13 @@ class TurnRows:
             return "running" if ended is None else "completed" if ended == "completed" else "failed"
         outcome = self._placement.outcome_of_call(call)
         return {None: "running", False: "completed", True: "failed"}[outcome]
+
+
+def _is_before(turn: Turn, other: Turn) -> bool:
+    at = other.parent
+    while at is not None and at is not turn:
+        at = at.parent
+    return at is turn
 
 
 def _noted(metadata: Raw | None) -> CompactMetadata:

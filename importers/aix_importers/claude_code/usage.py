@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.names import SourceFile
-from aix_importers.claude_code.records import UNREADABLE, Message, Record, Usage, count, decode_usage
+from aix_importers.claude_code.records import UNREADABLE, CacheCreation, Message, Record, Usage, as_count, decode_usage
 
-_LARGEST_COST = 10**12
 _COST_STEP = Decimal("1e-12")
+_COST_LIMIT = 10**12
 
 
 class Advice(Struct, gc=False):
@@ -132,10 +132,10 @@ class Requests:
         request.stop_reason = message.stop_reason or request.stop_reason
         request.git_branch = request.git_branch or record.git_branch
         request.cwd = request.cwd or record.cwd
-        if record.cost_usd is not None and 0 <= record.cost_usd <= _LARGEST_COST:
+        if record.cost_usd is not None and 0 <= record.cost_usd < _COST_LIMIT:
             request.cost_usd = max(request.cost_usd or 0.0, record.cost_usd)
         if record.duration_ms is not None:
-            request.latency_ms = count(record.duration_ms)
+            request.latency_ms = as_count(record.duration_ms)
         if usage is not None:
             _add_usage(request, usage)
 
@@ -177,15 +177,30 @@ def _advice(usage: Usage) -> tuple[Advice, ...]:
         iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
     except UNREADABLE:
         return ()
-    return tuple(Advice(each.model, each.usage or each) for each in iterations if each.type == "advisor_message")
+    return tuple(
+        Advice(each.model, _cleaned(each.usage or each)) for each in iterations if each.type == "advisor_message"
+    )
+
+
+def _cleaned(usage: Usage) -> Usage:
+    """Leave out numbers that cannot be counts."""
+    split = usage.cache_creation
+    return Usage(
+        input_tokens=as_count(usage.input_tokens),
+        output_tokens=as_count(usage.output_tokens),
+        cache_read_input_tokens=as_count(usage.cache_read_input_tokens),
+        cache_creation_input_tokens=as_count(usage.cache_creation_input_tokens),
+        cache_creation=split
+        and CacheCreation(as_count(split.ephemeral_5m_input_tokens), as_count(split.ephemeral_1h_input_tokens)),
+    )
 
 
 def _sum_of_known(*parts: int | None) -> int | None:
-    return None if all(part is None for part in parts) else sum(part or 0 for part in parts)
+    return None if all(part is None for part in parts) else as_count(sum(part or 0 for part in parts))
 
 
 def _larger(one: int | None, other: int | None) -> int | None:
-    other = count(other)
+    other = as_count(other)
     if one is None or other is None:
         return one if other is None else other
     return max(one, other)
