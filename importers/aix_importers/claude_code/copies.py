@@ -59,7 +59,7 @@ class Copies:
         if entry.time is not None:
             before = self.time_of(entry.uuid)
             self._times[entry.uuid] = entry.time if before is None else min(before, entry.time)
-        if entry.digest != known[1].digest and entry.kind is known[1].kind:
+        if entry.digest != known[1].digest:
             self._others.setdefault(entry.uuid, []).append((scan, entry))
 
     def _choose(self, uuid: str, others: list[tuple[Scan, Entry]]) -> None:
