@@ -23,6 +23,8 @@ from tests.deliveries import facts, rows_of
 from tests.test_import_properties import EXAMPLES
 from tests.yarns import Yarns, install_here, yarn, yarns
 
+pytestmark = pytest.mark.faults
+
 A = yarn("a1 - first", "a2 a1 second")
 B = yarn("b1 - first =a1", "b2 b1 third")
 C = yarn("c1 b2 fourth")

@@ -15,6 +15,8 @@ from tests.claude_code.outlines import SITUATIONS
 from tests.claude_code.trees import Tree, import_here, tree_of, write_tree
 from tests.deliveries import facts
 
+pytestmark = pytest.mark.faults
+
 EXAMPLES = settings(
     max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "1")),
     deadline=None,
