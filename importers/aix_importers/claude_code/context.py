@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Raw
 
+from aix_importers.claude_code.embedded import without_embedded_files
 from aix_importers.claude_code.records import Record
 
 _ENVELOPE = {
@@ -30,7 +31,7 @@ def _noted(record: Record) -> dict[str, object]:
         if value:
             noted[name] = value
     if record.attachment:
-        noted["attachment"] = record.attachment
+        noted["attachment"] = Raw(without_embedded_files(bytes(record.attachment)))
     for attribute, name in _FIELDS:
         value = getattr(record, attribute)
         if value not in (None, False) and not (isinstance(value, Raw) and not value):

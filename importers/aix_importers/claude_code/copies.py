@@ -6,9 +6,10 @@ Copies may be stamped anew, and the text of one may have been redacted: the earl
 from collections.abc import Sequence
 from pathlib import Path
 
+from aix_importers.claude_code.inner_records import decode_nested, decode_progress
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import Record, decode_message
-from aix_importers.claude_code.scan import Entry, Scan, decode_nested, decode_progress
+from aix_importers.claude_code.scan import Entry, Scan
 
 _MARKS = (b"[REDACTED", b"XXXX")
 

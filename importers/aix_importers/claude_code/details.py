@@ -1,12 +1,11 @@
 """What a record says beyond the columns of the ledger, kept as JSON."""
 
-import hashlib
-from base64 import b64decode
 from operator import attrgetter
 
 import msgspec
 from msgspec import Raw, Struct
 
+from aix_importers.claude_code.embedded import description
 from aix_importers.claude_code.records import UNREADABLE, Block, LooseMessage, Message, Record, text_of
 
 _DETAILS = tuple(
@@ -76,12 +75,7 @@ def image_of(block: Block) -> dict[str, object]:
         return found
     found["media_type"] = source.media_type
     if source.data is not None:
-        try:
-            data = b64decode(source.data)
-        except ValueError:
-            data = source.data.encode()
-        found["size_bytes"] = len(data)
-        found["sha256"] = hashlib.sha256(data).hexdigest()
+        found.update(description(source.data))
     if source.url is not None:
         found["url"] = source.url
     return found

@@ -24,9 +24,9 @@ def without_embedded_files(data: bytes) -> bytes:
 def _described(value: object) -> object:
     match value:
         case {"type": "base64", "data": str(data), **rest}:
-            return {"type": "base64", **{str(name): each for name, each in rest.items()}, **_description(data)}
+            return {"type": "base64", **{str(name): each for name, each in rest.items()}, **description(data)}
         case {"base64": str(data), **rest} if len(data) >= _LEAST_CHARACTERS:
-            return {**{str(name): _described(each) for name, each in rest.items()}, **_description(data)}
+            return {**{str(name): _described(each) for name, each in rest.items()}, **description(data)}
         case dict():
             return {name: _described(each) for name, each in value.items()}
         case list():
@@ -35,7 +35,8 @@ def _described(value: object) -> object:
             return value
 
 
-def _description(data: str) -> dict[str, object]:
+def description(data: str) -> dict[str, object]:
+    """Say how large a file is that is written in base 64, and what its hash is."""
     try:
         content = b64decode(data)
     except ValueError:

@@ -14,7 +14,8 @@ from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.records import Block, Message, Record, as_count, decode_blocks, decode_message
-from aix_importers.claude_code.scan import Entry, Scan, Scanner, tie_numbers
+from aix_importers.claude_code.scan import Entry, Scan, tie_numbers
+from aix_importers.claude_code.scanning import Scanner
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
 from aix_importers.claude_code.spawning import link_subagents
 from aix_importers.claude_code.telling import Teller
@@ -172,7 +173,11 @@ class _Extraction:
         for kind, records, reason in (
             ("replayed", replayed, "The record says again, under another uuid, what is known; it counts once."),
             ("held_back", held_back, "The record belongs to a conversation that is not here, and was left out."),
-            ("copies_differ", self._copies.differing, "A copy of the record says something else, and was taken."),
+            (
+                "copies_differ",
+                self._copies.differing,
+                "Another copy of the record, which says something else, was taken.",
+            ),
         ):
             for scan, entry in records:
                 yield Problem(scan.file.source, kind, reason, entry.line, entry.byte_offset)

@@ -25,7 +25,6 @@ class TurnFacts:
     allowed_tools: dict[str, None] = field(default_factory=dict)
     """What a command or a skill allowed beyond the rules."""
     tools_available: list[str] | None = None
-    is_manager: bool = False
     messages: int = 0
     requests: int = 0
     calls: int = 0
@@ -44,7 +43,6 @@ class CompactionFacts:
     """The context of the last request before it."""
     model_before: str | None = None
     tokens_after: int | None = None
-    is_followed: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -24,8 +24,8 @@ def is_absolute(path: str) -> bool:
 def absolute_path(path: str, cwd: str | None) -> str:
     r"""Return a path or `file:` URI as an absolute path, if the folder it starts from is known.
 
-    >>> absolute_path("src/../a.py", "/work"), absolute_path(".\\a.py", "c:\\work")
-    ('/work/a.py', 'c:\\work\\a.py')
+    >>> absolute_path("src/../a.py", "/repo"), absolute_path(".\\a.py", "c:\\repo")
+    ('/repo/a.py', 'c:\\repo\\a.py')
     >>> absolute_path("file:///c%3A/my%20notes.md", None), absolute_path("a%20b.md", None)
     ('c:/my notes.md', 'a%20b.md')
     """

@@ -26,7 +26,6 @@ class Thread:
     scan: Scan
     entries: list[Entry | QueueStep]
     agent_id: str | None = None
-    root_uuid: str | None = None
     is_subagent: bool = False
     call_id: str | None = None
     """The call whose progress it was put together from."""
@@ -50,7 +49,6 @@ class Turn:
     parent: "Turn | None"
     is_compaction: bool = False
     continues: "Turn | None" = None
-    time: int | None = None
     is_interrupted: bool = False
     is_answered: bool = False
     awaits_summary: bool = False

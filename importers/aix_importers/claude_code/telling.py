@@ -8,9 +8,11 @@ from msgspec import Raw, Struct
 
 from aix.importing import Rows
 from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
-from aix_importers.claude_code.classes import Kind, kind_of_assistant, kind_of_system, kind_of_user, said
+from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant, kind_of_system, kind_of_user, said
 from aix_importers.claude_code.copies import Copies
+from aix_importers.claude_code.embedded import without_embedded_files
 from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFacts
+from aix_importers.claude_code.inner_records import decode_nested, decode_progress, decode_queued
 from aix_importers.claude_code.message_rows import MessageRows
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Placement, Thread, Turn
@@ -24,14 +26,7 @@ from aix_importers.claude_code.records import (
     decode_message,
     text_of,
 )
-from aix_importers.claude_code.scan import (
-    Scan,
-    decode_nested,
-    decode_progress,
-    decode_queued,
-    message_key_of,
-    queue_key,
-)
+from aix_importers.claude_code.scan import Scan, message_key_of, queue_key
 from aix_importers.claude_code.stream import tools_of
 from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
 from aix_importers.claude_code.usage import Requests
@@ -173,7 +168,7 @@ class Teller:
             self._open_messages[key] = opened
             self._begin_request(facts, key)
         opened.add(record, message, blocks)
-        opened.is_error = bool(record.is_api_error_message) or message.model == "<synthetic>"
+        opened.is_error = bool(record.is_api_error_message) or message.model == SYNTHETIC
         if message.id:
             opened.metadata["message_id"] = message.id
         for name, value in (("request_id", record.request_id), ("stop_reason", message.stop_reason)):
@@ -201,7 +196,6 @@ class Teller:
         facts.last_model = request.model
         for compaction in facts.open_compactions:
             compaction.tokens_after = request.context_tokens
-            compaction.is_followed = True
         facts.open_compactions = []
 
     def _finish_answer(self, message: OpenMessage) -> None:
@@ -265,7 +259,7 @@ class Teller:
         results = results_in(record, blocks, opened.time)
         opened.metadata["tool_use_ids"] = [call_id for call_id, _ in results]
         if len(results) > 1 and record.tool_use_result:
-            opened.metadata["toolUseResult"] = record.tool_use_result
+            opened.metadata["toolUseResult"] = Raw(without_embedded_files(bytes(record.tool_use_result)))
         for call_id, result in results:
             call = self._open_calls.pop(self._current_calls.get(call_id, call_id), None)
             if call is not None:

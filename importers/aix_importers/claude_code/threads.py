@@ -39,9 +39,7 @@ def _of_files(scans: Sequence[Scan]) -> Iterator[Thread]:
         elif scan.file.kind is FileKind.AGENT and not scan.is_warmup:
             agent_id = scan.file.agent_id
             label = f"{session_label(session_id)}/agent-{agent_id}"
-            first = next((entry for entry in scan.entries if isinstance(entry, Entry)), None)
-            root = first.uuid if first else None
-            yield Thread(label, session_id, scan, scan.entries, agent_id, root, is_subagent=True)
+            yield Thread(label, session_id, scan, scan.entries, agent_id, is_subagent=True)
 
 
 def _inline(scan: Scan, have_files: set[str | None]) -> Iterator[Thread]:
@@ -62,7 +60,7 @@ def _inline(scan: Scan, have_files: set[str | None]) -> Iterator[Thread]:
         suffix = f"agent-{agent_id}" if agent_id else f"side-{side}"
         label = f"{session_label(session_id)}/{suffix}"
         call = scan.sidechain_calls.get(first.uuid)
-        yield Thread(label, session_id, scan, [*entries], agent_id, first.uuid, is_subagent=True, named_call=call)
+        yield Thread(label, session_id, scan, [*entries], agent_id, is_subagent=True, named_call=call)
 
 
 def _root(entry: Entry, by_uuid: dict[str, Entry], links: dict[str, str | None], roots: dict[str, str]) -> str:
@@ -91,8 +89,7 @@ def _rebuilt(scans: Sequence[Scan], have_files: set[str | None]) -> Iterator[Thr
         if agent_id in have_files:
             continue
         label = f"{session_label(session_id)}/agent-{agent_id}"
-        first = entries[0].uuid
-        yield Thread(label, session_id, scan, [*entries], agent_id, first, is_subagent=True, call_id=call_id)
+        yield Thread(label, session_id, scan, [*entries], agent_id, is_subagent=True, call_id=call_id)
 
 
 def _order(thread: Thread) -> tuple[float, float, str, str]:

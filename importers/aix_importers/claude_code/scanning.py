@@ -1,0 +1,329 @@
+"""The first reading of a transcript.
+
+Where a record belongs may depend on any other record of the files that share records with it. So all of them are read
+once for this, and a second time for what the records say.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct
+
+from aix.importing import Problem
+from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant, kind_of_system, kind_of_user, said
+from aix_importers.claude_code.inner_records import decode_nested, decode_progress, decode_queued
+from aix_importers.claude_code.names import FileKind
+from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.records import (
+    UNREADABLE,
+    Block,
+    LooseMessage,
+    Message,
+    Record,
+    decode_blocks,
+    decode_message,
+    decode_raw_blocks,
+    text_of,
+)
+from aix_importers.claude_code.scan import (
+    Entry,
+    QueueStep,
+    Scan,
+    Spawn,
+    SpawnResult,
+    is_standard,
+    message_key_of,
+    queue_key,
+)
+from aix_importers.claude_code.stream import denied_calls
+from aix_importers.claude_code.usage import Requests
+from aix_importers.times import read_time
+
+_TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
+_TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>(\w+)</status>", re.DOTALL)
+_AGENT_ID = re.compile(r"agentId: (\w+)")
+_GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
+_SPAWNING_TOOLS = ("Task", "Agent")
+
+
+class Scanner:
+    """Reads files for the places of their records; usage of requests is gathered on the way."""
+
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
+        self._interned: dict[str, str] = {}
+        self._is_spread = False
+
+    def scan(self, scan: Scan) -> Iterator[Problem]:
+        """Fill in a scan, and go through the problems of its file."""
+        file = scan.file
+        self._first_uuids: dict[tuple[str, str | None], str] = {}
+        with Path(file.source.path).open("rb") as opened:
+            scan.written_at = os.fstat(opened.fileno()).st_mtime_ns // 10**6
+            for located in TranscriptReader(file.source, opened):
+                if isinstance(located, Problem):
+                    yield located
+                    continue
+                if scan.kept is not None:
+                    scan.kept.append(located)
+                self._take(scan, located)
+                if self._is_spread:
+                    self._is_spread = False
+                    reason = "The message is spread over its fields, a character in each; what they say was kept."
+                    yield Problem(file.source, "spread_message", reason, located.line, located.byte_offset)
+
+    def _take(self, scan: Scan, located: Located) -> None:
+        record = located.record
+        session_id = self._session(scan, record)
+        time = None if record.timestamp is None else read_time(record.timestamp)
+        if time is not None:
+            scan.first_time = time if scan.first_time is None else min(scan.first_time, time)
+            scan.last_time = time if scan.last_time is None else max(scan.last_time, time)
+        if record.uuid is not None:
+            scan.ties.add(record.uuid)
+        parent = record.logical_parent_uuid or record.parent_uuid
+        if parent:
+            scan.ties.add(parent)
+        match record.type:
+            case "assistant" | "user":
+                entry = self._conversation(scan, record, located, session_id)
+                if entry is not None:
+                    self._put(scan, entry, record)
+            case "system":
+                self._system(scan, record, located, session_id)
+            case "attachment":
+                self._attachment(scan, record, located, session_id)
+            case "progress":
+                self._progress(scan, record, located)
+            case "queue-operation":
+                self._queue(scan, record, located.byte_offset)
+            case _:
+                self._out_of_chain(scan, record)
+
+    def _session(self, scan: Scan, record: Record) -> str | None:
+        session_id = record.session_id
+        if session_id is None:
+            return None
+        session_id = self._intern(session_id)
+        if scan.first_session_id is None:
+            scan.first_session_id = session_id
+        scan.last_session_id = session_id
+        if session_id == scan.file.stem:
+            scan.has_stem_as_session = True
+        return session_id
+
+    def _put(self, scan: Scan, entry: Entry, record: Record) -> None:
+        if record.is_sidechain and scan.file.kind is FileKind.MAIN:
+            scan.sidechain.append(entry)
+            if record.snake_parent_tool_use_id:
+                scan.sidechain_calls[entry.uuid] = record.snake_parent_tool_use_id
+            if record.agent_id:
+                scan.sidechain_agents[entry.uuid] = record.agent_id
+                scan.ties.add(f"agent:{record.agent_id}")
+        else:
+            scan.entries.append(entry)
+            if entry.kind in _GOES_ON:  # whatever was noted as the end of the conversation is not
+                scan.live_leaf = None
+
+    def _conversation(
+        self, scan: Scan, record: Record, at: Located, session_id: str | None, agent: str | None = None
+    ) -> Entry | None:
+        uuid = record.uuid
+        if uuid is None:
+            return None
+        message = decode_message(record.message)
+        blocks = decode_blocks(message.content)
+        if isinstance(message, LooseMessage) and message.unknown and "0" in message.unknown:
+            self._is_spread = True
+        if scan.first_text is None and agent is None:
+            scan.first_text = said(blocks)
+        parent = record.parent_uuid
+        entry = Entry(
+            kind=Kind.OTHER,
+            uuid=uuid,
+            parent=None if parent is None else self._intern(parent),
+            time=None if record.timestamp is None else read_time(record.timestamp),
+            byte_offset=at.byte_offset,
+            line=at.line,
+            session_id=session_id,
+            digest=hash(bytes(message.content)),
+        )
+        self._interned.setdefault(uuid, uuid)
+        if record.slug and scan.slug is None:
+            scan.slug = record.slug
+        if record.type == "assistant":
+            self._assistant(scan, record, message, blocks, entry, agent)
+        else:
+            self._user(scan, record, blocks, entry)
+        return entry
+
+    def _assistant(
+        self, scan: Scan, record: Record, message: Message, blocks: list[Block], entry: Entry, agent: str | None
+    ) -> None:
+        entry.kind = kind_of_assistant(message, blocks)
+        if message.id:
+            scan.ties.add(message.id)
+            agent = agent or record.agent_id
+            first = self._first_uuids.setdefault((message.id, agent), entry.uuid)
+            entry.message_key = message_key_of(message.id, first)
+            # Ids of proxies may collide, even with the same content; a replay has the same time as well.
+            salt = None if is_standard(message.id) else record.timestamp
+            entry.block_digests = _block_digests(message.content, blocks, salt)
+        else:
+            entry.message_key = entry.uuid
+        is_synthetic = message.model == SYNTHETIC
+        if not is_synthetic:
+            self._requests.add(entry.message_key, record, message, entry.time, scan.file)
+        entry.calls = tuple(block.id for block in blocks if block.type == "tool_use" and block.id)
+        for block in blocks:
+            if block.type == "tool_use" and block.id:
+                scan.ties.add(block.id)
+                if block.name == "WebSearch":
+                    scan.search_calls[block.id] = entry.message_key
+                if block.name in _SPAWNING_TOOLS:
+                    scan.spawns[block.id] = _spawn(block)
+
+    def _user(self, scan: Scan, record: Record, blocks: list[Block], entry: Entry) -> None:
+        entry.kind = kind_of_user(record, blocks)
+        if entry.kind is Kind.RESULT:
+            results = [block for block in blocks if block.type == "tool_result" and block.tool_use_id]
+            entry.results_of = tuple(block.tool_use_id for block in results if block.tool_use_id)
+            entry.block_digests = tuple(hash(bytes(block.content)) for block in results)
+            entry.errors = tuple(bool(block.is_error) for block in results)
+            scan.ties.update(entry.results_of)
+            self._spawn_result(scan, record, results)
+        else:
+            text = said(blocks)
+            entry.text_digest = hash(text)
+            self._notices(scan, text)
+
+    def _spawn_result(self, scan: Scan, record: Record, results: list[Block]) -> None:
+        if len(results) != 1 or not (call_id := results[0].tool_use_id):
+            return
+        if call_id in scan.search_calls:
+            self._requests.add_searches(scan.search_calls[call_id], call_id, record.tool_use_result)
+        if b'"agentId"' in bytes(record.tool_use_result) or b'"totalTokens"' in bytes(record.tool_use_result):
+            try:
+                found = msgspec.json.decode(record.tool_use_result, type=SpawnResult)
+            except UNREADABLE:
+                return
+            scan.spawn_results[call_id] = found
+            if found.agent_id:
+                scan.agents_in_results.setdefault(found.agent_id, call_id)
+                scan.ties.add(f"agent:{found.agent_id}")
+        if b"agentId: " in bytes(results[0].content):
+            for agent_id in _AGENT_ID.findall(str(results[0].content, "utf-8")):
+                scan.agents_in_texts.setdefault(agent_id, call_id)
+                scan.ties.add(f"agent:{agent_id}")
+
+    def _notices(self, scan: Scan, text: str) -> None:
+        if "<tool-use-id>" in text:
+            for agent_id, call_id in _TASK_IDS.findall(text):
+                scan.agents_in_notices.setdefault(agent_id, call_id)
+                scan.ties.add(f"agent:{agent_id}")
+        if "<status>" in text:
+            for agent_id, status in _TASK_STATUS.findall(text):
+                scan.ended_agents[agent_id] = status
+
+    def _system(self, scan: Scan, record: Record, at: Located, session_id: str | None) -> None:
+        kind = kind_of_system(record)
+        if record.uuid is None:
+            return
+        parent = record.logical_parent_uuid or record.parent_uuid
+        if kind is Kind.OTHER:
+            scan.links[record.uuid] = parent
+            return
+        time = None if record.timestamp is None else read_time(record.timestamp)
+        entry = Entry(kind, record.uuid, parent, time, at.byte_offset, at.line, session_id, hash(bytes(record.content)))
+        self._put(scan, entry, record)
+
+    def _attachment(self, scan: Scan, record: Record, at: Located, session_id: str | None) -> None:
+        parent = record.parent_uuid
+        queued = decode_queued(record.attachment) if b'"queued_command"' in bytes(record.attachment) else None
+        if queued is None:
+            if record.uuid is not None:
+                scan.links[record.uuid] = parent
+            return
+        text = queued.text
+        self._notices(scan, text)
+        kind = Kind.QUEUED_NOTICE if queued.command_mode == "task-notification" else Kind.QUEUED
+        uuid = record.uuid or queue_key(session_id, record.timestamp, text)
+        time = None if record.timestamp is None else read_time(record.timestamp)
+        entry = Entry(kind, uuid, parent, time, at.byte_offset, at.line, session_id, hash(text), text_digest=hash(text))
+        self._put(scan, entry, record)
+
+    def _progress(self, scan: Scan, record: Record, at: Located) -> None:
+        if record.uuid is not None:
+            scan.links[record.uuid] = record.parent_uuid
+        if b'"agent_progress"' not in bytes(record.data) or not record.parent_tool_use_id:
+            return
+        progress = decode_progress(record.data)
+        if progress is None or not progress.agent_id:
+            return
+        scan.agents_in_progress.setdefault(progress.agent_id, record.parent_tool_use_id)
+        scan.ties.add(f"agent:{progress.agent_id}")
+        nested = decode_nested(progress.message)
+        if nested is None:
+            return
+        entry = self._conversation(scan, nested, at, record.session_id, progress.agent_id)
+        if entry is not None:
+            scan.ties.add(entry.uuid)
+            key = (progress.agent_id, record.parent_tool_use_id, record.session_id or "")
+            chain = scan.nested.setdefault(key, [])
+            entry.parent = chain[-1].uuid if chain else None
+            chain.append(entry)
+
+    def _queue(self, scan: Scan, record: Record, offset: int) -> None:
+        text = text_of(record.content) or said(decode_blocks(record.content)) or None
+        if text:
+            self._notices(scan, text)
+        scan.entries.append(
+            QueueStep(record.operation or "", text, record.timestamp, record.session_id, offset),
+        )
+
+    def _out_of_chain(self, scan: Scan, record: Record) -> None:
+        if record.uuid is not None:
+            scan.links[record.uuid] = record.parent_uuid
+        session_id = record.session_id
+        match record.type:
+            case "summary" if record.summary and record.leaf_uuid:
+                scan.titles.of_leaves[record.leaf_uuid] = record.summary
+                scan.ties.add(record.leaf_uuid)
+            case "custom-title" if record.custom_title and session_id:
+                scan.titles.custom[session_id] = record.custom_title
+            case "ai-title" if record.ai_title and session_id:
+                scan.titles.generated[session_id] = record.ai_title
+            case "agent-name" if record.agent_name and session_id:
+                scan.titles.agent_names[session_id] = record.agent_name
+            case "result":
+                scan.denied_calls.update(denied_calls(record))
+            case "last-prompt":
+                scan.live_leaf = record.leaf_uuid or scan.live_leaf
+            case _:
+                pass
+
+    def _intern(self, text: str) -> str:
+        return self._interned.setdefault(text, text)
+
+
+def _block_digests(content: Raw, blocks: list[Block], salt: str | None) -> tuple[int, ...]:
+    if len(blocks) == 1:
+        return (hash((bytes(content).strip()[1:-1].strip(), salt)),)
+    return tuple(hash((bytes(piece), salt)) for piece in decode_raw_blocks(content))
+
+
+class _SpawnInput(Struct, gc=False):
+    prompt: str | None = None
+    description: str | None = None
+    subagent_type: str | None = None
+
+
+def _spawn(block: Block) -> Spawn:
+    try:
+        given = msgspec.json.decode(block.input, type=_SpawnInput) if block.input else _SpawnInput()
+    except UNREADABLE:
+        given = _SpawnInput()
+    return Spawn(block.id or "", given.prompt, given.description, given.subagent_type)
