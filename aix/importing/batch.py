@@ -14,6 +14,8 @@ from aix.importing.unfinished import Unfinished
 from aix.ledger.addition import Preparation, add
 from aix.ledger.commit import Stage
 from aix.ledger.delivery import Files
+from aix.ledger.durable import make_folder
+from aix.ledger.gathering import Part, gather
 from aix.ledger.manifest import Manifest
 from aix.ledger.noted_problems import without_problems
 from aix.ledger.replacement import replacement
@@ -21,9 +23,7 @@ from aix.ledger.ties import SourceTies
 
 Event = Began | GroupRead | Delivered | WorkerDiedError
 
-_COMMIT_BYTES = 96 * 2**20
-_COMMIT_DELIVERIES = 24
-"""Every file that a commit joins needs memory of its own while DuckDB reads them side by side."""
+_COMMIT_BYTES = 192 * 2**20
 _EARLY_DEATHS = 3
 """Workers that may die before they begin; when there are more, something is wrong with starting them."""
 
@@ -69,15 +69,16 @@ class Batch:
                 for read in self._read.pop(order.folder):
                     again += self._settlement.settle(order.groups[read.number], read.readings, settled)
                 self._put(settled)
-                if sum(len(each.deliveries) for each in self._waiting) >= _COMMIT_DELIVERIES or self._is_large():
+                if self._is_large():
                     self.commit(is_last=False)
             case WorkerDiedError():
                 return self._mourn(order, event)
         return again
 
     def drop(self, ids: Collection[str]) -> None:
-        """Let go of what waits, where all of it will be read again."""
-        self._waiting = [settled for settled in self._waiting if not settled.ids <= set(ids)]
+        """Let go of what waits of these sources, which will be read again."""
+        for settled in self._waiting:
+            settled.drop(ids)
 
     def commit(self, *, is_last: bool, is_finished: bool = False) -> None:
         """Commit what was read since the last commit.
@@ -90,22 +91,27 @@ class Batch:
         self._has_committed = True
         finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, entries, finished_at)
-        deliveries = [*(files for settled in self._waiting for files in settled.deliveries), notes]
+        waiting = [Part(files, settled.left_out) for settled in self._waiting for files in settled.deliveries]
+        folder = next(self._folders)
+        make_folder(folder)
+        gathered = gather([*waiting, Part(notes)], folder)
         fingerprints = {source: each for settled in self._waiting for source, each in settled.fingerprints.items()}
-        add(self._ledger, deliveries, fingerprints, self._preparation(deliveries, is_finished=is_finished))
+        add(self._ledger, [gathered], fingerprints, self._preparation(gathered, is_finished=is_finished))
         self._known.fingerprints.update(fingerprints)
         self._known.committed.update(fingerprints)
-        for folder in {path.parent for files in deliveries for path in files.values()}:
+        for folder in {
+            path.parent for files in (*(part.files for part in waiting), notes, gathered) for path in files.values()
+        }:
             shutil.rmtree(folder, ignore_errors=True)
         self._waiting = []
 
-    def _preparation(self, deliveries: Sequence[Files], *, is_finished: bool) -> Preparation:
+    def _preparation(self, rows: Files, *, is_finished: bool) -> Preparation:
         """Return what notes ties, and removes rows that earlier readings gave, before others take their place."""
         ties = {source: each for settled in self._waiting for source, each in settled.ties.items()}
         self._unfinished.has_ties |= bool(ties)
         known = {entry.planned.name for settled in self._waiting for entry in settled.entries if entry.planned.is_known}
         together = [each for settled in self._waiting for each in settled.together if not known.isdisjoint(each.since)]
-        replace = replacement(self._ledger, together, deliveries)
+        replace = replacement(self._ledger, together, rows)
         since = {name: time for settled in self._waiting for name, time in settled.problems_since.items()}
 
         def prepare(base: Manifest, stage: Stage) -> Manifest:

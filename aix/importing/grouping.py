@@ -6,9 +6,11 @@ from aix.importing.orders import Group
 from aix.importing.plan import Planned
 from aix.ledger.fingerprints import Fingerprints
 
-_LARGE_BYTES = 4 * 2**20
-_ORDER_BYTES = 8 * 2**20
-_ORDER_GROUPS = 400
+_LARGE_BYTES = 8 * 2**20
+_ORDER_BYTES = 32 * 2**20
+_ORDER_GROUPS = 800
+_ORDERS_PER_WORKER = 4
+"""So that no worker is left with nothing to do while another has much."""
 
 
 def by_group(plan: Iterable[Planned]) -> list[list[Planned]]:
@@ -36,15 +38,18 @@ def group_of(
     )
 
 
-def portions(groups: Sequence[Group]) -> Iterator[list[Group]]:
+def portions(groups: Sequence[Group], workers: int) -> Iterator[list[Group]]:
     """Divide groups into what a worker gets at a time: a large one alone, which goes first, small ones together."""
     small: list[Group] = []
     size = 0
+    parts = max(workers, 1) * _ORDERS_PER_WORKER
+    most_bytes = min(sum(group.size_bytes for group in groups) // parts, _ORDER_BYTES)
+    most_groups = min(len(groups) // parts + 1, _ORDER_GROUPS)
     for group in sorted(groups, key=lambda each: -each.size_bytes if each.size_bytes >= _LARGE_BYTES else 0):
         if group.size_bytes >= _LARGE_BYTES:
             yield [group]
             continue
-        if len(small) >= _ORDER_GROUPS or size + group.size_bytes > _ORDER_BYTES:
+        if len(small) >= most_groups or (small and size + group.size_bytes > most_bytes):
             yield small
             small, size = [], 0
         small.append(group)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from aix.importing.contract import Problem
 from aix.importing.orders import Order
 from aix.importing.plan import source_name
-from aix.ledger.delivery import Delivery
+from aix.ledger.delivery import Delivery, statement_name
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
 
@@ -36,7 +36,8 @@ class ProblemNotes:
             return
         columns = problem_columns(self._order.run_id, self._order.machine, self._held, self._numbers)
         table = TABLES["import_problems"]
-        self._notes.add("run", table, batch_from_columns(table, columns))
+        statements = [statement_name(str(name), "problems") for name in columns["source_key"]]
+        self._notes.add(statements, table, batch_from_columns(table, columns))
         self._held.clear()
 
 

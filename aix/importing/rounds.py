@@ -59,20 +59,24 @@ def carry_out_plan(
     with staging_folder(ledger) as staging:
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
+        batch = Batch(ledger, folders, run, known, unfinished, teller.tell)
         while True:
-            batch = Batch(ledger, folders, run, known, unfinished, teller.tell)
             blank = Order((), staging, ledger, run.id, run.machine, manner.strict, manner.keep_raw)
             _read_all(batch, groups, blank, folders, manner.jobs)
             left = tied.sets_left(batch.contents, batch.ties)
-            batch.drop({source for ids in left for source in ids})
-            batch.commit(is_last=True, is_finished=not left)
+            again = tied.read_along(left)
+            batch.drop(again)
+            if not known.committed.isdisjoint(again):
+                batch.commit(is_last=True)
+                # What a source gave in this round is noted apart from what it gave in the one before.
+                started_at = max(time.time_ns() // 10**6, run.started_at + 1)
+                run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
+                batch = Batch(ledger, folders, run, known, unfinished, teller.tell)
             if not left:
                 break
             groups = tied.groups_of(left)
             teller.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
-            # What a source gave in this round is noted apart from what it gave in the one before.
-            started_at = max(time.time_ns() // 10**6, run.started_at + 1)
-            run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
+        batch.commit(is_last=True, is_finished=True)
     _finish(ledger, unfinished)
 
 
@@ -94,7 +98,7 @@ def _read_all(batch: Batch, groups: Sequence[Group], blank: Order, folders: Iter
     def order(portion: Iterable[Group]) -> Order:
         return replace(blank, groups=tuple(portion), folder=next(folders))
 
-    orders = [order(portion) for portion in portions(groups)]
+    orders = [order(portion) for portion in portions(groups, jobs)]
     while orders:
         left_over: list[Order] = []
         with closing(_carry_out_all(orders, jobs)) as events:

@@ -1,6 +1,6 @@
 """What becomes of sources that were read: what is told and noted of them, and what their rows take the place of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -31,11 +31,20 @@ class Settled:
     together: list[ReadTogether] = field(default_factory=list)
     problems_since: dict[str, int] = field(default_factory=dict)
     """By the name of a source that still holds what it held: since when its problems are noted anew."""
+    left_out: set[str] = field(default_factory=set)
+    """Names of sources whose rows are in the deliveries and are not committed."""
 
-    @property
-    def ids(self) -> set[str]:
-        """The sources."""
-        return {entry.planned.id for entry in self.entries}
+    def drop(self, ids: Collection[str]) -> None:
+        """Take out all that is known of these sources, and leave their rows out."""
+        gone = [entry.planned for entry in self.entries if entry.planned.id in ids]
+        names = {each.name for each in gone}
+        self.left_out |= names
+        self.entries = [entry for entry in self.entries if entry.planned.id not in ids]
+        for each in gone:
+            self.fingerprints.pop(each.id)
+            self.ties.pop(each.id, None)
+            self.problems_since.pop(each.name, None)
+        self.together = [each for each in self.together if each.since.keys().isdisjoint(names)]
 
 
 @dataclass

@@ -7,7 +7,7 @@ import pyarrow as pa
 from aix.importing.contract import Rows
 from aix.importing.orders import GroupRead, Order, Reading, explain, fail
 from aix.importing.plan import source_name
-from aix.ledger.delivery import Delivery, check_marks
+from aix.ledger.delivery import Delivery, check_marks, statement_name
 from aix.ledger.nodes import INFERRED_VALUES
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
@@ -84,7 +84,7 @@ def _characters(values: Sequence[object]) -> int:
 
 def statement_of(order: Order, rows: Rows) -> str:
     """Return what tells the statements of a source, and its copies, apart from others."""
-    return f"{source_name(rows.source, order.machine)}#{rows.copy}"
+    return statement_name(source_name(rows.source, order.machine), rows.copy)
 
 
 def _failed(reading: Reading) -> bool:

@@ -77,6 +77,11 @@ class TiedSources:
         left = [ids for ids in suspect if len(here[ids]) > 1 and here[ids] not in self._tried]
         return [ids for ids in left if not _were_read_together(here[ids], held, stored)]
 
+    def read_along(self, sets: Iterable[frozenset[str]]) -> set[str]:
+        """Return all sources that are read when these sets are."""
+        listed = list(sets)
+        return {source for ids in (*listed, *self._parts_of(listed)) for source in ids}
+
     def groups_of(self, sets: Sequence[frozenset[str]]) -> list[Group]:
         """Return what makes workers read these sets; what the ledger has by now is only read along."""
         for source in {source for ids in sets for source in ids if source in self._contents}:

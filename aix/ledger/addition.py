@@ -14,6 +14,7 @@ from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import SOURCE_COLUMN, Files
 from aix.ledger.families import Families
 from aix.ledger.fingerprints import Fingerprints
+from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
@@ -41,16 +42,10 @@ def add(
 
     The fingerprints of the sources that the rows were read from become part of that version.
     """
-    return add_statements(
-        ledger,
-        [
-            (TABLES[name], StatementFile(path, f"'{number}:' || {quote_name(SOURCE_COLUMN)}"))
-            for number, files in enumerate(deliveries)
-            for name, path in files.items()
-        ],
-        fingerprints,
-        prepare,
-    )
+    with staging_folder(ledger) as folder:
+        files = gather([Part(files) for files in deliveries], folder)
+        delivered = [(TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))) for name, path in files.items()]
+        return add_statements(ledger, delivered, fingerprints, prepare)
 
 
 def add_statements(

@@ -16,12 +16,14 @@ import pyarrow.compute as pc
 from aix.errors import RowError
 from aix.ledger.durable import NewFile, writing_to
 from aix.ledger.nodes import INFERRED_VALUES
-from aix.ledger.row_groups import RowGroupWriter
+from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
 
 SOURCE_COLUMN = "_source"
+
+_STATEMENT_MARK = "#"
 
 Files = Mapping[str, Path]
 """What a delivery consists of once it is made: a file for each table that has rows."""
@@ -68,10 +70,24 @@ class Delivery:
     def _new_writer(self, table: Table) -> RowGroupWriter:
         file = NewFile(self._path(table.name))
         self._open.callback(file.close)
-        return self._open.enter_context(RowGroupWriter(file, delivery_schema(table)))
+        return self._open.enter_context(RowGroupWriter(file, delivery_schema(table), Pace.FAST))
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.parquet"
+
+
+def statement_name(source: str, part: object) -> str:
+    """Return what tells one of several statements of a source apart from the others.
+
+    >>> source_of(statement_name("/logs/a#1.jsonl", 2))
+    '/logs/a#1.jsonl'
+    """
+    return f"{source}{_STATEMENT_MARK}{part}"
+
+
+def source_of(statement: str) -> str:
+    """Return whose statement it is."""
+    return statement.rpartition(_STATEMENT_MARK)[0]
 
 
 def delivery_schema(table: Table) -> pa.Schema:

@@ -87,17 +87,15 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     return forgotten
 
 
-def without_sessions(
-    ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str], deliveries: Sequence[Files]
-) -> Manifest:
-    """Return a version without the rows of sessions whose sources are about to give them anew, in these deliveries.
+def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str], delivery: Files) -> Manifest:
+    """Return a version without the rows of sessions whose sources are about to give them anew, in this delivery.
 
     Other rows may name them: they will be there again.
     """
     with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
         groups = Groups(base, stage)
         _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
-        stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], deliveries) for name in _NEVER_LOST)
+        stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], delivery) for name in _NEVER_LOST)
         tables = {name: tuple(segments) for name, segments in groups.tables().items()}
         known = {**base.indexes, **stage.indexes}
         indexes = {group: known[group] for group in groups_of(tables) if group is not None}
@@ -136,12 +134,12 @@ def _remove_conversations(
         groups.remove(bench, name, part)
 
 
-def _is_any_lost(bench: Workbench, table: Table, deliveries: Sequence[Files]) -> bool:
-    """Whether a row that leaves does not come back with the deliveries."""
+def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:
+    """Whether a row that leaves does not come back with the delivery."""
     if not bench.has(table):
         return False
-    files = [scan(delivery[table.name]) for delivery in deliveries if table.name in delivery]
-    given = " union all ".join(f"select {row_key(table)} as key from {file}" for file in files) or "select null as key"
+    is_given = table.name in delivery
+    given = f"select {row_key(table)} as key from {scan(delivery[table.name])}" if is_given else "select null as key"
     return bool(
         bench.count(f"leaving_{table.name} left_behind anti join ({given}) given on given.key = left_behind._key")
     )

@@ -36,15 +36,15 @@ class ReadTogether:
         return label in self.given_anew or all(time >= self.since[source] for source, time in first_given.items())
 
 
-def replacement(ledger: Path, read: Sequence[ReadTogether], deliveries: Sequence[Files]) -> Preparation:
-    """Return what removes sessions before they are joined in anew, with the rows of these deliveries."""
+def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Files) -> Preparation:
+    """Return what removes sessions before they are joined in anew, with these rows."""
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:
         has_groups = all(segment.group for segments in base.tables.values() for segment in segments)
         sources = {source for each in read for source in each.since}
         known = _given_so_far(ledger, base, sources) if has_groups else {}
         labels = [label for label, first in known.items() if any(each.replaces(label, first) for each in read)]
-        return without_sessions(ledger, base, stage, labels, deliveries) if labels else base
+        return without_sessions(ledger, base, stage, labels, rows) if labels else base
 
     return prepare
 

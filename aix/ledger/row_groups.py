@@ -5,6 +5,7 @@ nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,16 +16,24 @@ import pyarrow.parquet as pq
 from aix.ledger.durable import NewFile
 
 ROW_GROUP_BYTES = 16 * 2**20
-_LEVEL = 3
-"""Below it, zstd does not look back far enough to see that a long ancestry repeats the one before it."""
+
+
+class Pace(Enum):
+    """What matters more when rows are compressed."""
+
+    FAST = ("lz4", None)
+    """For files that last as long as a change."""
+    SMALL = ("zstd", 3)
+    """Below that level, zstd does not look back far enough to see that a long ancestry repeats the one before it."""
 
 
 class RowGroupWriter:
     """Writes batches of any size into a Parquet file."""
 
-    def __init__(self, file: NewFile, schema: pa.Schema) -> None:
+    def __init__(self, file: NewFile, schema: pa.Schema, pace: Pace = Pace.SMALL) -> None:
         self._schema = schema
-        self._writer = pq.ParquetWriter(file, schema, compression="zstd", compression_level=_LEVEL)
+        compression, level = pace.value
+        self._writer = pq.ParquetWriter(file, schema, compression=compression, compression_level=level)
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = 0
         self.rows = 0

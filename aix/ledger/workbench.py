@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.ledger.durable import NewFile
 from aix.ledger.nodes import node_expressions, row_key
-from aix.ledger.row_groups import RowGroupWriter
+from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.ledger.views import file_literal
 from aix.schema import Table
 from aix.schema.sql import empty_select, name_list
@@ -162,7 +162,7 @@ def write_rows(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch])
     """Write rows to a private file that need not outlast a power cut, and return its path."""
     file = NewFile(path)
     try:
-        with RowGroupWriter(file, schema) as writer:
+        with RowGroupWriter(file, schema, Pace.FAST) as writer:
             for batch in batches:
                 writer.write(batch)
     finally:

@@ -1,6 +1,7 @@
 """What the first reading of a transcript finds out: what decides where records belong, without what they say."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 
@@ -181,8 +182,9 @@ def tie_numbers(scan: Scan) -> list[int]:
     """Return the numbers by which files that share a record, a message, a call, an agent or a session meet."""
     names = scan.ties | ({f"session:{scan.session_id}"} if scan.session_id else set())
     if scan.file.kind is FileKind.MAIN:
-        # A name that two sessions want is an alias of neither.
-        names |= {f"name:{name}" for name in (scan.slug, *scan.titles.agent_names.values()) if name}
+        # A name that two sessions of a project want is an alias of neither.
+        folder = scan.file.source.path.rpartition(os.sep)[0]
+        names |= {f"name:{folder}:{name}" for name in (scan.slug, *scan.titles.agent_names.values()) if name}
     if scan.file.agent_id:
         names.add(f"agent:{scan.file.agent_id}")
     return [

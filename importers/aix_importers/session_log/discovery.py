@@ -71,8 +71,10 @@ def _begins_like_entry(line: bytes) -> bool:
             del path[-1:]
         elif token[2]:
             key = token[1]
+            if key == b"type" and len(path) == 1:
+                return False
             seen.add(b"/".join([*path[1:], key]))
-    return line.startswith(b"{") and {b"uuid", b"sessionId", b"message/role"} <= seen and b"type" not in seen
+    return line.startswith(b"{") and {b"uuid", b"sessionId", b"message/role"} <= seen
 
 
 def _holds_programs(head: bytes) -> bool:
