@@ -11,7 +11,7 @@ from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Read
 from aix.importing.report import Outcome
 from aix.importing.settling import Known, Settled, Settlement
 from aix.importing.unfinished import Unfinished
-from aix.ledger.addition import Preparation, add
+from aix.ledger.addition import Preparation, add_gathered
 from aix.ledger.commit import Stage
 from aix.ledger.delivery import Files
 from aix.ledger.durable import make_folder
@@ -96,7 +96,7 @@ class Batch:
         make_folder(folder)
         gathered = gather([*waiting, Part(notes)], folder)
         fingerprints = {source: each for settled in self._waiting for source, each in settled.fingerprints.items()}
-        add(self._ledger, [gathered], fingerprints, self._preparation(gathered, is_finished=is_finished))
+        add_gathered(self._ledger, gathered, fingerprints, self._preparation(gathered, is_finished=is_finished))
         self._known.fingerprints.update(fingerprints)
         self._known.committed.update(fingerprints)
         for folder in {

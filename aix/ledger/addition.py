@@ -43,9 +43,15 @@ def add(
     The fingerprints of the sources that the rows were read from become part of that version.
     """
     with staging_folder(ledger) as folder:
-        files = gather([Part(files) for files in deliveries], folder)
-        delivered = [(TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))) for name, path in files.items()]
-        return add_statements(ledger, delivered, fingerprints, prepare)
+        return add_gathered(ledger, gather([Part(files) for files in deliveries], folder), fingerprints, prepare)
+
+
+def add_gathered(
+    ledger: Path, rows: Files, fingerprints: Fingerprints | None = None, prepare: Preparation | None = None
+) -> Manifest:
+    """Do the same with the rows of deliveries that were gathered."""
+    delivered = [(TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))) for name, path in rows.items()]
+    return add_statements(ledger, delivered, fingerprints, prepare)
 
 
 def add_statements(

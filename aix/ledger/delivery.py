@@ -1,5 +1,7 @@
 """Deliveries: rows on their way into the ledger, kept in files until they are joined to what is there.
 
+The files are streams of Arrow batches, which cost little to write and to read, and need not last.
+
 Each row is a statement of one source. Which of its values were inferred stands in the delivery's rows of
 `inferred_values` from the same source.
 """
@@ -16,7 +18,6 @@ import pyarrow.compute as pc
 from aix.errors import RowError
 from aix.ledger.durable import NewFile, writing_to
 from aix.ledger.nodes import INFERRED_VALUES
-from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
@@ -35,7 +36,7 @@ class Delivery:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._open = ExitStack()
-        self._writers: dict[str, RowGroupWriter] = {}
+        self._writers: dict[str, pa.RecordBatchStreamWriter] = {}
 
     def __enter__(self) -> Self:
         """Add rows within a block, at the end of which the files are whole."""
@@ -59,7 +60,7 @@ class Delivery:
         is_one = isinstance(source, str)
         sources = pa.repeat(pa.scalar(source), batch.num_rows) if is_one else pa.array(source, pa.string())
         with writing_to(self._folder):
-            self._writers[table.name].write(
+            self._writers[table.name].write_batch(
                 pa.RecordBatch.from_arrays([*_with_defaults(table, batch), sources], schema=delivery_schema(table))
             )
 
@@ -67,13 +68,14 @@ class Delivery:
         """Return the file of each table that rows were added to."""
         return {name: self._path(name) for name in self._writers}
 
-    def _new_writer(self, table: Table) -> RowGroupWriter:
+    def _new_writer(self, table: Table) -> pa.RecordBatchStreamWriter:
         file = NewFile(self._path(table.name))
         self._open.callback(file.close)
-        return self._open.enter_context(RowGroupWriter(file, delivery_schema(table), Pace.FAST))
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        return self._open.enter_context(pa.ipc.new_stream(file, delivery_schema(table), options=options))
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{name}.parquet"
+        return self._folder / f"{name}.arrows"
 
 
 def statement_name(source: str, part: object) -> str:

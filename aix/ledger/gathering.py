@@ -1,16 +1,19 @@
 """Putting deliveries together: joining a few large files costs far less than joining many small ones."""
 
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.delivery import SOURCE_COLUMN, Files, delivery_schema, source_of
-from aix.ledger.row_groups import read_row_groups
 from aix.ledger.workbench import write_rows
 from aix.schema import TABLES
+
+_THREADS = 2
 
 
 @dataclass(frozen=True)
@@ -22,32 +25,49 @@ class Part:
 
 
 def gather(parts: Sequence[Part], folder: Path) -> Files:
-    """Write the rows of deliveries into one file per table.
+    """Write the rows of deliveries into one Parquet file per table.
 
-    What one source says in two deliveries stays two statements. A single delivery stays where it is.
+    Which of them are statements of one source is all that is kept of the names of sources; what a source says in two
+    deliveries stays two statements.
     """
-    if len(parts) == 1 and not parts[0].left_out:
-        return parts[0].files
     names = dict.fromkeys(name for part in parts for name in part.files)
-    return {
-        name: write_rows(folder / f"{name}.parquet", delivery_schema(TABLES[name]), _rows(name, parts))
-        for name in names
-    }
+    numbers = _Numbers()
+
+    def write(name: str) -> Path:
+        return write_rows(folder / f"{name}.parquet", delivery_schema(TABLES[name]), _rows(name, parts, numbers))
+
+    with ThreadPoolExecutor(_THREADS) as threads:  # Arrow does the work, and lets others run meanwhile
+        return dict(zip(names, threads.map(write, names), strict=True))
 
 
-def _rows(name: str, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
+class _Numbers:
+    """Numbers for names, the same for a name wherever it stands; several threads may ask for them."""
+
+    def __init__(self) -> None:
+        self._next = count()
+        self._by_name: dict[str, int] = {}
+
+    def of(self, name: str) -> int:
+        """Return the number of a name."""
+        return self._by_name.setdefault(name, next(self._next))
+
+
+def _rows(name: str, parts: Sequence[Part], numbers: _Numbers) -> Iterator[pa.RecordBatch]:
     for number, part in enumerate(parts):
         if name in part.files:
-            for rows in read_row_groups(part.files[name]):
-                yield from _numbered(number, rows, part.left_out).to_batches()
+            with pa.OSFile(str(part.files[name])) as file, pa.ipc.open_stream(file) as batches:
+                for batch in batches:
+                    yield _numbered(batch, part.left_out, number, numbers)
 
 
-def _numbered(number: int, rows: pa.Table, left_out: Collection[str]) -> pa.Table:
-    sources = rows.column(SOURCE_COLUMN)
-    if left_out:
-        absent = [source for source in pc.unique(sources).to_pylist() if source_of(source) in left_out]
-        if absent:
-            rows = rows.filter(pc.invert(pc.is_in(sources, value_set=pa.array(absent, pa.string()))))
-            sources = rows.column(SOURCE_COLUMN)
-    apart = pc.binary_join_element_wise(f"{number}:", sources, "")
-    return rows.set_column(rows.num_columns - 1, rows.schema.field(SOURCE_COLUMN), apart)
+def _numbered(
+    batch: pa.RecordBatch, left_out: Collection[str], number: int, numbers: _Numbers
+) -> pa.RecordBatch:
+    sources = batch.column(SOURCE_COLUMN).dictionary_encode()
+    names = sources.dictionary.to_pylist()
+    absent = [place for place, name in enumerate(names) if source_of(name) in left_out]
+    if absent:
+        kept = pc.invert(pc.is_in(sources.indices, value_set=pa.array(absent, pa.int32())))
+        batch, sources = batch.filter(kept), sources.filter(kept)
+    short = pa.array([f"{number}:{numbers.of(name)}" for name in names], pa.string())
+    return batch.set_column(batch.num_columns - 1, batch.schema.field(SOURCE_COLUMN), short.take(sources.indices))
