@@ -1,6 +1,7 @@
 """Rows on their way out of an importer, gathered until they are many."""
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from aix.importing.contract import Rows, Source
 from aix.schema import TABLES
@@ -26,12 +27,20 @@ class RowBuffer:
 
     def add(self, table: str, /, *, copy: int = 0, **values: object) -> None:
         """Take a row; a column that is not named is NULL or its default."""
+        self.put(table, values, copy)
+
+    def put(self, table: str, row: dict[str, object], copy: int = 0) -> None:
+        """Take a row that nobody changes afterwards."""
         rows = self._rows.get((table, copy))
         if rows is None:
             rows = self._rows[table, copy] = []
-        rows.append(values)
+        rows.append(row)
         self._row_count += 1
-        self._characters += sum([len(value) for value in values.values() if value.__class__ is str])
+        characters = 0
+        for value in row.values():
+            if value.__class__ is str:
+                characters += len(value)
+        self._characters += characters
 
     def is_full(self) -> bool:
         """Whether the rows should be drained before more are added."""
@@ -42,9 +51,14 @@ class RowBuffer:
         taken, self._rows = self._rows, {}
         self._row_count = self._characters = 0
         for (table, copy), rows in taken.items():
-            names = dict.fromkeys(name for row in rows for name in row)
-            unknown = names.keys() - set(TABLES[table].column_names)
+            names = set().union(*rows)
+            unknown = names.difference(TABLES[table].column_names)
             if unknown:
                 raise TypeError(f"the table {table} has no column {', '.join(sorted(unknown))}")
-            columns = {name: [row.get(name) for row in rows] for name in names}
+            are_whole = all(len(row) == len(names) for row in rows)
+            columns = {
+                name: list(map(itemgetter(name), rows)) if are_whole else [row.get(name) for row in rows]
+                for name in TABLES[table].column_names
+                if name in names
+            }
             yield Rows(self._source, table, columns, copy)

@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
+
+from msgspec import Struct
 
 PIECE_BYTES = 2**20
 LONGEST_BYTES = 512 * 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class RawLine:
+class RawLine(Struct, frozen=True, gc=False):
     """One line, without its end."""
 
     number: int
@@ -28,29 +28,43 @@ def raw_lines(file: BinaryIO, start: int = 0) -> Iterator[RawLine]:
     """
     size = os.fstat(file.fileno()).st_size
     offset = file.seek(start)
-    number = 0
-    while offset < size:
-        number += 1
-        data = file.readline(min(PIECE_BYTES, size - offset))
-        if not data:
-            return
-        is_too_long = False
-        length = len(data)
-        if not data.endswith(b"\n") and offset + length < size:
-            length += _length_of_rest(file, size - offset - length)
+    number = 1
+    begun = _Begun()
+    while piece := file.read(min(PIECE_BYTES, size - file.tell())):
+        *ended, rest = piece.split(b"\n")
+        for data in ended:
+            length = begun.length + len(data) + 1
             is_too_long = length > LONGEST_BYTES
-            if not is_too_long:
-                file.seek(offset)
-                data = file.read(length)
-        yield RawLine(number, offset, data.removesuffix(b"\n"), data.endswith(b"\n") or is_too_long, is_too_long)
-        offset += length
+            yield RawLine(number, offset, begun.end_with(data), True, is_too_long)
+            offset += length
+            number += 1
+        begun.add(rest)
+    if begun.length:
+        is_too_long = begun.length > LONGEST_BYTES
+        yield RawLine(number, offset, begun.end_with(b""), is_too_long, is_too_long)
 
 
-def _length_of_rest(file: BinaryIO, most: int) -> int:
-    length = 0
-    while length < most:
-        piece = file.readline(min(PIECE_BYTES, most - length))
-        length += len(piece)
-        if not piece or piece.endswith(b"\n"):
-            break
-    return length
+class _Begun:
+    """What was read of a line whose end was not reached yet."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self.length = 0
+
+    def add(self, piece: bytes) -> None:
+        """Go on with the line; of one that is too long only the beginning is kept."""
+        self.length += len(piece)
+        if piece and self.length <= LONGEST_BYTES:
+            self._pieces.append(piece)
+        elif self.length > LONGEST_BYTES:
+            del self._pieces[1:]
+
+    def end_with(self, piece: bytes) -> bytes:
+        """Return the line, and be ready for the next."""
+        if not self.length:
+            return piece
+        self.add(piece)
+        line = self._pieces[0] if self.length > LONGEST_BYTES else b"".join(self._pieces)
+        self._pieces.clear()
+        self.length = 0
+        return line

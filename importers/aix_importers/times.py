@@ -1,6 +1,7 @@
 """Timestamps of entries, to and from Unix milliseconds."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLAIN_EPOCH = _EPOCH.replace(tzinfo=None)
@@ -19,20 +20,23 @@ def read_time(value: object) -> int | None:
     True
     """
     match value:
+        case str():
+            return _read_text(value)
         case bool():
             return None
-        case int() | float():
-            if not _LEAST_NUMBER <= value < _FIRST_OF_YEAR_10000:
-                return None
-            moment = round(value)
-        case str():
-            try:
-                parsed = datetime.fromisoformat(value.strip())
-            except ValueError:
-                return None
-            moment = ((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+        case int() | float() if _LEAST_NUMBER <= value < _FIRST_OF_YEAR_10000:
+            return round(value)
         case _:
             return None
+
+
+@lru_cache(maxsize=16_384)  # logs are read twice, and records that stand side by side often have one time
+def _read_text(text: str) -> int | None:
+    try:
+        parsed = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    moment = ((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
     return moment if 0 <= moment < _FIRST_OF_YEAR_10000 else None
 
 

@@ -153,7 +153,7 @@ class TranscriptReader:
 
 def _is_sound(data: bytes) -> bool:
     """Whether all of a line can be kept as text, also those parts that were not decoded."""
-    if b"\\ud" in data or b"\\uD" in data:
+    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
         return not _LONE_SURROGATE.search(data) and _is_text(data)
     return _is_text(data)
 

@@ -18,7 +18,7 @@ class Writer:
         if buffer is None:
             buffer = self._buffers[id(source)] = RowBuffer(source)
         self._last = buffer
-        buffer.add(table, copy=0, **values)
+        buffer.put(table, values)
 
     def mark(self, source: Source, table: str, row_key: str, column: str, basis: str) -> None:
         """Note that a value was concluded rather than read."""
