@@ -238,7 +238,7 @@ def test_what_a_run_that_died_has_left_is_done_by_the_next(
         raise CrashError
 
     with monkeypatch.context() as patch:
-        patch.setattr("aix.importing.batch._COMMIT_BYTES", 0)  # so that what is tied is committed before that is seen
+        patch.setattr("aix.importing.rounds._STRETCH_BYTES", 0)  # so that what is tied is committed before that is seen
         patch.setattr("aix.importing.ties.TiedSources.groups_of", crash)
         with pytest.raises(CrashError):
             run(ledger, logs)

@@ -23,7 +23,7 @@ from aix.ledger.ties import SourceTies
 
 Event = Began | GroupRead | Delivered | WorkerDiedError
 
-_COMMIT_BYTES = 192 * 2**20
+_COMMIT_BYTES = 64 * 2**20
 _EARLY_DEATHS = 3
 """Workers that may die before they begin; when there are more, something is wrong with starting them."""
 
@@ -69,8 +69,6 @@ class Batch:
                 for read in self._read.pop(order.folder):
                     again += self._settlement.settle(order.groups[read.number], read.readings, settled)
                 self._put(settled)
-                if self._is_large():
-                    self.commit(is_last=False)
             case WorkerDiedError():
                 return self._mourn(order, event)
         return again
@@ -81,38 +79,43 @@ class Batch:
             settled.drop(ids)
 
     def commit(self, *, is_last: bool, is_finished: bool = False) -> None:
-        """Commit what was read since the last commit.
+        """Commit what was read since the last commit, a bounded amount at a time.
 
         The last one of the run says so; it is finished when nothing is left to be read together.
         """
-        entries = [entry for settled in self._waiting for entry in settled.entries]
-        if not entries and not (is_last and self._has_committed):
-            return
+        waiting, self._waiting = [settled for settled in self._waiting if settled.entries], []
+        *before, last = list(_amounts(waiting)) or [[]]
+        for amount in before:
+            self._commit(amount)
+        if last or (is_last and self._has_committed):
+            self._commit(last, is_last=is_last, is_finished=is_finished)
+
+    def _commit(self, amount: Sequence[Settled], *, is_last: bool = False, is_finished: bool = False) -> None:
         self._has_committed = True
+        entries = [entry for settled in amount for entry in settled.entries]
         finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, entries, finished_at)
-        waiting = [Part(files, settled.left_out) for settled in self._waiting for files in settled.deliveries]
+        parts = [Part(files, settled.left_out) for settled in amount for files in settled.deliveries]
         folder = next(self._folders)
         make_folder(folder)
-        gathered = gather([*waiting, Part(notes)], folder)
-        fingerprints = {source: each for settled in self._waiting for source, each in settled.fingerprints.items()}
-        add_gathered(self._ledger, gathered, fingerprints, self._preparation(gathered, is_finished=is_finished))
+        gathered = gather([*parts, Part(notes)], folder)
+        fingerprints = {source: each for settled in amount for source, each in settled.fingerprints.items()}
+        preparation = self._preparation(amount, gathered, is_finished=is_finished)
+        add_gathered(self._ledger, gathered, fingerprints, preparation)
         self._known.fingerprints.update(fingerprints)
         self._known.committed.update(fingerprints)
-        for folder in {
-            path.parent for files in (*(part.files for part in waiting), notes, gathered) for path in files.values()
-        }:
+        done = (*(part.files for part in parts), notes, gathered)
+        for folder in {path.parent for files in done for path in files.values()}:
             shutil.rmtree(folder, ignore_errors=True)
-        self._waiting = []
 
-    def _preparation(self, rows: Files, *, is_finished: bool) -> Preparation:
+    def _preparation(self, amount: Sequence[Settled], rows: Files, *, is_finished: bool) -> Preparation:
         """Return what notes ties, and removes rows that earlier readings gave, before others take their place."""
-        ties = {source: each for settled in self._waiting for source, each in settled.ties.items()}
+        ties = {source: each for settled in amount for source, each in settled.ties.items()}
         self._unfinished.has_ties |= bool(ties)
-        known = {entry.planned.name for settled in self._waiting for entry in settled.entries if entry.planned.is_known}
-        together = [each for settled in self._waiting for each in settled.together if not known.isdisjoint(each.since)]
+        known = {entry.planned.name for settled in amount for entry in settled.entries if entry.planned.is_known}
+        together = [each for settled in amount for each in settled.together if not known.isdisjoint(each.since)]
         replace = replacement(self._ledger, together, rows)
-        since = {name: time for settled in self._waiting for name, time in settled.problems_since.items()}
+        since = {name: time for settled in amount for name, time in settled.problems_since.items()}
 
         def prepare(base: Manifest, stage: Stage) -> Manifest:
             stage.ties = ties
@@ -127,10 +130,6 @@ class Batch:
             self._waiting.append(settled)
             self.ties.update(settled.ties)
             self.contents.update((source, each.content) for source, each in settled.fingerprints.items())
-
-    def _is_large(self) -> bool:
-        files = (files for settled in self._waiting for files in settled.deliveries)
-        return sum(path.stat().st_size for each in files for path in each.values()) > _COMMIT_BYTES
 
     def _mourn(self, order: Order, death: WorkerDiedError) -> list[Group]:
         """The group at which a worker died has failed; those before it must be read again, their rows are lost."""
@@ -150,3 +149,18 @@ class Batch:
         parts = self._settlement.settle(group, failed, settled)
         self._put(settled)
         return [*parts, *(group for number, group in enumerate(order.groups) if number != at)]
+
+
+def _amounts(waiting: Sequence[Settled]) -> Iterator[list[Settled]]:
+    """Divide what waits into what is committed at a time; what was read together stays together."""
+    amount: list[Settled] = []
+    size = 0
+    for settled in waiting:
+        own = sum(path.stat().st_size for files in settled.deliveries for path in files.values())
+        if amount and size + own > _COMMIT_BYTES:
+            yield amount
+            amount, size = [], 0
+        amount.append(settled)
+        size += own
+    if amount:
+        yield amount

@@ -6,7 +6,7 @@ from aix.importing.orders import Group
 from aix.importing.plan import Planned
 from aix.ledger.fingerprints import Fingerprints
 
-_LARGE_BYTES = 8 * 2**20
+_LARGE_BYTES = 6 * 2**20
 _ORDER_BYTES = 32 * 2**20
 _ORDER_GROUPS = 800
 _ORDERS_PER_WORKER = 4

@@ -4,7 +4,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,8 +28,12 @@ from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import view_select
+from aix.memory import give_back_what_is_free
 from aix.schema import TABLES
 from aix.workers import map_in_workers
+
+_STRETCH_BYTES = 2 * 2**30
+"""How much is read before it is committed: what is tied had better be seen before that."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ def carry_out_plan(
     teller: Teller,
 ) -> None:
     """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
+    give_back_what_is_free()
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
     unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())
@@ -95,18 +100,27 @@ def _latest_start(ledger: Path) -> int:
 
 
 def _read_all(batch: Batch, groups: Sequence[Group], blank: Order, folders: Iterator[Path], jobs: int) -> None:
+    """Read groups, a stretch at a time; workers do not live on while a stretch is committed, which needs memory too."""
+
     def order(portion: Iterable[Group]) -> Order:
         return replace(blank, groups=tuple(portion), folder=next(folders))
 
     orders = [order(portion) for portion in portions(groups, jobs)]
     while orders:
-        left_over: list[Order] = []
-        with closing(_carry_out_all(orders, jobs)) as events:
+        stretch = _first_stretch(orders)
+        orders = orders[len(stretch) :]
+        with closing(_carry_out_all(stretch, jobs)) as events:
             for given, event in events:
                 rest = batch.take(given, event)
                 if rest:
-                    left_over.append(order(rest))
-        orders = left_over
+                    orders.append(order(rest))
+        if orders:
+            batch.commit(is_last=False)
+
+
+def _first_stretch(orders: Sequence[Order]) -> Sequence[Order]:
+    sizes = accumulate(sum(group.size_bytes for group in order.groups) for order in orders)
+    return orders[: max(1, sum(size <= _STRETCH_BYTES for size in sizes))]
 
 
 def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order, Event], None, None]:

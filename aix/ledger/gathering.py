@@ -60,9 +60,7 @@ def _rows(name: str, parts: Sequence[Part], numbers: _Numbers) -> Iterator[pa.Re
                     yield _numbered(batch, part.left_out, number, numbers)
 
 
-def _numbered(
-    batch: pa.RecordBatch, left_out: Collection[str], number: int, numbers: _Numbers
-) -> pa.RecordBatch:
+def _numbered(batch: pa.RecordBatch, left_out: Collection[str], number: int, numbers: _Numbers) -> pa.RecordBatch:
     sources = batch.column(SOURCE_COLUMN).dictionary_encode()
     names = sources.dictionary.to_pylist()
     absent = [place for place, name in enumerate(names) if source_of(name) in left_out]

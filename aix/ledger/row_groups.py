@@ -5,26 +5,31 @@ nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
+from enum import Enum, auto
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.ledger.durable import NewFile
 
-ROW_GROUP_BYTES = 16 * 2**20
-
 
 class Pace(Enum):
     """What matters more when rows are compressed."""
 
-    FAST = ("lz4", None)
+    FAST = auto()
     """For files that last as long as a change."""
-    SMALL = ("zstd", 3)
-    """Below that level, zstd does not look back far enough to see that a long ancestry repeats the one before it."""
+    SMALL = auto()
+
+
+_ROW_GROUP_BYTES = {Pace.FAST: 4 * 2**20, Pace.SMALL: 16 * 2**20}
+_OPTIONS: dict[Pace, dict[str, Any]] = {
+    Pace.FAST: {"compression": "lz4", "use_dictionary": False, "write_statistics": False},
+    # Below that level, zstd does not look back far enough to see that a long ancestry repeats the one before it.
+    Pace.SMALL: {"compression": "zstd", "compression_level": 3},
+}
 
 
 class RowGroupWriter:
@@ -32,8 +37,8 @@ class RowGroupWriter:
 
     def __init__(self, file: NewFile, schema: pa.Schema, pace: Pace = Pace.SMALL) -> None:
         self._schema = schema
-        compression, level = pace.value
-        self._writer = pq.ParquetWriter(file, schema, compression=compression, compression_level=level)
+        self._most_bytes = _ROW_GROUP_BYTES[pace]
+        self._writer = pq.ParquetWriter(file, schema, **_OPTIONS[pace])
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = 0
         self.rows = 0
@@ -54,8 +59,8 @@ class RowGroupWriter:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add the rows of a batch."""
-        for piece in _pieces(batch):
-            if self._held_bytes + piece.nbytes > ROW_GROUP_BYTES:
+        for piece in _pieces(batch, self._most_bytes):
+            if self._held_bytes + piece.nbytes > self._most_bytes:
                 self._flush()
             self._held.append(piece)
             self._held_bytes += piece.nbytes
@@ -80,11 +85,11 @@ def batches_of(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
         yield from table.to_batches()
 
 
-def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    if batch.nbytes <= ROW_GROUP_BYTES or batch.num_rows == 1:
+def _pieces(batch: pa.RecordBatch, most_bytes: int) -> Iterator[pa.RecordBatch]:
+    if batch.nbytes <= most_bytes or batch.num_rows == 1:
         if batch.num_rows:
             yield batch
         return
     half = batch.num_rows // 2
-    yield from _pieces(batch.slice(0, half))
-    yield from _pieces(batch.slice(half))
+    yield from _pieces(batch.slice(0, half), most_bytes)
+    yield from _pieces(batch.slice(half), most_bytes)
