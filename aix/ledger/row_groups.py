@@ -24,7 +24,7 @@ class Pace(Enum):
     SMALL = auto()
 
 
-_ROW_GROUP_BYTES = {Pace.FAST: 4 * 2**20, Pace.SMALL: 16 * 2**20}
+_ROW_GROUP_BYTES = {Pace.FAST: 4 * 2**20, Pace.SMALL: 8 * 2**20}
 _OPTIONS: dict[Pace, dict[str, Any]] = {
     Pace.FAST: {"compression": "lz4", "use_dictionary": False, "write_statistics": False},
     # Below that level, zstd does not look back far enough to see that a long ancestry repeats the one before it.
