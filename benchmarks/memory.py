@@ -6,7 +6,7 @@ keeps of files that were read does not count, unless it is mapped.
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 _PROCESSES = Path("/proc")
@@ -18,10 +18,10 @@ def can_measure_memory() -> bool:
     return (_PROCESSES / "self" / "smaps_rollup").exists()
 
 
-def run_measured(command: list[str]) -> tuple[float, int]:
+def run_measured(command: list[str], environment: Mapping[str, str] | None = None) -> tuple[float, int]:
     """Run a command and return its seconds and the most bytes that it and its children had at a time."""
     began = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as process:
         peak = 0
         while process.poll() is None:
             peak = max(peak, sum(map(_proportional_bytes, _family(process.pid))))
