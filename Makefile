@@ -52,7 +52,7 @@ format: $(VENV)/.dev  ## Put the formatting right
 docs: $(VENV)/.dev  ## Write the generated pages in docs/
 	$(BIN)/python docs/generate.py
 
-bench: $(VENV)/.dev  ## Measure speed
+bench: $(VENV)/.dev  ## Measure speed and memory
 	$(BIN)/python -m benchmarks.run
 
 clean:  ## Remove what the other targets made

@@ -1,4 +1,4 @@
-"""Measure what the project promises about speed; `make bench` prints it.
+"""Measure what the project promises about speed and memory; `make bench` prints it.
 
 Every figure stands beside a floor measured in the same run, because seconds mean little on another machine.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from aix.ids import h63, ulid
 from benchmarks.change_cost import print_change_cost
+from benchmarks.first_import import print_first_import
 from benchmarks.unchanged_sources import print_unchanged_sources
 
 _RUNS = 15
@@ -27,6 +28,7 @@ def main() -> None:
     print_row_ids()
     print_unchanged_sources()
     print_change_cost()
+    print_first_import()
 
 
 def print_command_line_start() -> None:
