@@ -5,7 +5,7 @@ each row, derives what follows from it, and writes these families as new groups.
 rewritten without them. Everything else stays as it is, so that a change costs what it touches.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
-from aix.ledger.nodes import is_derived
+from aix.ledger.nodes import in_conversations, is_derived
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, scan
@@ -85,10 +85,13 @@ def _ungrouped(ledger: Path, base: Manifest) -> Delivered:
 def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) -> Mapping[str, Sequence[Segment]]:
     families = Families()
     likely: set[int] = set()
+    beside: set[int] = set()
     for table, file in delivered:
         own = link_rows(bench, families, table, scan(file.path))
         if table.name in ("turns", "sessions"):
             likely.update(own)
+        if not in_conversations(table):
+            beside.update(own)
     groups = Groups(base, stage)
     touched = groups.holding(*(pa.array(nodes, pa.uint64()) for nodes in (likely, families.nodes())))
     for name, part in touched.items():
@@ -100,7 +103,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     moving = {families.of(node) for node in settle(bench)}
     if not moving:
         return base.tables
-    for nodes in _portions(bench, [node for node in families.nodes() if families.of(node) in moving], families):
+    for nodes in _portions(bench, families, moving, beside):
         make_current(bench, pa.array(nodes, pa.uint64()))
         write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}))
     for name, part in touched.items():
@@ -111,16 +114,30 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     return groups.tables()
 
 
-def _portions(bench: Workbench, nodes: Sequence[int], families: Families) -> Iterator[list[int]]:
-    """Divide nodes into as many groups as the rows will need, whole families each."""
+def _portions(
+    bench: Workbench, families: Families, moving: Container[int], beside: Collection[int]
+) -> Iterator[list[int]]:
+    """Divide the nodes of families into as many groups as the rows will need, whole families each.
+
+    What is noted beside conversations is kept apart: much of it changes, or is looked up, with every import, and the
+    groups it lies in are then read or written anew.
+    """
     by_family: dict[int, list[int]] = {}
-    for node in nodes:
-        by_family.setdefault(families.of(node), []).append(node)
-    most_nodes = len(nodes) * LARGEST_BYTES // max(bench.size_bytes(), 1)
+    for node in families.nodes():
+        family = families.of(node)
+        if family in moving:
+            by_family.setdefault(family, []).append(node)
+    apart = [node for node in beside if families.of(node) in by_family]
+    conversations = [members for members in by_family.values() if members[0] not in beside]
+    if apart:
+        yield apart
+    count = sum(map(len, conversations))
+    most_nodes = count * LARGEST_BYTES // max(bench.size_bytes(), 1)
     portion: list[int] = []
-    for members in by_family.values():
+    for members in conversations:
         if portion and len(portion) + len(members) > most_nodes:
             yield portion
             portion = []
         portion.extend(members)
-    yield portion
+    if portion:
+        yield portion
