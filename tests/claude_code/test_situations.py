@@ -83,6 +83,14 @@ OUTLINES = {
             "S1/agent-a3333333333333333 -> 9",
         ],
     ),
+    "cut_agent_file": Outline(
+        ["1 completed uata", "3 completed uatat"],
+        ["S1 -> 1", "S1/agent-a1f00d5 -> 3 by 1 in 1 completed"],
+        ["truncated_line"],
+    ),
+    "progress_in_two_files": Outline(
+        ["1 completed uata", "3 completed uatata"], ["S1 -> 1", "S1/agent-b2f00d6 -> 3 by 1 in 1 completed"]
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),

@@ -64,12 +64,16 @@ class _Extraction:
         denied = {call for scan in self._scans for call in scan.denied_calls}
         rows = MessageRows(self._writer, self._links.label_of, self._threads, denied, SpilledResults(self._scans))
         teller = Teller(self._scans, self._placement, self._copies, self._requests, rows)
-        main_threads = {thread.scan: thread for thread in self._threads if thread.entries is thread.scan.entries}
-        rebuilt = {
-            (thread.scan, thread.agent_id or ""): thread for thread in self._threads if thread.call_id is not None
+        rebuilt = [thread for thread in self._threads if thread.call_id is not None]
+        main_threads = {
+            thread.scan: thread
+            for thread in self._threads
+            if thread.call_id is None and thread.is_subagent is (thread.scan.file.kind is FileKind.AGENT)
         }
-        yield from teller.tell(main_threads, rebuilt)
-        for thread in rebuilt.values():
+        shown = {(thread.scan, thread.agent_id or "") for thread in rebuilt}
+        shown |= {(scan, thread.agent_id or "") for thread in self._threads for scan in thread.borrowed.values()}
+        yield from teller.tell(main_threads, shown)
+        for thread in rebuilt:
             self._add_last_answer(rows, thread, teller.turns)
         summarisers = self._add_other_requests(rows, teller)
         self._add_unseen_children(rows)
@@ -168,8 +172,8 @@ class _Extraction:
 
     def _problems(self) -> Iterator[Problem]:
         placement = self._placement
-        replayed = [(thread.scan, entry) for thread, entry in placement.replayed.values()]
-        held_back = [(thread.scan, entry) for thread, entry in placement.held_back]
+        replayed = [(thread.scan_of(entry), entry) for thread, entry in placement.replayed.values()]
+        held_back = [(thread.scan_of(entry), entry) for thread, entry in placement.held_back]
         for kind, records, reason in (
             ("replayed", replayed, "The record says again, under another uuid, what is known; it counts once."),
             ("held_back", held_back, "The record belongs to a conversation that is not here, and was left out."),
@@ -188,7 +192,7 @@ class _Extraction:
 
 
 def _text_of(thread: Thread, entry: Entry) -> str:
-    record = read_record(thread.scan, entry.byte_offset, entry.uuid)
+    record = read_record(thread.scan_of(entry), entry.byte_offset, entry.uuid)
     if record is None:
         return ""
     blocks: list[Block] = decode_blocks(decode_message(record.message).content)

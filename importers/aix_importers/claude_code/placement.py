@@ -31,9 +31,15 @@ class Thread:
     """The call whose progress it was put together from."""
     named_call: str | None = None
     """The call that its own records name as the one that started it."""
+    borrowed: dict[str, Scan] = field(default_factory=dict)
+    """By record that stands only in another file: that file."""
     turns: dict["Turn", None] = field(default_factory=dict)
     """Those that stand in it, in order."""
     latest: "Turn | None" = None
+
+    def scan_of(self, entry: Entry) -> Scan:
+        """Return the file that a record of the conversation stands in."""
+        return self.borrowed.get(entry.uuid, self.scan)
 
 
 @dataclass(slots=True, eq=False)

@@ -1,6 +1,6 @@
 """The second reading of the transcripts: what the records say, put where they belong."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -64,12 +64,15 @@ class Teller:
         """By id of a call: the message that made the first call of that id."""
         self._open_calls: dict[str, OpenCall] = {}
         self._early_results: dict[str, tuple[Scan, CallResult]] = {}
+        self._untold = {scan for scan in scans if scan.is_conversation}
+        self._later: dict[Scan, list[tuple[Record, Message, Turn, str]]] = {}
+        """By file of a subagent: what only progress, in a file before it, shows of the subagent."""
 
-    def tell(self, main_threads: Mapping[Scan, Thread], rebuilt: Mapping[tuple[Scan, str], Thread]) -> Iterator[Rows]:
-        """Tell all files, in their order."""
+    def tell(self, main_threads: Mapping[Scan, Thread], shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
+        """Tell all files, in their order; `shown` says by file which subagents are told from its progress."""
         for scan in self._scans:
             if scan.is_conversation:
-                yield from self._tell_file(scan, main_threads.get(scan), rebuilt)
+                yield from self._tell_file(scan, main_threads.get(scan), shown)
         for message in self._open_messages.values():
             self._finish_answer(message)
         for facts in self._threads.values():
@@ -78,10 +81,9 @@ class Teller:
             self._rows.add_call(call, None)
         yield from self._rows.take()
 
-    def _tell_file(
-        self, scan: Scan, thread: Thread | None, rebuilt: Mapping[tuple[Scan, str], Thread]
-    ) -> Iterator[Rows]:
+    def _tell_file(self, scan: Scan, thread: Thread | None, shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
         self._scan = scan
+        self._untold.discard(scan)
         self._current_calls: dict[str, str] = {}
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._main = self._facts_of(thread) if thread else None
@@ -92,12 +94,14 @@ class Teller:
             if located.byte_offset != self._offset:
                 self._offset = located.byte_offset
                 self._told_here.clear()
-            self._take(located.record, rebuilt)
+            self._take(located.record, shown)
             if self._rows.is_full():
                 yield from self._rows.take()
+        for found in self._later.pop(scan, ()):
+            self._say(*found)
         scan.kept = None
 
-    def _take(self, record: Record, rebuilt: Mapping[tuple[Scan, str], Thread]) -> None:
+    def _take(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
         match record.type:
             case "user" | "assistant":
                 self._conversation(record)
@@ -109,7 +113,7 @@ class Teller:
                 self._queued_prompt(record)
             case "progress":
                 if b'"agent_progress"' in bytes(record.data):
-                    self._progress(record, rebuilt)
+                    self._progress(record, shown)
             case "permission-mode":
                 if self._main and record.permission_mode:
                     self._main.mode = record.permission_mode
@@ -118,28 +122,44 @@ class Teller:
             case _:
                 pass
 
-    def _progress(self, record: Record, rebuilt: Mapping[tuple[Scan, str], Thread]) -> None:
+    def _progress(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
         progress = decode_progress(record.data)
-        if progress is None or (self._scan, progress.agent_id or "") not in rebuilt:
+        if progress is None or (self._scan, progress.agent_id or "") not in shown:
             return
         nested = decode_nested(progress.message)
-        if nested is not None:
-            nested.cwd, nested.git_branch, nested.version = record.cwd, record.git_branch, record.version
-            nested.agent_id = progress.agent_id
-            self._conversation(nested)
+        if nested is None:
+            return
+        nested.cwd, nested.git_branch, nested.version = record.cwd, record.git_branch, record.version
+        nested.agent_id = progress.agent_id
+        found = self._placed(nested)
+        if found is None:
+            return
+        home = found[2].thread.scan
+        if home in self._untold:
+            self._later.setdefault(home, []).append(found)
+        else:
+            self._say(*found)
 
     def _conversation(self, record: Record) -> None:
+        found = self._placed(record)
+        if found is not None:
+            self._say(*found)
+
+    def _placed(self, record: Record) -> tuple[Record, Message, Turn, str] | None:
+        """Return a record with its message, its turn and the name of the message, if it is to be told here."""
         uuid = record.uuid
         if uuid is None:
-            return
+            return None
         turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
         message = decode_message(record.message)
         if message.id:
             self._first_uuids.setdefault((message.id, record.agent_id), uuid)
         if turn is None or not self._is_told_here(uuid):
-            return
-        key = self._message_key(record, message)  # which a copy may spell differently
-        better = self._copies.best(uuid)
+            return None
+        return record, message, turn, self._message_key(record, message)  # which a copy may spell differently
+
+    def _say(self, record: Record, message: Message, turn: Turn, key: str) -> None:
+        better = self._copies.best(record.uuid or "")
         if better is not None:  # it says more, but what it is called stays what it is called here
             message.content = decode_message(better.message).content
             record.tool_use_result = better.tool_use_result
