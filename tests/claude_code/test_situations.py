@@ -91,6 +91,10 @@ OUTLINES = {
     "progress_in_two_files": Outline(
         ["1 completed uata", "3 completed uatata"], ["S1 -> 1", "S1/agent-b2f00d6 -> 3 by 1 in 1 completed"]
     ),
+    "agent_resumed_by_call": Outline(
+        ["1 completed uatatata", "3 completed ua", "8<3 completed ua"],
+        ["S1 -> 1", "S1/agent-ac0ffee0123456789 -> 8 by 1 in 1 completed"],
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),
@@ -321,6 +325,8 @@ def test_a_child_that_is_not_there_leaves_one_figure_that_is_never_summed() -> N
         ("main", "1", 10, 10),
         ("side", None, 4321, None),
     ]
+    resumed = rows("agent_resumed_by_call", "requests", "kind", "requested_at", "context_tokens")
+    assert [row for row in resumed if row[0] == "side"] == [("side", 1770714012000, 333)]
 
 
 def test_compactions_have_sizes_triggers_and_what_they_cover() -> None:

@@ -150,25 +150,27 @@ class _Extraction:
 
     def _add_unseen_children(self, rows: MessageRows) -> None:
         """Keep the only figure that is known of subagents whose own records are nowhere."""
-        for scan in self._scans:
-            for call, result in scan.spawn_results.items():
-                tokens = as_count(result.total_tokens)
-                if call in self._links.label_of or call not in self._links.spawns or tokens is None:
-                    continue
-                turn = self._placement.turn_of_call(call)
-                if turn is None:
-                    continue
-                source, request_id = source_of(turn), ulid("req", ORIGIN, f"{call}:unseen")
-                self._writer.add(
-                    source,
-                    "requests",
-                    id=request_id,
-                    session_label=rows.birthplace(turn),
-                    requested_at=scan.first_time or 0,
-                    context_tokens=tokens,
-                    kind="side",
-                )
-                self._writer.mark(source, "requests", request_id, "context_tokens", "total_tokens_of_last_message")
+        seen = {thread.agent_id for thread in self._threads if thread.agent_id}
+        for call, result in self._links.results.items():
+            tokens, turn = as_count(result.total_tokens), self._placement.turn_of_call(call)
+            if tokens is None or turn is None or call not in self._links.spawns:
+                continue
+            if call in self._links.label_of or result.agent_id in seen:
+                continue
+            source, request_id = source_of(turn), ulid("req", ORIGIN, f"{call}:unseen")
+            time = self._copies.time_of(result.uuid)
+            self._writer.add(
+                source,
+                "requests",
+                id=request_id,
+                session_label=rows.birthplace(turn),
+                requested_at=time if time is not None else turn.thread.scan.first_time or 0,
+                context_tokens=tokens,
+                kind="side",
+            )
+            self._writer.mark(source, "requests", request_id, "context_tokens", "total_tokens_of_last_message")
+            if time is None:
+                self._writer.mark(source, "requests", request_id, "requested_at", "neighbour")
 
     def _problems(self) -> Iterator[Problem]:
         placement = self._placement

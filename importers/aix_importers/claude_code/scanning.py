@@ -210,6 +210,7 @@ class Scanner:
                 found = msgspec.json.decode(record.tool_use_result, type=SpawnResult)
             except UNREADABLE:
                 return
+            found.uuid = record.uuid or ""
             scan.spawn_results[call_id] = found
             if found.agent_id:
                 scan.agents_in_results.setdefault(found.agent_id, call_id)
