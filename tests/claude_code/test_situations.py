@@ -95,6 +95,10 @@ OUTLINES = {
         ["1 completed uatatata", "3 completed ua", "8<3 completed ua"],
         ["S1 -> 1", "S1/agent-ac0ffee0123456789 -> 8 by 1 in 1 completed"],
     ),
+    "odd_fields_inside": Outline(
+        ["1 completed uatua", "5 completed ua", "10<1 cut completed ss", "12<10 completed ua"],
+        ["S1 -> 12", "S1/agent-adddd00000000000d -> 5 by 1 in 1 running"],
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),
@@ -518,3 +522,14 @@ def test_what_nobody_knows_is_kept() -> None:
         assert f'"{word}"' in kept
     kept = json.dumps(content("wrong_types_and_times", "metadata_json"))
     assert '{"a": 1}' in kept
+
+
+def test_a_field_of_the_wrong_type_spoils_no_other() -> None:
+    assert rows("odd_fields_inside", "compactions", "trigger", "tokens_before") == [("manual", 1234)]
+    assert rows("odd_fields_inside", "session_context", "label", "title")[0] == ("S1", "Rust on the hull")
+    assert rows("odd_fields_inside", "turns", "id", "tools_available", "toolset_name") == [
+        ("1", None, "claude-code"),
+        ("10", '["mcp__hull__tap"]', "claude-code"),
+        ("12", '["mcp__hull__tap"]', "claude-code"),
+        ("5", None, "claude-code/agent:Rust-finder"),
+    ]

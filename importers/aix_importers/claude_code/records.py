@@ -218,7 +218,7 @@ _MESSAGE = msgspec.json.Decoder(Message)
 _FIELDS = msgspec.json.Decoder(dict[str, Raw])
 _USAGE = msgspec.json.Decoder(Usage)
 _CONTENT = msgspec.json.Decoder(str | list[Block])
-_RAW_BLOCKS = msgspec.json.Decoder(list[Raw])
+_ITEMS = msgspec.json.Decoder(list[Raw])
 _TEXT = msgspec.json.Decoder(str)
 
 decode_record = msgspec.json.Decoder(Record).decode
@@ -251,12 +251,7 @@ def decode_usage(raw: Raw) -> Usage | None:
     try:
         return _USAGE.decode(raw)
     except UNREADABLE:
-        pass
-    try:
-        fields = _FIELDS.decode(raw)
-    except UNREADABLE:
-        return None
-    return _loosely(Usage, {name: value for name, value in fields.items() if name in _hints(Usage)})[0]
+        return decode_object(Usage, raw)
 
 
 def decode_blocks(raw: Raw) -> list[Block]:
@@ -266,16 +261,37 @@ def decode_blocks(raw: Raw) -> list[Block]:
     try:
         content = _CONTENT.decode(raw)
     except UNREADABLE:
-        return [_block(piece) for piece in decode_raw_blocks(raw)]
+        return [decode_object(Block, piece) or Block() for piece in decode_raw_blocks(raw)]
     return [Block(type="text", text=content)] if isinstance(content, str) else content
 
 
 def decode_raw_blocks(raw: Raw) -> list[Raw]:
     """Return the blocks of a content as the JSON they are; a content that is no list is one."""
     try:
-        return _RAW_BLOCKS.decode(raw)
+        return _ITEMS.decode(raw)
     except UNREADABLE:
         return [raw] if raw and bytes(raw) != b"null" else []
+
+
+def decode_object(kind: type[_Kind], data: bytes | Raw) -> _Kind | None:
+    """Decode an object, without the fields that have another type than usual; NULL where there is none."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UNREADABLE:
+        pass
+    try:
+        return _loosely(kind, _FIELDS.decode(data))[0]
+    except UNREADABLE:
+        return None
+
+
+def decode_objects(kind: type[_Kind], data: bytes | Raw) -> list[_Kind]:
+    """Decode those items of a list that are objects."""
+    try:
+        items = _ITEMS.decode(data)
+    except UNREADABLE:
+        return []
+    return [found for item in items if (found := decode_object(kind, item)) is not None]
 
 
 def text_of(raw: Raw) -> str | None:
@@ -293,14 +309,6 @@ def as_count(value: float | None) -> int | None:
     (13, None, None, None)
     """
     return round(value) if value is not None and 0 <= value < LARGEST else None
-
-
-def _block(piece: Raw) -> Block:
-    try:
-        fields = _FIELDS.decode(piece)
-    except UNREADABLE:
-        return Block()
-    return _loosely(Block, {name: value for name, value in fields.items() if name in _hints(Block)})[0]
 
 
 def _loosely(kind: type[_Kind], fields: Mapping[str, Raw]) -> tuple[_Kind, list[str]]:

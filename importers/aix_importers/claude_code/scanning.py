@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import Problem
@@ -18,13 +17,13 @@ from aix_importers.claude_code.inner_records import decode_nested, decode_progre
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
-    UNREADABLE,
     Block,
     LooseMessage,
     Message,
     Record,
     decode_blocks,
     decode_message,
+    decode_object,
     decode_raw_blocks,
     text_of,
 )
@@ -206,9 +205,8 @@ class Scanner:
         if call_id in scan.search_calls:
             self._requests.add_searches(scan.search_calls[call_id], call_id, record.tool_use_result)
         if b'"agentId"' in bytes(record.tool_use_result) or b'"totalTokens"' in bytes(record.tool_use_result):
-            try:
-                found = msgspec.json.decode(record.tool_use_result, type=SpawnResult)
-            except UNREADABLE:
+            found = decode_object(SpawnResult, record.tool_use_result)
+            if found is None:
                 return
             found.uuid = record.uuid or ""
             scan.spawn_results[call_id] = found
@@ -323,8 +321,5 @@ class _SpawnInput(Struct, gc=False):
 
 
 def _spawn(block: Block) -> Spawn:
-    try:
-        given = msgspec.json.decode(block.input, type=_SpawnInput) if block.input else _SpawnInput()
-    except UNREADABLE:
-        given = _SpawnInput()
+    given = decode_object(_SpawnInput, block.input) or _SpawnInput()
     return Spawn(block.id or "", given.prompt, given.description, given.subagent_type)

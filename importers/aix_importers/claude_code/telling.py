@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import Rows
@@ -18,12 +17,12 @@ from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
-    UNREADABLE,
     Block,
     Message,
     Record,
     decode_blocks,
     decode_message,
+    decode_object,
     text_of,
 )
 from aix_importers.claude_code.scan import Scan, message_key_of, queue_key
@@ -456,9 +455,8 @@ class _Thinking(Struct, gc=False, rename="camel"):
 
 
 def _thinking(raw: Raw) -> str | None:
-    try:
-        found = msgspec.json.decode(raw, type=_Thinking)
-    except UNREADABLE:
+    found = decode_object(_Thinking, raw)
+    if found is None:
         return None
     if found.disabled:
         return "disabled"

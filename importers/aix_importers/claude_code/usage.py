@@ -7,11 +7,19 @@ files. So each field counts with the greatest value that any line has.
 from collections.abc import Iterator
 from decimal import Decimal
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.names import SourceFile
-from aix_importers.claude_code.records import UNREADABLE, CacheCreation, Message, Record, Usage, as_count, decode_usage
+from aix_importers.claude_code.records import (
+    CacheCreation,
+    Message,
+    Record,
+    Usage,
+    as_count,
+    decode_object,
+    decode_objects,
+    decode_usage,
+)
 
 _COST_STEP = Decimal("1e-12")
 _COST_LIMIT = 10**12
@@ -106,9 +114,8 @@ class Requests:
         if request is None or call_id in self._searches:
             return
         self._searches.add(call_id)
-        try:
-            found = msgspec.json.decode(result, type=_Searches)
-        except UNREADABLE:
+        found = decode_object(_Searches, result)
+        if found is None:
             return
         count = found.search_count
         if count is None:
@@ -160,7 +167,7 @@ def _add_usage(request: Request, usage: Usage) -> None:
         request.thinking_tokens = _larger(request.thinking_tokens, usage.output_tokens_details.thinking_tokens)
     request.service_tier = usage.service_tier or request.service_tier
     request.speed = usage.speed or request.speed
-    if usage.iterations and len(usage.iterations) > len(b"[]"):
+    if usage.iterations and b'"advisor_message"' in bytes(usage.iterations):
         request.advice = _advice(usage) or request.advice
 
 
@@ -173,10 +180,7 @@ class _Iteration(Usage, gc=False):
 
 
 def _advice(usage: Usage) -> tuple[Advice, ...]:
-    try:
-        iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
-    except UNREADABLE:
-        return ()
+    iterations = decode_objects(_Iteration, usage.iterations)
     return tuple(
         Advice(each.model, _cleaned(each.usage or each)) for each in iterations if each.type == "advisor_message"
     )
