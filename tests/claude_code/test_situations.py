@@ -99,6 +99,7 @@ OUTLINES = {
         ["1 completed uatua", "5 completed ua", "10<1 cut completed ss", "12<10 completed ua"],
         ["S1 -> 12", "S1/agent-adddd00000000000d -> 5 by 1 in 1 running"],
     ),
+    "calls_without_ids": Outline(["1 streaming uaata"], ["S1 -> 1"]),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),
@@ -503,6 +504,15 @@ def test_calls_of_one_id_are_told_apart_by_their_messages() -> None:
     assert rows("same_call_id", "tool_calls", "params_json", "result_json") == [
         ('{"command":"a"}', '{"content":"A"}'),
         ('{"command":"b"}', '{"content":"B"}'),
+    ]
+
+
+def test_calls_without_ids_are_named_by_their_places() -> None:
+    assert rows("calls_without_ids", "tool_calls", "id", "status") == [
+        ("1", "completed"),
+        ("2:1", "pending"),
+        ("2:2", "pending"),
+        ("3:0", "pending"),
     ]
 
 

@@ -193,8 +193,9 @@ class Teller:
         for name, value in (("request_id", record.request_id), ("stop_reason", message.stop_reason)):
             if value:
                 opened.metadata[name] = value
-        for block in blocks:
-            if block.type == "tool_use" and block.id:
+        for number, block in enumerate(blocks):
+            if block.type == "tool_use":
+                block.id = block.id or f"{record.uuid}:{number}"  # no result can name it, but it was asked for
                 self._begin_call(facts, block, opened, record)
         self._lines_left[key] = self._lines_left.get(key, 1) - 1
         if self._lines_left[key] <= 0:
