@@ -100,6 +100,7 @@ OUTLINES = {
         ["S1 -> 12", "S1/agent-adddd00000000000d -> 5 by 1 in 1 running"],
     ),
     "calls_without_ids": Outline(["1 streaming uaata"], ["S1 -> 1"]),
+    "call_in_side_file_only": Outline(["1 completed uta"], ["S1 -> 1"], ["not_json"]),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),

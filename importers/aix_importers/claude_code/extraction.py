@@ -51,7 +51,8 @@ class _Extraction:
         self._scans = scans
         self._requests = requests
         self._threads = threads_of(scans)
-        calls = (call for scan in scans for entry in scan.calls() for call in entry)
+        conversations = (scan for scan in scans if scan.is_conversation)
+        calls = (call for scan in conversations for entry in scan.calls() for call in entry)
         self._placement = Placement(calls, _text_of)
         for thread in self._threads:
             self._placement.place(thread)
