@@ -101,6 +101,17 @@ OUTLINES = {
     ),
     "calls_without_ids": Outline(["1 streaming uaata"], ["S1 -> 1"]),
     "call_in_side_file_only": Outline(["1 completed uta"], ["S1 -> 1"], ["not_json"]),
+    "compaction_then_rewind": Outline(
+        [
+            "1 completed ua",
+            "3<1 cut completed ss",
+            "5<1 completed ua",
+            "7<5 cut completed ss",
+            "9<1 completed ua",
+            "11<7 completed ua",
+        ],
+        ["S1 -> 11", "S1~3 -> 3 archived", "S1~9 -> 9 archived"],
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),
@@ -339,6 +350,10 @@ def test_compactions_have_sizes_triggers_and_what_they_cover() -> None:
     said = ("turn_id", "trigger", "tokens_before", "tokens_after", "summarized_through_turn_id", "first_kept_turn_id")
     assert rows("compaction_auto", "compactions", *said) == [("4", "context_limit", 89200, 31006, "1", None)]
     assert rows("compaction_manual", "compactions", *said) == [("3", "manual", 51000, 20003, "1", None)]
+    assert rows("compaction_then_rewind", "compactions", *said) == [
+        ("3", "manual", 900, None, "1", None),
+        ("7", "manual", 900, 150, "5", None),
+    ]
     assert rows("compaction_by_summary_only", "compactions", *said) == [
         ("4", None, 60107, 18009, "1", None),
         ("6", None, None, 17009, "6", None),

@@ -63,6 +63,8 @@ class Teller:
         """By id of a call: the message that made the first call of that id."""
         self._open_calls: dict[str, OpenCall] = {}
         self._early_results: dict[str, tuple[Scan, CallResult]] = {}
+        self._with_requests: set[Turn] = set()
+        """Turns in which, or after which, a request was told."""
         self._untold = {scan for scan in scans if scan.is_conversation}
         self._later: dict[Scan, list[tuple[Record, Message, Turn, str]]] = {}
         """By file of a subagent: what only progress, in a file before it, shows of the subagent."""
@@ -185,7 +187,7 @@ class Teller:
         if opened is None:
             opened = self._new_message(facts, record, turn, "assistant", None, key)
             self._open_messages[key] = opened
-            self._begin_request(facts, key)
+            self._begin_request(facts, turn, key)
         opened.add(record, message, blocks)
         opened.is_error = bool(record.is_api_error_message) or message.model == SYNTHETIC
         if message.id:
@@ -207,16 +209,19 @@ class Teller:
             return record.uuid or ""
         return message_key_of(message.id, self._first_uuids[message.id, record.agent_id])
 
-    def _begin_request(self, facts: ThreadFacts, key: str) -> None:
+    def _begin_request(self, facts: ThreadFacts, turn: Turn, key: str) -> None:
         request = self._requests.get(key)
         if request is None:
             return
         facts.last_context_tokens = request.context_tokens
         facts.most_context_tokens = max(facts.most_context_tokens, request.context_tokens or 0)
         facts.last_model = request.model
-        for compaction in facts.open_compactions:
-            compaction.tokens_after = request.context_tokens
-        facts.open_compactions = []
+        at: Turn | None = turn
+        while at is not None and at not in self._with_requests:
+            self._with_requests.add(at)
+            if at in self.compactions:
+                self.compactions[at].tokens_after = request.context_tokens
+            at = at.parent
 
     def _finish_answer(self, message: OpenMessage) -> None:
         turn = self._turn_facts(message.turn)
@@ -330,7 +335,6 @@ class Teller:
         if found is None:
             found = self.compactions[turn] = CompactionFacts(turn)
             found.tokens_before, found.model_before = facts.last_context_tokens, facts.last_model
-            facts.open_compactions.append(found)
         return found
 
     def _attachment(self, record: Record) -> None:
