@@ -112,6 +112,11 @@ OUTLINES = {
         ],
         ["S1 -> 11", "S1~3 -> 3 archived", "S1~9 -> 9 archived"],
     ),
+    "uuid_of_two_kinds": Outline(
+        ["1 completed ua", "4<1 completed ua", "6<11 completed ua", "11 completed ua", "22 completed sua"],
+        ["S1 -> 4", "S2 -> 6", "S4 -> 22"],
+        ["copies_differ", "no_model_activity"],
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),

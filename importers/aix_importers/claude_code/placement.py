@@ -97,6 +97,8 @@ class Placement:
         self._calls = set(calls)
         self._parents: dict[str, str | None] = {}
         self._linked: set[Scan] = set()
+        self._unplaced: dict[str, Kind] = {}
+        """By record that was seen and has no turn of its own yet, as it waits: its kind."""
         self._message_turns: dict[str, Turn] = {}
         self._call_turns: dict[str, Turn] = {}
         self._pieces: dict[int, Turn] = {}
@@ -126,15 +128,26 @@ class Placement:
             if known is not None:
                 self._go_on(thread, known)
                 continue
-            if entry.uuid in self._parents:
+            if entry.uuid in self._parents and self._is_seen(entry):
                 continue
             self._parents[entry.uuid] = entry.parent
             if self._is_replay(thread, entry):
                 self.replayed[entry.uuid] = (thread, entry)
                 continue
             self._place_entry(thread, entry, waiting)
-        if waiting and thread.latest is not None:
+            if entry.uuid not in self.turn_of:
+                self._unplaced[entry.uuid] = entry.kind
+        if thread.latest is not None:
             self._join_waiting(thread, waiting, thread.latest)
+        for entry in waiting:  # another file may have what they waited for
+            self._unplaced.pop(entry.uuid, None)
+
+    def _is_seen(self, entry: Entry) -> bool:
+        """Whether a record was met as what it is, and not only as a link or as a line that the client wrote."""
+        kind = self._unplaced.get(entry.uuid)
+        if kind is Kind.LOCAL:
+            return entry.kind in (Kind.LOCAL, Kind.META)
+        return kind is not None or entry.uuid in self.replayed
 
     def finish(self) -> None:
         """Place what waited for the records of another thread."""
