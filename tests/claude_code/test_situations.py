@@ -117,6 +117,11 @@ OUTLINES = {
         ["S1 -> 4", "S2 -> 6", "S4 -> 22"],
         ["copies_differ", "no_model_activity"],
     ),
+    "unknown_things_inside": Outline(
+        ["1 completed uata"],
+        ["S1 -> 1"],
+        ["unknown_field", "unknown_field", "unknown_field", "unknown_type", "unknown_type"],
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),
@@ -255,7 +260,7 @@ OUTLINES = {
     "unknown_things": Outline(
         ["1 completed ua", "7<1 completed ua"],
         ["S1 -> 7"],
-        ["unknown_field", "unknown_field", "unknown_field", "unknown_field", "unknown_field", "unknown_field"],
+        [*["unknown_field"] * 8, *["unknown_type"] * 3],
     ),
 }
 
@@ -551,6 +556,9 @@ def test_what_nobody_knows_is_kept() -> None:
     kept = json.dumps([content("unknown_things", "context_json"), content("unknown_things", "metadata_json")])
     for word in ("attachment_of_tomorrow", "record_of_tomorrow", "tag_of_tomorrow", "hologram", "novelField", "novel"):
         assert f'"{word}"' in kept
+    kept = json.dumps(content("unknown_things_inside", "metadata_json"))
+    for fields in ('{"volume": 11}', '{"urgency": "high"}', '{"fog_tokens": 12}'):
+        assert fields in kept
     kept = json.dumps(content("wrong_types_and_times", "metadata_json"))
     assert '{"a": 1}' in kept
 

@@ -6,6 +6,7 @@ once for this, and a second time for what the records say.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from aix_importers.claude_code.inner_records import decode_nested, decode_progre
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
+    KNOWN_BLOCKS,
     Block,
+    LooseBlock,
     LooseMessage,
     Message,
     Record,
@@ -26,6 +29,7 @@ from aix_importers.claude_code.records import (
     decode_object,
     decode_raw_blocks,
     text_of,
+    unknown_names,
 )
 from aix_importers.claude_code.scan import (
     Entry,
@@ -46,6 +50,11 @@ _TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>
 _AGENT_ID = re.compile(r"agentId: (\w+)")
 _GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
 _SPAWNING_TOOLS = ("Task", "Agent")
+_KEPT_AS_CONTEXT = {
+    "agent-setting", "atis-latch", "bridge-session", "file-history-snapshot", "frame-link", "mode", "permission-mode",
+    "pr-link", "relocated", "tag", "worktree-state",
+}  # fmt: skip
+_TOLD_OF_SESSIONS = {"summary", "custom-title", "ai-title", "agent-name", "result", "last-prompt"}
 
 
 class Scanner:
@@ -60,6 +69,8 @@ class Scanner:
         """Fill in a scan, and go through the problems of its file."""
         file = scan.file
         self._first_uuids: dict[tuple[str, str | None], str] = {}
+        self._unknown_fields: Counter[str] = Counter()
+        self._unknown_types: Counter[str] = Counter()
         with Path(file.source.path).open("rb") as opened:
             scan.written_at = os.fstat(opened.fileno()).st_mtime_ns // 10**6
             for located in TranscriptReader(file.source, opened):
@@ -73,6 +84,12 @@ class Scanner:
                     self._is_spread = False
                     reason = "The message is spread over its fields, a character in each; what they say was kept."
                     yield Problem(file.source, "spread_message", reason, located.line, located.byte_offset)
+        for name, count in sorted(self._unknown_fields.items()):
+            reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
+            yield Problem(file.source, "unknown_field", reason)
+        for name, count in sorted(self._unknown_types.items()):
+            described = f"are of the type {name}, which is not known" if name else "have no type"
+            yield Problem(file.source, "unknown_type", f"{count} records {described}; they were kept as context.")
 
     def _take(self, scan: Scan, located: Located) -> None:
         record = located.record
@@ -135,8 +152,12 @@ class Scanner:
             return None
         message = decode_message(record.message)
         blocks = decode_blocks(message.content)
-        if isinstance(message, LooseMessage) and message.unknown and "0" in message.unknown:
-            self._is_spread = True
+        if isinstance(message, LooseMessage):
+            self._is_spread = "0" in (message.unknown or ())
+            self._unknown_fields.update(f"message.{name}" for name in unknown_names(message) if not name.isdigit())
+        for block in blocks:
+            if isinstance(block, LooseBlock) and block.type in KNOWN_BLOCKS:
+                self._unknown_fields.update(f"message.content.{name}" for name in unknown_names(block))
         if scan.first_text is None and agent is None:
             scan.first_text = said(blocks)
         parent = record.parent_uuid
@@ -175,7 +196,9 @@ class Scanner:
             entry.message_key = entry.uuid
         is_synthetic = message.model == SYNTHETIC
         if not is_synthetic:
-            self._requests.add(entry.message_key, record, message, entry.time, scan.file)
+            unknown = self._requests.add(entry.message_key, record, message, entry.time, scan.file)
+            if unknown:
+                self._unknown_fields.update(f"message.usage.{name}" for name in unknown)
         entry.calls = tuple(block.id for block in blocks if block.type == "tool_use" and block.id)
         for block in blocks:
             if block.type == "tool_use" and block.id:
@@ -301,6 +324,8 @@ class Scanner:
                 scan.denied_calls.update(denied_calls(record))
             case "last-prompt":
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
+            case other if other not in _KEPT_AS_CONTEXT and other not in _TOLD_OF_SESSIONS:
+                self._unknown_types[other] += 1
             case _:
                 pass
 

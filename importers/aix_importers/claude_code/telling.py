@@ -228,6 +228,8 @@ class Teller:
         request = self._requests.take(message.key)
         if request is not None and request.thinking_tokens is not None:
             message.metadata["thinking_tokens"] = request.thinking_tokens
+        if request is not None and request.unknown:
+            message.metadata["usage"] = request.unknown
         self._rows.add_message(message)
         if request is not None:
             self._rows.add_request(request, message, turn.requests)
