@@ -122,6 +122,17 @@ OUTLINES = {
         ["S1 -> 1"],
         ["unknown_field", "unknown_field", "unknown_field", "unknown_type", "unknown_type"],
     ),
+    "stray_prompts": Outline(
+        [
+            "1 completed ua",
+            "11 completed ua",
+            "13<11 completed ua",
+            "21 completed ua",
+            "31 completed ua",
+            "33<31 completed ua",
+        ],
+        ["S1 -> 1", "S2 -> 13", "S3 -> 21", "S4 -> 33"],
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),

@@ -109,7 +109,8 @@ class Placement:
         self._call_messages: dict[str, str] = {}
         """By id of a call: the last message that makes such a call; proxies use ids again."""
         self._held_results: dict[str, list[tuple[Thread, Entry]]] = {}
-        self._strays: list[tuple[Thread, Entry]] = []
+        self._strays: dict[str, tuple[Thread, Entry]] = {}
+        """By record: one that is placed in the end, unless its own conversation has it."""
 
     def place(self, thread: Thread) -> None:
         """Place the records of a thread."""
@@ -128,7 +129,7 @@ class Placement:
             if known is not None:
                 self._go_on(thread, known)
                 continue
-            if entry.uuid in self._parents and self._is_seen(entry):
+            if entry.uuid in self._parents and self._is_seen(thread, entry):
                 continue
             self._parents[entry.uuid] = entry.parent
             if self._is_replay(thread, entry):
@@ -142,8 +143,10 @@ class Placement:
         for entry in waiting:  # another file may have what they waited for
             self._unplaced.pop(entry.uuid, None)
 
-    def _is_seen(self, entry: Entry) -> bool:
-        """Whether a record was met as what it is, and not only as a link or as a line that the client wrote."""
+    def _is_seen(self, thread: Thread, entry: Entry) -> bool:
+        """Whether a record was met as what it is, not only as a link, a line that the client wrote, or a stray."""
+        if entry.uuid in self._strays:
+            return self._is_stray(thread, entry)
         kind = self._unplaced.get(entry.uuid)
         if kind is Kind.LOCAL:
             return entry.kind in (Kind.LOCAL, Kind.META)
@@ -151,7 +154,9 @@ class Placement:
 
     def finish(self) -> None:
         """Place what waited for the records of another thread."""
-        for thread, entry in self._strays:
+        for thread, entry in self._strays.values():
+            if entry.uuid in self.turn_of:
+                continue
             turn, _ = self._resolve(entry.parent)
             if turn is None:
                 self.held_back.append((thread, entry))
@@ -182,10 +187,10 @@ class Placement:
                 self._held_results.setdefault(entry.results_of[0], []).append((thread, entry))
                 return
         if is_stray:
-            if owner is not None:
+            if owner is not None and not entry.kind.opens:
                 self._add(entry, owner, thread)
             else:
-                self._strays.append((thread, entry))
+                self._strays[entry.uuid] = (thread, entry)
             return
         may_be_root = entry.kind.opens or entry.kind in (Kind.LOCAL, Kind.META)
         if owner is None and not (is_root and may_be_root):
