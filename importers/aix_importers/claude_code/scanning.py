@@ -50,11 +50,11 @@ _TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>
 _AGENT_ID = re.compile(r"agentId: (\w+)")
 _GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
 _SPAWNING_TOOLS = ("Task", "Agent")
-_KEPT_AS_CONTEXT = {
-    "agent-setting", "atis-latch", "bridge-session", "file-history-snapshot", "frame-link", "mode", "permission-mode",
-    "pr-link", "relocated", "tag", "worktree-state",
+_KNOWN_OUT_OF_CHAIN = {
+    "agent-name", "agent-setting", "ai-title", "atis-latch", "bridge-session", "custom-title", "file-history-snapshot",
+    "frame-link", "last-prompt", "mode", "permission-mode", "pr-link", "relocated", "result", "summary", "tag",
+    "worktree-state",
 }  # fmt: skip
-_TOLD_OF_SESSIONS = {"summary", "custom-title", "ai-title", "agent-name", "result", "last-prompt"}
 
 
 class Scanner:
@@ -324,7 +324,7 @@ class Scanner:
                 scan.denied_calls.update(denied_calls(record))
             case "last-prompt":
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
-            case other if other not in _KEPT_AS_CONTEXT and other not in _TOLD_OF_SESSIONS:
+            case other if other not in _KNOWN_OUT_OF_CHAIN:
                 self._unknown_types[other] += 1
             case _:
                 pass

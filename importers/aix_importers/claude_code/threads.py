@@ -20,12 +20,13 @@ _WARMUP_DIGEST = hash(WARMUP)
 def threads_of(scans: Sequence[Scan]) -> list[Thread]:
     """Return the conversations in the order in which their records are to be placed."""
     have_files = {scan.file.agent_id for scan in scans if scan.file.kind is FileKind.AGENT}
+    conversations = [scan for scan in scans if scan.is_conversation]
     of_files = list(_of_files(scans))
-    _complete(of_files, scans)
+    _complete(of_files, conversations)
     threads = [
         *of_files,
         *(thread for scan in scans for thread in _inline(scan, have_files)),
-        *_rebuilt(scans, have_files),
+        *_rebuilt(conversations, have_files),
     ]
     return sorted((thread for thread in threads if thread.entries), key=_order)
 
