@@ -170,7 +170,9 @@ CASES = {
     "a_session_that_is_no_uuid": Case(
         lambda a, b, c: b"".join(with_fields(line, sessionId="2026-01-05-x/..") for line in (a, b, c))
     ),
-    "an_unknown_record": Case(lambda a, b, c: a + with_fields(b, type="tomorrow") + c, kept="ask on"),
+    "an_unknown_record": Case(
+        lambda a, b, c: a + with_fields(b, type="tomorrow") + c, [("unknown_type", 0)], kept="ask on"
+    ),
 }
 
 

@@ -83,6 +83,56 @@ OUTLINES = {
             "S1/agent-a3333333333333333 -> 9",
         ],
     ),
+    "cut_agent_file": Outline(
+        ["1 completed uata", "3 completed uatat"],
+        ["S1 -> 1", "S1/agent-a1f00d5 -> 3 by 1 in 1 completed"],
+        ["truncated_line"],
+    ),
+    "progress_in_two_files": Outline(
+        ["1 completed uata", "3 completed uatata"], ["S1 -> 1", "S1/agent-b2f00d6 -> 3 by 1 in 1 completed"]
+    ),
+    "agent_resumed_by_call": Outline(
+        ["1 completed uatatata", "3 completed ua", "8<3 completed ua"],
+        ["S1 -> 1", "S1/agent-ac0ffee0123456789 -> 8 by 1 in 1 completed"],
+    ),
+    "odd_fields_inside": Outline(
+        ["1 completed uatua", "5 completed ua", "10<1 cut completed ss", "12<10 completed ua"],
+        ["S1 -> 12", "S1/agent-adddd00000000000d -> 5 by 1 in 1 running"],
+    ),
+    "calls_without_ids": Outline(["1 streaming uaata"], ["S1 -> 1"]),
+    "call_in_side_file_only": Outline(["1 completed uta"], ["S1 -> 1"], ["not_json"]),
+    "compaction_then_rewind": Outline(
+        [
+            "1 completed ua",
+            "3<1 cut completed ss",
+            "5<1 completed ua",
+            "7<5 cut completed ss",
+            "9<1 completed ua",
+            "11<7 completed ua",
+        ],
+        ["S1 -> 11", "S1~3 -> 3 archived", "S1~9 -> 9 archived"],
+    ),
+    "uuid_of_two_kinds": Outline(
+        ["1 completed ua", "4<1 completed ua", "6<11 completed ua", "11 completed ua", "22 completed sua"],
+        ["S1 -> 4", "S2 -> 6", "S4 -> 22"],
+        ["copies_differ", "no_model_activity"],
+    ),
+    "unknown_things_inside": Outline(
+        ["1 completed uata"],
+        ["S1 -> 1"],
+        ["unknown_field", "unknown_field", "unknown_field", "unknown_type", "unknown_type"],
+    ),
+    "stray_prompts": Outline(
+        [
+            "1 completed ua",
+            "11 completed ua",
+            "13<11 completed ua",
+            "21 completed ua",
+            "31 completed ua",
+            "33<31 completed ua",
+        ],
+        ["S1 -> 1", "S2 -> 13", "S3 -> 21", "S4 -> 33"],
+    ),
     "rebuilt_from_progress": Outline(
         ["1 completed uata", "3 completed uata"], ["S1 -> 1", "S1/agent-a9d8c7b -> 3 by 1 in 1 completed"]
     ),
@@ -221,7 +271,7 @@ OUTLINES = {
     "unknown_things": Outline(
         ["1 completed ua", "7<1 completed ua"],
         ["S1 -> 7"],
-        ["unknown_field", "unknown_field", "unknown_field", "unknown_field", "unknown_field", "unknown_field"],
+        [*["unknown_field"] * 8, *["unknown_type"] * 3],
     ),
 }
 
@@ -313,12 +363,18 @@ def test_a_child_that_is_not_there_leaves_one_figure_that_is_never_summed() -> N
         ("main", "1", 10, 10),
         ("side", None, 4321, None),
     ]
+    resumed = rows("agent_resumed_by_call", "requests", "kind", "requested_at", "context_tokens")
+    assert [row for row in resumed if row[0] == "side"] == [("side", 1770714012000, 333)]
 
 
 def test_compactions_have_sizes_triggers_and_what_they_cover() -> None:
     said = ("turn_id", "trigger", "tokens_before", "tokens_after", "summarized_through_turn_id", "first_kept_turn_id")
     assert rows("compaction_auto", "compactions", *said) == [("4", "context_limit", 89200, 31006, "1", None)]
     assert rows("compaction_manual", "compactions", *said) == [("3", "manual", 51000, 20003, "1", None)]
+    assert rows("compaction_then_rewind", "compactions", *said) == [
+        ("3", "manual", 900, None, "1", None),
+        ("7", "manual", 900, 150, "5", None),
+    ]
     assert rows("compaction_by_summary_only", "compactions", *said) == [
         ("4", None, 60107, 18009, "1", None),
         ("6", None, None, 17009, "6", None),
@@ -488,6 +544,15 @@ def test_calls_of_one_id_are_told_apart_by_their_messages() -> None:
     ]
 
 
+def test_calls_without_ids_are_named_by_their_places() -> None:
+    assert rows("calls_without_ids", "tool_calls", "id", "status") == [
+        ("1", "completed"),
+        ("2:1", "pending"),
+        ("2:2", "pending"),
+        ("3:0", "pending"),
+    ]
+
+
 def test_sources_of_messages_say_who_spoke() -> None:
     def sources(name: str, role: str) -> list[str]:
         return [row["source"] for row in expected_tables(name)["messages"] if row["role"] == role]
@@ -502,5 +567,19 @@ def test_what_nobody_knows_is_kept() -> None:
     kept = json.dumps([content("unknown_things", "context_json"), content("unknown_things", "metadata_json")])
     for word in ("attachment_of_tomorrow", "record_of_tomorrow", "tag_of_tomorrow", "hologram", "novelField", "novel"):
         assert f'"{word}"' in kept
+    kept = json.dumps(content("unknown_things_inside", "metadata_json"))
+    for fields in ('{"volume": 11}', '{"urgency": "high"}', '{"fog_tokens": 12}'):
+        assert fields in kept
     kept = json.dumps(content("wrong_types_and_times", "metadata_json"))
     assert '{"a": 1}' in kept
+
+
+def test_a_field_of_the_wrong_type_spoils_no_other() -> None:
+    assert rows("odd_fields_inside", "compactions", "trigger", "tokens_before") == [("manual", 1234)]
+    assert rows("odd_fields_inside", "session_context", "label", "title")[0] == ("S1", "Rust on the hull")
+    assert rows("odd_fields_inside", "turns", "id", "tools_available", "toolset_name") == [
+        ("1", None, "claude-code"),
+        ("10", '["mcp__hull__tap"]', "claude-code"),
+        ("12", '["mcp__hull__tap"]', "claude-code"),
+        ("5", None, "claude-code/agent:Rust-finder"),
+    ]

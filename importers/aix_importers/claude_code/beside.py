@@ -4,11 +4,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from aix_importers.claude_code.discovery import META_SUFFIX, RESULTS_FOLDER
-from aix_importers.claude_code.records import UNREADABLE
+from aix_importers.claude_code.records import NOTHING, decode_object, decode_objects
 from aix_importers.claude_code.scan import Scan
 from aix_importers.claude_code.spawning import AgentMeta
 
@@ -27,7 +26,7 @@ class _IndexEntry(Struct, gc=False, rename="camel"):
 
 
 class _Index(Struct, gc=False):
-    entries: list[_IndexEntry] = []
+    entries: Raw = NOTHING
 
 
 class _Spilled(Struct, gc=False, rename="camel"):
@@ -41,9 +40,8 @@ def agent_meta(scans: Iterable[Scan]) -> dict[str, AgentMeta]:
         for sidecar in scan.file.source.sidecars:
             if scan.file.agent_id is None or not sidecar.endswith(META_SUFFIX):
                 continue
-            try:
-                meta = msgspec.json.decode(Path(sidecar).read_bytes(), type=_Meta)
-            except (OSError, *UNREADABLE):
+            meta = decode_object(_Meta, _content(sidecar))
+            if meta is None:
                 continue
             found[scan.file.agent_id] = AgentMeta(meta.agent_type, meta.description, meta.tool_use_id)
     return found
@@ -56,11 +54,9 @@ def indexed_titles(scans: Iterable[Scan]) -> dict[str, str]:
     """
     titles: dict[str, str] = {}
     for folder in sorted({os.path.dirname(scan.file.source.path) for scan in scans}):  # noqa: PTH120 - no object each
-        try:
-            index = msgspec.json.decode(Path(folder, _INDEX).read_bytes(), type=_Index)
-        except (OSError, *UNREADABLE):
-            continue
-        titles.update((each.session_id, each.summary) for each in index.entries if each.session_id and each.summary)
+        index = decode_object(_Index, _content(os.path.join(folder, _INDEX)))  # noqa: PTH118 - no object each
+        entries = decode_objects(_IndexEntry, index.entries) if index else []
+        titles.update((each.session_id, each.summary) for each in entries if each.session_id and each.summary)
     return titles
 
 
@@ -76,15 +72,19 @@ class SpilledResults:
         """Return what a result says in full, if it was put into a file that is here."""
         if not self._paths or (b'"persistedOutputPath"' not in structured and "<persisted-output>" not in text):
             return None
-        try:
-            named = msgspec.json.decode(structured, type=_Spilled).persisted_output_path if structured else None
-        except UNREADABLE:
-            named = None
-        path = self._paths.get(_place(named or _named_in(text)))
+        spilled = decode_object(_Spilled, structured) or _Spilled()
+        path = self._paths.get(_place(spilled.persisted_output_path or _named_in(text)))
         try:
             return Path(path).read_text("utf-8", "replace") if path else None
         except OSError:
             return None
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
 
 
 def _place(path: str) -> tuple[str, ...]:

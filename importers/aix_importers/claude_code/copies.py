@@ -6,6 +6,7 @@ Copies may be stamped anew, and the text of one may have been redacted: the earl
 from collections.abc import Sequence
 from pathlib import Path
 
+from aix_importers.claude_code.classes import Kind
 from aix_importers.claude_code.inner_records import decode_nested, decode_progress
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import Record, decode_message
@@ -57,6 +58,9 @@ class Copies:
         known = self._first.setdefault(entry.uuid, (scan, entry))
         if known[1] is entry:
             return
+        if known[1].kind is Kind.LOCAL and entry.kind not in (Kind.LOCAL, Kind.META):
+            self._first[entry.uuid] = scan, entry
+            (scan, entry), known = known, (scan, entry)
         if entry.time is not None:
             before = self.time_of(entry.uuid)
             self._times[entry.uuid] = entry.time if before is None else min(before, entry.time)

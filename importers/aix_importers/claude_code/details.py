@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.embedded import description
-from aix_importers.claude_code.records import UNREADABLE, Block, LooseMessage, Message, Record, text_of
+from aix_importers.claude_code.records import Block, LooseMessage, Message, Record, decode_object, text_of
 
 _DETAILS = tuple(
     (attribute, name)
@@ -69,9 +69,8 @@ class _ImageSource(Struct, gc=False):
 def image_of(block: Block) -> dict[str, object]:
     """Describe an image or a document without its data."""
     found: dict[str, object] = {"type": block.type}
-    try:
-        source = msgspec.json.decode(block.source, type=_ImageSource)
-    except UNREADABLE:
+    source = decode_object(_ImageSource, block.source)
+    if source is None:
         return found
     found["media_type"] = source.media_type
     if source.data is not None:

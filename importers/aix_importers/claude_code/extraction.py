@@ -51,7 +51,8 @@ class _Extraction:
         self._scans = scans
         self._requests = requests
         self._threads = threads_of(scans)
-        calls = (call for scan in scans for entry in scan.calls() for call in entry)
+        conversations = (scan for scan in scans if scan.is_conversation)
+        calls = (call for scan in conversations for entry in scan.calls() for call in entry)
         self._placement = Placement(calls, _text_of)
         for thread in self._threads:
             self._placement.place(thread)
@@ -64,12 +65,16 @@ class _Extraction:
         denied = {call for scan in self._scans for call in scan.denied_calls}
         rows = MessageRows(self._writer, self._links.label_of, self._threads, denied, SpilledResults(self._scans))
         teller = Teller(self._scans, self._placement, self._copies, self._requests, rows)
-        main_threads = {thread.scan: thread for thread in self._threads if thread.entries is thread.scan.entries}
-        rebuilt = {
-            (thread.scan, thread.agent_id or ""): thread for thread in self._threads if thread.call_id is not None
+        rebuilt = [thread for thread in self._threads if thread.call_id is not None]
+        main_threads = {
+            thread.scan: thread
+            for thread in self._threads
+            if thread.call_id is None and thread.is_subagent is (thread.scan.file.kind is FileKind.AGENT)
         }
-        yield from teller.tell(main_threads, rebuilt)
-        for thread in rebuilt.values():
+        shown = {(thread.scan, thread.agent_id or "") for thread in rebuilt}
+        shown |= {(scan, thread.agent_id or "") for thread in self._threads for scan in thread.borrowed.values()}
+        yield from teller.tell(main_threads, shown)
+        for thread in rebuilt:
             self._add_last_answer(rows, thread, teller.turns)
         summarisers = self._add_other_requests(rows, teller)
         self._add_unseen_children(rows)
@@ -146,30 +151,32 @@ class _Extraction:
 
     def _add_unseen_children(self, rows: MessageRows) -> None:
         """Keep the only figure that is known of subagents whose own records are nowhere."""
-        for scan in self._scans:
-            for call, result in scan.spawn_results.items():
-                tokens = as_count(result.total_tokens)
-                if call in self._links.label_of or call not in self._links.spawns or tokens is None:
-                    continue
-                turn = self._placement.turn_of_call(call)
-                if turn is None:
-                    continue
-                source, request_id = source_of(turn), ulid("req", ORIGIN, f"{call}:unseen")
-                self._writer.add(
-                    source,
-                    "requests",
-                    id=request_id,
-                    session_label=rows.birthplace(turn),
-                    requested_at=scan.first_time or 0,
-                    context_tokens=tokens,
-                    kind="side",
-                )
-                self._writer.mark(source, "requests", request_id, "context_tokens", "total_tokens_of_last_message")
+        seen = {thread.agent_id for thread in self._threads if thread.agent_id}
+        for call, result in self._links.results.items():
+            tokens, turn = as_count(result.total_tokens), self._placement.turn_of_call(call)
+            if tokens is None or turn is None or call not in self._links.spawns:
+                continue
+            if call in self._links.label_of or result.agent_id in seen:
+                continue
+            source, request_id = source_of(turn), ulid("req", ORIGIN, f"{call}:unseen")
+            time = self._copies.time_of(result.uuid)
+            self._writer.add(
+                source,
+                "requests",
+                id=request_id,
+                session_label=rows.birthplace(turn),
+                requested_at=time if time is not None else turn.thread.scan.first_time or 0,
+                context_tokens=tokens,
+                kind="side",
+            )
+            self._writer.mark(source, "requests", request_id, "context_tokens", "total_tokens_of_last_message")
+            if time is None:
+                self._writer.mark(source, "requests", request_id, "requested_at", "neighbour")
 
     def _problems(self) -> Iterator[Problem]:
         placement = self._placement
-        replayed = [(thread.scan, entry) for thread, entry in placement.replayed.values()]
-        held_back = [(thread.scan, entry) for thread, entry in placement.held_back]
+        replayed = [(thread.scan_of(entry), entry) for thread, entry in placement.replayed.values()]
+        held_back = [(thread.scan_of(entry), entry) for thread, entry in placement.held_back]
         for kind, records, reason in (
             ("replayed", replayed, "The record says again, under another uuid, what is known; it counts once."),
             ("held_back", held_back, "The record belongs to a conversation that is not here, and was left out."),
@@ -188,7 +195,7 @@ class _Extraction:
 
 
 def _text_of(thread: Thread, entry: Entry) -> str:
-    record = read_record(thread.scan, entry.byte_offset, entry.uuid)
+    record = read_record(thread.scan_of(entry), entry.byte_offset, entry.uuid)
     if record is None:
         return ""
     blocks: list[Block] = decode_blocks(decode_message(record.message).content)

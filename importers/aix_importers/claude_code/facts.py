@@ -43,6 +43,7 @@ class CompactionFacts:
     """The context of the last request before it."""
     model_before: str | None = None
     tokens_after: int | None = None
+    """The context of the first request after it, on any branch that it is part of."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +58,6 @@ class ThreadFacts:
     last_context_tokens: int | None = None
     most_context_tokens: int = 0
     last_model: str | None = None
-    open_compactions: list[CompactionFacts] = field(default_factory=list)
     mode: str | None = None
     time: int | None = None
     tools: dict[str, None] = field(default_factory=dict)

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.classes import said
-from aix_importers.claude_code.records import UNREADABLE, Record, decode_blocks
+from aix_importers.claude_code.records import Record, decode_blocks, decode_object
 
 
 class Queued(Struct, gc=False, rename="camel"):
@@ -39,29 +39,20 @@ class _Nested(Struct, gc=False, rename="camel"):
 
 def decode_queued(raw: Raw) -> Queued | None:
     """Decode an attachment when it is a prompt that waited."""
-    try:
-        queued = msgspec.json.decode(raw, type=Queued)
-    except UNREADABLE:
-        return None
-    return queued if queued.type == "queued_command" else None
+    queued = decode_object(Queued, raw)
+    return queued if queued and queued.type == "queued_command" else None
 
 
 def decode_progress(raw: Raw) -> Progress | None:
     """Decode progress when it is that of a subagent."""
-    try:
-        progress = msgspec.json.decode(raw, type=Progress)
-    except UNREADABLE:
-        return None
-    return progress if progress.type == "agent_progress" else None
+    progress = decode_object(Progress, raw)
+    return progress if progress and progress.type == "agent_progress" else None
 
 
 def decode_nested(raw: Raw) -> Record | None:
     """Decode a record of a subagent that stands in the progress of its call."""
-    try:
-        nested = msgspec.json.decode(raw, type=_Nested)
-    except UNREADABLE:
-        return None
-    if nested.type not in ("user", "assistant"):
+    nested = decode_object(_Nested, raw)
+    if nested is None or nested.type not in ("user", "assistant"):
         return None
     return Record(
         type=nested.type,

@@ -7,10 +7,8 @@ from msgspec import Raw
 from aix.ids import ulid
 from aix_importers.claude_code.details import details_of, image_of, message_details
 from aix_importers.claude_code.placement import ORIGIN, Turn
-from aix_importers.claude_code.records import Block, Message, Record, decode_raw_blocks
+from aix_importers.claude_code.records import KNOWN_BLOCKS, Block, LooseBlock, Message, Record, decode_raw_blocks
 from aix_importers.claude_code.written_code import Code
-
-_KNOWN_BLOCKS = {"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document"}
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +30,8 @@ class OpenMessage:
     uuids: list[str] = field(default_factory=list)
     images: list[dict[str, object]] = field(default_factory=list)
     other_blocks: list[Raw] = field(default_factory=list)
+    block_fields: list[dict[str, Raw]] = field(default_factory=list)
+    """What nobody knows of blocks of a known type."""
     metadata: dict[str, object] = field(default_factory=dict)
     context: list[object] = field(default_factory=list)
     call_characters: int = 0
@@ -65,6 +65,8 @@ class OpenMessage:
             self.uuids.append(record.uuid)
         has_other = False
         for block in blocks:
+            if isinstance(block, LooseBlock) and block.unknown and block.type in KNOWN_BLOCKS:
+                self.block_fields.append(block.unknown)
             match block.type:
                 case "text":
                     if block.text is not None:
@@ -81,10 +83,10 @@ class OpenMessage:
                 case "image" | "document":
                     self.images.append(image_of(block))
                 case _:
-                    has_other = has_other or block.type not in _KNOWN_BLOCKS
+                    has_other = has_other or block.type not in KNOWN_BLOCKS
         if has_other:
             pairs = zip(blocks, decode_raw_blocks(message.content), strict=False)
-            self.other_blocks += [raw for block, raw in pairs if block.type not in _KNOWN_BLOCKS]
+            self.other_blocks += [raw for block, raw in pairs if block.type not in KNOWN_BLOCKS]
         self.metadata.update(details_of(record))
         self.metadata.update(message_details(message))
 
@@ -97,6 +99,8 @@ class OpenMessage:
             found["images"] = self.images
         if self.other_blocks:
             found["other_blocks"] = self.other_blocks
+        if self.block_fields:
+            found["block_fields"] = self.block_fields
         return found
 
     @property

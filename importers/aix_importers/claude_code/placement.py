@@ -31,9 +31,15 @@ class Thread:
     """The call whose progress it was put together from."""
     named_call: str | None = None
     """The call that its own records name as the one that started it."""
+    borrowed: dict[str, Scan] = field(default_factory=dict)
+    """By record that stands only in another file: that file."""
     turns: dict["Turn", None] = field(default_factory=dict)
     """Those that stand in it, in order."""
     latest: "Turn | None" = None
+
+    def scan_of(self, entry: Entry) -> Scan:
+        """Return the file that a record of the conversation stands in."""
+        return self.borrowed.get(entry.uuid, self.scan)
 
 
 @dataclass(slots=True, eq=False)
@@ -91,6 +97,8 @@ class Placement:
         self._calls = set(calls)
         self._parents: dict[str, str | None] = {}
         self._linked: set[Scan] = set()
+        self._unplaced: dict[str, Kind] = {}
+        """By record that was seen and has no turn of its own yet, as it waits: its kind."""
         self._message_turns: dict[str, Turn] = {}
         self._call_turns: dict[str, Turn] = {}
         self._pieces: dict[int, Turn] = {}
@@ -101,7 +109,8 @@ class Placement:
         self._call_messages: dict[str, str] = {}
         """By id of a call: the last message that makes such a call; proxies use ids again."""
         self._held_results: dict[str, list[tuple[Thread, Entry]]] = {}
-        self._strays: list[tuple[Thread, Entry]] = []
+        self._strays: dict[str, tuple[Thread, Entry]] = {}
+        """By record: one that is placed in the end, unless its own conversation has it."""
 
     def place(self, thread: Thread) -> None:
         """Place the records of a thread."""
@@ -120,19 +129,34 @@ class Placement:
             if known is not None:
                 self._go_on(thread, known)
                 continue
-            if entry.uuid in self._parents:
+            if entry.uuid in self._parents and self._is_seen(thread, entry):
                 continue
             self._parents[entry.uuid] = entry.parent
             if self._is_replay(thread, entry):
                 self.replayed[entry.uuid] = (thread, entry)
                 continue
             self._place_entry(thread, entry, waiting)
-        if waiting and thread.latest is not None:
+            if entry.uuid not in self.turn_of:
+                self._unplaced[entry.uuid] = entry.kind
+        if thread.latest is not None:
             self._join_waiting(thread, waiting, thread.latest)
+        for entry in waiting:  # another file may have what they waited for
+            self._unplaced.pop(entry.uuid, None)
+
+    def _is_seen(self, thread: Thread, entry: Entry) -> bool:
+        """Whether a record was met as what it is, not only as a link, a line that the client wrote, or a stray."""
+        if entry.uuid in self._strays:
+            return self._is_stray(thread, entry)
+        kind = self._unplaced.get(entry.uuid)
+        if kind is Kind.LOCAL:
+            return entry.kind in (Kind.LOCAL, Kind.META)
+        return kind is not None or entry.uuid in self.replayed
 
     def finish(self) -> None:
         """Place what waited for the records of another thread."""
-        for thread, entry in self._strays:
+        for thread, entry in self._strays.values():
+            if entry.uuid in self.turn_of:
+                continue
             turn, _ = self._resolve(entry.parent)
             if turn is None:
                 self.held_back.append((thread, entry))
@@ -163,10 +187,10 @@ class Placement:
                 self._held_results.setdefault(entry.results_of[0], []).append((thread, entry))
                 return
         if is_stray:
-            if owner is not None:
+            if owner is not None and not entry.kind.opens:
                 self._add(entry, owner, thread)
             else:
-                self._strays.append((thread, entry))
+                self._strays[entry.uuid] = (thread, entry)
             return
         may_be_root = entry.kind.opens or entry.kind in (Kind.LOCAL, Kind.META)
         if owner is None and not (is_root and may_be_root):

@@ -40,7 +40,7 @@ class OutputDetails(Struct, gc=False):
     thinking_tokens: int | None = None
 
 
-class Usage(Struct, gc=False):
+class Usage(Struct, gc=False, forbid_unknown_fields=True):
     """What a request used, as far as it was known when the line was written."""
 
     input_tokens: int | None = None
@@ -50,6 +50,7 @@ class Usage(Struct, gc=False):
     cache_creation: CacheCreation | None = None
     server_tool_use: ServerToolUse | None = None
     service_tier: str | None = None
+    inference_geo: Raw = NOTHING
     speed: str | None = None
     iterations: Raw = NOTHING
     output_tokens_details: OutputDetails | None = None
@@ -72,7 +73,7 @@ class Message(Struct, gc=False, forbid_unknown_fields=True):
     diagnostics: Raw = NOTHING
 
 
-class Block(Struct, gc=False):
+class Block(Struct, gc=False, forbid_unknown_fields=True):
     """A piece of the content of a message."""
 
     type: str = ""
@@ -85,6 +86,15 @@ class Block(Struct, gc=False):
     content: Raw = NOTHING
     is_error: bool | None = None
     source: Raw = NOTHING
+
+    cache_control: Raw = NOTHING
+    caller: Raw = NOTHING
+    citations: Raw = NOTHING
+    context: Raw = NOTHING
+    data: Raw = NOTHING
+    signature: Raw = NOTHING
+    title: Raw = NOTHING
+    tool_name: Raw = NOTHING
 
 
 class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
@@ -202,6 +212,9 @@ class Record(Struct, gc=False, forbid_unknown_fields=True, rename="camel"):
     """Fields that nobody knows."""
 
 
+KNOWN_BLOCKS = {"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document"}
+"""Types of blocks; others are kept as they are."""
+
 KNOWN_FIELDS = frozenset(Record.__struct_encode_fields__)
 """Names in the log; one of them may still be among what is unknown of a record, when its value is of no use."""
 
@@ -212,13 +225,25 @@ class LooseMessage(Message, gc=False, forbid_unknown_fields=True):
     unknown: dict[str, Raw] | None = field(default=None, name="aix:unknown")
 
 
+class LooseUsage(Usage, gc=False, forbid_unknown_fields=True):
+    """What a request used, with what is unknown of it."""
+
+    unknown: dict[str, Raw] | None = field(default=None, name="aix:unknown")
+
+
+class LooseBlock(Block, gc=False, forbid_unknown_fields=True):
+    """A piece of a content, with what is unknown of it."""
+
+    unknown: dict[str, Raw] | None = field(default=None, name="aix:unknown")
+
+
 _Kind = TypeVar("_Kind", bound=Struct)
 
 _MESSAGE = msgspec.json.Decoder(Message)
 _FIELDS = msgspec.json.Decoder(dict[str, Raw])
 _USAGE = msgspec.json.Decoder(Usage)
 _CONTENT = msgspec.json.Decoder(str | list[Block])
-_RAW_BLOCKS = msgspec.json.Decoder(list[Raw])
+_ITEMS = msgspec.json.Decoder(list[Raw])
 _TEXT = msgspec.json.Decoder(str)
 
 decode_record = msgspec.json.Decoder(Record).decode
@@ -251,12 +276,7 @@ def decode_usage(raw: Raw) -> Usage | None:
     try:
         return _USAGE.decode(raw)
     except UNREADABLE:
-        pass
-    try:
-        fields = _FIELDS.decode(raw)
-    except UNREADABLE:
-        return None
-    return _loosely(Usage, {name: value for name, value in fields.items() if name in _hints(Usage)})[0]
+        return decode_object(LooseUsage, raw)
 
 
 def decode_blocks(raw: Raw) -> list[Block]:
@@ -266,16 +286,42 @@ def decode_blocks(raw: Raw) -> list[Block]:
     try:
         content = _CONTENT.decode(raw)
     except UNREADABLE:
-        return [_block(piece) for piece in decode_raw_blocks(raw)]
+        return [decode_object(LooseBlock, piece) or Block() for piece in decode_raw_blocks(raw)]
     return [Block(type="text", text=content)] if isinstance(content, str) else content
 
 
 def decode_raw_blocks(raw: Raw) -> list[Raw]:
     """Return the blocks of a content as the JSON they are; a content that is no list is one."""
     try:
-        return _RAW_BLOCKS.decode(raw)
+        return _ITEMS.decode(raw)
     except UNREADABLE:
         return [raw] if raw and bytes(raw) != b"null" else []
+
+
+def decode_object(kind: type[_Kind], data: bytes | Raw) -> _Kind | None:
+    """Decode an object, without the fields that have another type than usual; NULL where there is none."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UNREADABLE:
+        pass
+    try:
+        return _loosely(kind, _FIELDS.decode(data))[0]
+    except UNREADABLE:
+        return None
+
+
+def decode_objects(kind: type[_Kind], data: bytes | Raw) -> list[_Kind]:
+    """Decode those items of a list that are objects."""
+    try:
+        items = _ITEMS.decode(data)
+    except UNREADABLE:
+        return []
+    return [found for item in items if (found := decode_object(kind, item)) is not None]
+
+
+def unknown_names(loose: LooseMessage | LooseUsage | LooseBlock) -> set[str]:
+    """Return the names of the fields that nobody knows."""
+    return set(loose.unknown or ()) - set(loose.__struct_encode_fields__)
 
 
 def text_of(raw: Raw) -> str | None:
@@ -293,14 +339,6 @@ def as_count(value: float | None) -> int | None:
     (13, None, None, None)
     """
     return round(value) if value is not None and 0 <= value < LARGEST else None
-
-
-def _block(piece: Raw) -> Block:
-    try:
-        fields = _FIELDS.decode(piece)
-    except UNREADABLE:
-        return Block()
-    return _loosely(Block, {name: value for name, value in fields.items() if name in _hints(Block)})[0]
 
 
 def _loosely(kind: type[_Kind], fields: Mapping[str, Raw]) -> tuple[_Kind, list[str]]:

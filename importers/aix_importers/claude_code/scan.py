@@ -67,6 +67,8 @@ class SpawnResult(Struct, gc=False, rename="camel"):
     is_async: bool | None = None
     total_tokens: int | None = None
     content: Raw = msgspec.Raw(b"")
+    uuid: str = msgspec.field(default="", name="aix:uuid")
+    """The record that holds it."""
 
 
 class Titles(Struct, gc=False):

@@ -6,10 +6,10 @@ once for this, and a second time for what the records say.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import Problem
@@ -18,15 +18,18 @@ from aix_importers.claude_code.inner_records import decode_nested, decode_progre
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
-    UNREADABLE,
+    KNOWN_BLOCKS,
     Block,
+    LooseBlock,
     LooseMessage,
     Message,
     Record,
     decode_blocks,
     decode_message,
+    decode_object,
     decode_raw_blocks,
     text_of,
+    unknown_names,
 )
 from aix_importers.claude_code.scan import (
     Entry,
@@ -47,6 +50,11 @@ _TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>
 _AGENT_ID = re.compile(r"agentId: (\w+)")
 _GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
 _SPAWNING_TOOLS = ("Task", "Agent")
+_KNOWN_OUT_OF_CHAIN = {
+    "agent-name", "agent-setting", "ai-title", "atis-latch", "bridge-session", "custom-title", "file-history-snapshot",
+    "frame-link", "last-prompt", "mode", "permission-mode", "pr-link", "relocated", "result", "summary", "tag",
+    "worktree-state",
+}  # fmt: skip
 
 
 class Scanner:
@@ -61,6 +69,8 @@ class Scanner:
         """Fill in a scan, and go through the problems of its file."""
         file = scan.file
         self._first_uuids: dict[tuple[str, str | None], str] = {}
+        self._unknown_fields: Counter[str] = Counter()
+        self._unknown_types: Counter[str] = Counter()
         with Path(file.source.path).open("rb") as opened:
             scan.written_at = os.fstat(opened.fileno()).st_mtime_ns // 10**6
             for located in TranscriptReader(file.source, opened):
@@ -74,6 +84,12 @@ class Scanner:
                     self._is_spread = False
                     reason = "The message is spread over its fields, a character in each; what they say was kept."
                     yield Problem(file.source, "spread_message", reason, located.line, located.byte_offset)
+        for name, count in sorted(self._unknown_fields.items()):
+            reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
+            yield Problem(file.source, "unknown_field", reason)
+        for name, count in sorted(self._unknown_types.items()):
+            described = f"are of the type {name}, which is not known" if name else "have no type"
+            yield Problem(file.source, "unknown_type", f"{count} records {described}; they were kept as context.")
 
     def _take(self, scan: Scan, located: Located) -> None:
         record = located.record
@@ -136,8 +152,12 @@ class Scanner:
             return None
         message = decode_message(record.message)
         blocks = decode_blocks(message.content)
-        if isinstance(message, LooseMessage) and message.unknown and "0" in message.unknown:
-            self._is_spread = True
+        if isinstance(message, LooseMessage):
+            self._is_spread = "0" in (message.unknown or ())
+            self._unknown_fields.update(f"message.{name}" for name in unknown_names(message) if not name.isdigit())
+        for block in blocks:
+            if isinstance(block, LooseBlock) and block.type in KNOWN_BLOCKS:
+                self._unknown_fields.update(f"message.content.{name}" for name in unknown_names(block))
         if scan.first_text is None and agent is None:
             scan.first_text = said(blocks)
         parent = record.parent_uuid
@@ -176,7 +196,9 @@ class Scanner:
             entry.message_key = entry.uuid
         is_synthetic = message.model == SYNTHETIC
         if not is_synthetic:
-            self._requests.add(entry.message_key, record, message, entry.time, scan.file)
+            unknown = self._requests.add(entry.message_key, record, message, entry.time, scan.file)
+            if unknown:
+                self._unknown_fields.update(f"message.usage.{name}" for name in unknown)
         entry.calls = tuple(block.id for block in blocks if block.type == "tool_use" and block.id)
         for block in blocks:
             if block.type == "tool_use" and block.id:
@@ -206,10 +228,10 @@ class Scanner:
         if call_id in scan.search_calls:
             self._requests.add_searches(scan.search_calls[call_id], call_id, record.tool_use_result)
         if b'"agentId"' in bytes(record.tool_use_result) or b'"totalTokens"' in bytes(record.tool_use_result):
-            try:
-                found = msgspec.json.decode(record.tool_use_result, type=SpawnResult)
-            except UNREADABLE:
+            found = decode_object(SpawnResult, record.tool_use_result)
+            if found is None:
                 return
+            found.uuid = record.uuid or ""
             scan.spawn_results[call_id] = found
             if found.agent_id:
                 scan.agents_in_results.setdefault(found.agent_id, call_id)
@@ -302,6 +324,8 @@ class Scanner:
                 scan.denied_calls.update(denied_calls(record))
             case "last-prompt":
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
+            case other if other not in _KNOWN_OUT_OF_CHAIN:
+                self._unknown_types[other] += 1
             case _:
                 pass
 
@@ -322,8 +346,5 @@ class _SpawnInput(Struct, gc=False):
 
 
 def _spawn(block: Block) -> Spawn:
-    try:
-        given = msgspec.json.decode(block.input, type=_SpawnInput) if block.input else _SpawnInput()
-    except UNREADABLE:
-        given = _SpawnInput()
+    given = decode_object(_SpawnInput, block.input) or _SpawnInput()
     return Spawn(block.id or "", given.prompt, given.description, given.subagent_type)

@@ -7,7 +7,7 @@ the same conversation, and the conversation of a subagent is told by the call th
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.records import NOTHING, UNREADABLE, Record
+from aix_importers.claude_code.records import NOTHING, UNREADABLE, Record, decode_object, decode_objects
 
 FIELDS = {
     "agents", "apiKeySource", "claude_code_version", "duration_api_ms", "duration_ms", "is_error", "mcp_servers",
@@ -63,10 +63,7 @@ def tools_of(record: Record) -> list[str]:
 
 def denied_calls(record: Record) -> list[str]:
     """Return the calls that the end of a capture says were denied."""
-    try:
-        denials = msgspec.json.decode(_field(record, "permission_denials"), type=list[_Denial])
-    except UNREADABLE:
-        return []
+    denials = decode_objects(_Denial, _field(record, "permission_denials"))
     return [denial.tool_use_id for denial in denials if denial.tool_use_id]
 
 
@@ -82,9 +79,8 @@ def _text(record: Record, name: str) -> str | None:
 
 
 def _metadata(raw: Raw) -> Raw:
-    try:
-        found = msgspec.json.decode(raw, type=_Metadata)
-    except UNREADABLE:
+    found = decode_object(_Metadata, raw)
+    if found is None:
         return NOTHING
     named = {"trigger": found.trigger, "preTokens": found.pre_tokens, "postTokens": found.post_tokens}
     return Raw(msgspec.json.encode({name: value for name, value in named.items() if value is not None}))

@@ -1,9 +1,8 @@
 """The second reading of the transcripts: what the records say, put where they belong."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import Rows
@@ -18,12 +17,12 @@ from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import (
-    UNREADABLE,
     Block,
     Message,
     Record,
     decode_blocks,
     decode_message,
+    decode_object,
     text_of,
 )
 from aix_importers.claude_code.scan import Scan, message_key_of, queue_key
@@ -64,12 +63,17 @@ class Teller:
         """By id of a call: the message that made the first call of that id."""
         self._open_calls: dict[str, OpenCall] = {}
         self._early_results: dict[str, tuple[Scan, CallResult]] = {}
+        self._with_requests: set[Turn] = set()
+        """Turns in which, or after which, a request was told."""
+        self._untold = {scan for scan in scans if scan.is_conversation}
+        self._later: dict[Scan, list[tuple[Record, Message, Turn, str]]] = {}
+        """By file of a subagent: what only progress, in a file before it, shows of the subagent."""
 
-    def tell(self, main_threads: Mapping[Scan, Thread], rebuilt: Mapping[tuple[Scan, str], Thread]) -> Iterator[Rows]:
-        """Tell all files, in their order."""
+    def tell(self, main_threads: Mapping[Scan, Thread], shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
+        """Tell all files, in their order; `shown` says by file which subagents are told from its progress."""
         for scan in self._scans:
             if scan.is_conversation:
-                yield from self._tell_file(scan, main_threads.get(scan), rebuilt)
+                yield from self._tell_file(scan, main_threads.get(scan), shown)
         for message in self._open_messages.values():
             self._finish_answer(message)
         for facts in self._threads.values():
@@ -78,10 +82,9 @@ class Teller:
             self._rows.add_call(call, None)
         yield from self._rows.take()
 
-    def _tell_file(
-        self, scan: Scan, thread: Thread | None, rebuilt: Mapping[tuple[Scan, str], Thread]
-    ) -> Iterator[Rows]:
+    def _tell_file(self, scan: Scan, thread: Thread | None, shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
         self._scan = scan
+        self._untold.discard(scan)
         self._current_calls: dict[str, str] = {}
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._main = self._facts_of(thread) if thread else None
@@ -92,12 +95,14 @@ class Teller:
             if located.byte_offset != self._offset:
                 self._offset = located.byte_offset
                 self._told_here.clear()
-            self._take(located.record, rebuilt)
+            self._take(located.record, shown)
             if self._rows.is_full():
                 yield from self._rows.take()
+        for found in self._later.pop(scan, ()):
+            self._say(*found)
         scan.kept = None
 
-    def _take(self, record: Record, rebuilt: Mapping[tuple[Scan, str], Thread]) -> None:
+    def _take(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
         match record.type:
             case "user" | "assistant":
                 self._conversation(record)
@@ -109,7 +114,7 @@ class Teller:
                 self._queued_prompt(record)
             case "progress":
                 if b'"agent_progress"' in bytes(record.data):
-                    self._progress(record, rebuilt)
+                    self._progress(record, shown)
             case "permission-mode":
                 if self._main and record.permission_mode:
                     self._main.mode = record.permission_mode
@@ -118,28 +123,44 @@ class Teller:
             case _:
                 pass
 
-    def _progress(self, record: Record, rebuilt: Mapping[tuple[Scan, str], Thread]) -> None:
+    def _progress(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
         progress = decode_progress(record.data)
-        if progress is None or (self._scan, progress.agent_id or "") not in rebuilt:
+        if progress is None or (self._scan, progress.agent_id or "") not in shown:
             return
         nested = decode_nested(progress.message)
-        if nested is not None:
-            nested.cwd, nested.git_branch, nested.version = record.cwd, record.git_branch, record.version
-            nested.agent_id = progress.agent_id
-            self._conversation(nested)
+        if nested is None:
+            return
+        nested.cwd, nested.git_branch, nested.version = record.cwd, record.git_branch, record.version
+        nested.agent_id = progress.agent_id
+        found = self._placed(nested)
+        if found is None:
+            return
+        home = found[2].thread.scan
+        if home in self._untold:
+            self._later.setdefault(home, []).append(found)
+        else:
+            self._say(*found)
 
     def _conversation(self, record: Record) -> None:
+        found = self._placed(record)
+        if found is not None:
+            self._say(*found)
+
+    def _placed(self, record: Record) -> tuple[Record, Message, Turn, str] | None:
+        """Return a record with its message, its turn and the name of the message, if it is to be told here."""
         uuid = record.uuid
         if uuid is None:
-            return
+            return None
         turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
         message = decode_message(record.message)
         if message.id:
             self._first_uuids.setdefault((message.id, record.agent_id), uuid)
         if turn is None or not self._is_told_here(uuid):
-            return
-        key = self._message_key(record, message)  # which a copy may spell differently
-        better = self._copies.best(uuid)
+            return None
+        return record, message, turn, self._message_key(record, message)  # which a copy may spell differently
+
+    def _say(self, record: Record, message: Message, turn: Turn, key: str) -> None:
+        better = self._copies.best(record.uuid or "")
         if better is not None:  # it says more, but what it is called stays what it is called here
             message.content = decode_message(better.message).content
             record.tool_use_result = better.tool_use_result
@@ -166,7 +187,7 @@ class Teller:
         if opened is None:
             opened = self._new_message(facts, record, turn, "assistant", None, key)
             self._open_messages[key] = opened
-            self._begin_request(facts, key)
+            self._begin_request(facts, turn, key)
         opened.add(record, message, blocks)
         opened.is_error = bool(record.is_api_error_message) or message.model == SYNTHETIC
         if message.id:
@@ -174,8 +195,9 @@ class Teller:
         for name, value in (("request_id", record.request_id), ("stop_reason", message.stop_reason)):
             if value:
                 opened.metadata[name] = value
-        for block in blocks:
-            if block.type == "tool_use" and block.id:
+        for number, block in enumerate(blocks):
+            if block.type == "tool_use":
+                block.id = block.id or f"{record.uuid}:{number}"  # no result can name it, but it was asked for
                 self._begin_call(facts, block, opened, record)
         self._lines_left[key] = self._lines_left.get(key, 1) - 1
         if self._lines_left[key] <= 0:
@@ -187,22 +209,27 @@ class Teller:
             return record.uuid or ""
         return message_key_of(message.id, self._first_uuids[message.id, record.agent_id])
 
-    def _begin_request(self, facts: ThreadFacts, key: str) -> None:
+    def _begin_request(self, facts: ThreadFacts, turn: Turn, key: str) -> None:
         request = self._requests.get(key)
         if request is None:
             return
         facts.last_context_tokens = request.context_tokens
         facts.most_context_tokens = max(facts.most_context_tokens, request.context_tokens or 0)
         facts.last_model = request.model
-        for compaction in facts.open_compactions:
-            compaction.tokens_after = request.context_tokens
-        facts.open_compactions = []
+        at: Turn | None = turn
+        while at is not None and at not in self._with_requests:
+            self._with_requests.add(at)
+            if at in self.compactions:
+                self.compactions[at].tokens_after = request.context_tokens
+            at = at.parent
 
     def _finish_answer(self, message: OpenMessage) -> None:
         turn = self._turn_facts(message.turn)
         request = self._requests.take(message.key)
         if request is not None and request.thinking_tokens is not None:
             message.metadata["thinking_tokens"] = request.thinking_tokens
+        if request is not None and request.unknown:
+            message.metadata["usage"] = request.unknown
         self._rows.add_message(message)
         if request is not None:
             self._rows.add_request(request, message, turn.requests)
@@ -310,7 +337,6 @@ class Teller:
         if found is None:
             found = self.compactions[turn] = CompactionFacts(turn)
             found.tokens_before, found.model_before = facts.last_context_tokens, facts.last_model
-            facts.open_compactions.append(found)
         return found
 
     def _attachment(self, record: Record) -> None:
@@ -436,9 +462,8 @@ class _Thinking(Struct, gc=False, rename="camel"):
 
 
 def _thinking(raw: Raw) -> str | None:
-    try:
-        found = msgspec.json.decode(raw, type=_Thinking)
-    except UNREADABLE:
+    found = decode_object(_Thinking, raw)
+    if found is None:
         return None
     if found.disabled:
         return "disabled"

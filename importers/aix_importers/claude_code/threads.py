@@ -1,16 +1,18 @@
 """The conversations that stand in some files: one per session, and one per subagent.
 
 A subagent has a file of its own, or stands in the file of the session as a sidechain, or is known only from the
-progress of the call that started it.
+progress of the call that started it. What only progress shows of one that has a file is part of its conversation too.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from aix_importers.claude_code.classes import WARMUP, Kind
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.placement import ORIGIN, Thread
-from aix_importers.claude_code.scan import Entry, Scan
+from aix_importers.claude_code.scan import Entry, QueueStep, Scan
 
 _WARMUP_DIGEST = hash(WARMUP)
 
@@ -18,10 +20,13 @@ _WARMUP_DIGEST = hash(WARMUP)
 def threads_of(scans: Sequence[Scan]) -> list[Thread]:
     """Return the conversations in the order in which their records are to be placed."""
     have_files = {scan.file.agent_id for scan in scans if scan.file.kind is FileKind.AGENT}
+    conversations = [scan for scan in scans if scan.is_conversation]
+    of_files = list(_of_files(scans))
+    _complete(of_files, conversations)
     threads = [
-        *_of_files(scans),
+        *of_files,
         *(thread for scan in scans for thread in _inline(scan, have_files)),
-        *_rebuilt(scans, have_files),
+        *_rebuilt(conversations, have_files),
     ]
     return sorted((thread for thread in threads if thread.entries), key=_order)
 
@@ -79,17 +84,59 @@ def _root(entry: Entry, by_uuid: dict[str, Entry], links: dict[str, str | None],
 
 
 def _rebuilt(scans: Sequence[Scan], have_files: set[str | None]) -> Iterator[Thread]:
-    chains: dict[tuple[str, str, str], tuple[Scan, list[Entry]]] = {}
+    threads: dict[tuple[str, str, str], Thread] = {}
     for scan in scans:
         for key, entries in scan.nested.items():
-            known = chains.get(key)
-            if known is None or len(known[1]) < len(entries):
-                chains[key] = (scan, entries)
-    for (agent_id, call_id, session_id), (scan, entries) in chains.items():
-        if agent_id in have_files:
-            continue
-        label = f"{session_label(session_id)}/agent-{agent_id}"
-        yield Thread(label, session_id, scan, [*entries], agent_id, is_subagent=True, call_id=call_id)
+            agent_id, call_id, session_id = key
+            if agent_id in have_files:
+                continue
+            label = f"{session_label(session_id)}/agent-{agent_id}"
+            if key in threads:
+                _merge(threads[key], scan, entries, _uuids(threads[key].entries))
+            else:
+                threads[key] = Thread(label, session_id, scan, [*entries], agent_id, is_subagent=True, call_id=call_id)
+    yield from threads.values()
+
+
+def _complete(threads: Iterable[Thread], scans: Sequence[Scan]) -> None:
+    """Add to subagents what the progress of their calls shows and no file of theirs has: one may be cut off."""
+    by_agent: dict[str, list[Thread]] = {}
+    for thread in threads:
+        if thread.agent_id is not None:
+            by_agent.setdefault(thread.agent_id, []).append(thread)
+    for scan in scans:
+        for (agent_id, _, _), entries in scan.nested.items():
+            own = by_agent.get(agent_id, [])
+            if own:
+                _merge(own[0], scan, entries, {uuid for thread in own for uuid in _uuids(thread.entries)})
+
+
+def _merge(thread: Thread, scan: Scan, entries: Iterable[Entry], known: set[str]) -> None:
+    """Add the records of another file that a conversation lacks, where their times say."""
+    missing: list[Entry | QueueStep] = [entry for entry in entries if entry.uuid not in known]
+    if not missing:
+        return
+    thread.borrowed.update(dict.fromkeys(_uuids(missing), scan))
+    merged = heapq.merge(_timed(thread.entries), _timed(missing), key=itemgetter(0))
+    thread.entries = [entry for _, entry in merged]
+    last: str | None = None
+    for entry in thread.entries:
+        if isinstance(entry, Entry):
+            if entry.uuid in thread.borrowed and entry.parent is None:
+                entry.parent = last
+            last = entry.uuid
+
+
+def _timed(entries: Iterable[Entry | QueueStep]) -> Iterator[tuple[int, Entry | QueueStep]]:
+    """Go through records with times that never go back, so that to merge them does not reorder them."""
+    latest = 0
+    for entry in entries:
+        latest = max(latest, (entry.time or 0) if isinstance(entry, Entry) else 0)
+        yield latest, entry
+
+
+def _uuids(entries: Iterable[Entry | QueueStep]) -> set[str]:
+    return {entry.uuid for entry in entries if isinstance(entry, Entry)}
 
 
 def _order(thread: Thread) -> tuple[float, float, str, str]:

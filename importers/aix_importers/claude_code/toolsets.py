@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.records import UNREADABLE
+from aix_importers.claude_code.records import decode_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +29,7 @@ def tools_in_attachment(attachment: Raw) -> NotedTools:
     data = bytes(attachment)
     if b'"deferred_tools_delta"' not in data and b'"command_permissions"' not in data:
         return NotedTools()
-    try:
-        noted = msgspec.json.decode(data, type=_Attachment)
-    except UNREADABLE:
-        return NotedTools()
+    noted = decode_object(_Attachment, data) or _Attachment()
     if noted.type == "deferred_tools_delta":
         return NotedTools((*noted.added_names, *noted.readded_names), tuple(noted.removed_names))
     return NotedTools(allowed=tuple(noted.allowed_tools)) if noted.type == "command_permissions" else NotedTools()
@@ -43,7 +39,5 @@ def tools_allowed(result: Raw) -> list[str]:
     """Return what the result of a skill or a command allows."""
     if b'"allowedTools"' not in bytes(result):
         return []
-    try:
-        return msgspec.json.decode(result, type=_Attachment).allowed_tools
-    except UNREADABLE:
-        return []
+    noted = decode_object(_Attachment, result)
+    return noted.allowed_tools if noted else []

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import readable
@@ -12,7 +11,7 @@ from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFa
 from aix_importers.claude_code.message_rows import source_of
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
-from aix_importers.claude_code.records import UNREADABLE, as_count
+from aix_importers.claude_code.records import NOTHING, as_count, decode_object
 from aix_importers.claude_code.sessions import Session, last_time
 from aix_importers.claude_code.spawning import SpawnLinks
 from aix_importers.claude_code.usage import Request
@@ -31,8 +30,8 @@ class CompactMetadata(Struct, gc=False, rename="camel"):
     pre_tokens: int | None = None
     post_tokens: int | None = None
     duration_ms: float | None = None
-    preserved_segment: Raw = msgspec.Raw(b"")
-    preserved_messages: Raw = msgspec.Raw(b"")
+    preserved_segment: Raw = NOTHING
+    preserved_messages: Raw = NOTHING
 
 
 class _Preserved(Struct, gc=False, rename="camel"):
@@ -111,7 +110,7 @@ class TurnRows:
         """Add what is known of a compaction."""
         turn = facts.turn
         source, turn_id = source_of(turn), turn.id
-        noted = _noted(facts.metadata)
+        noted = decode_object(CompactMetadata, facts.metadata or NOTHING) or CompactMetadata()
         kept = self._first_kept(turn, noted)
         through = (kept.parent or turn) if kept else (turn.parent or turn)
         flags: dict[str, object] = {}
@@ -173,10 +172,7 @@ class TurnRows:
     def _first_kept(self, compaction: Turn, noted: CompactMetadata) -> Turn | None:
         """Return the turn before a compaction from which on everything was kept."""
         for raw in (noted.preserved_segment, noted.preserved_messages):
-            try:
-                preserved = msgspec.json.decode(raw, type=_Preserved) if raw else _Preserved()
-            except UNREADABLE:
-                continue
+            preserved = decode_object(_Preserved, raw) or _Preserved()
             for uuid in (preserved.head_uuid, *preserved.uuids[:1]):
                 turn = self._placement.resolve(uuid) if uuid else None
                 if turn is not None and _is_before(turn, compaction):
@@ -269,13 +265,6 @@ def _is_before(turn: Turn, other: Turn) -> bool:
     while at is not None and at is not turn:
         at = at.parent
     return at is turn
-
-
-def _noted(metadata: Raw | None) -> CompactMetadata:
-    try:
-        return msgspec.json.decode(metadata, type=CompactMetadata) if metadata else CompactMetadata()
-    except UNREADABLE:
-        return CompactMetadata()
 
 
 def _own_turns(session: Session) -> Iterable[Turn]:

@@ -4,14 +4,25 @@ The lines of a message repeat its usage as far as it was known when they were wr
 files. So each field counts with the greatest value that any line has.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.names import SourceFile
-from aix_importers.claude_code.records import UNREADABLE, CacheCreation, Message, Record, Usage, as_count, decode_usage
+from aix_importers.claude_code.records import (
+    NOTHING,
+    CacheCreation,
+    LooseUsage,
+    Message,
+    Record,
+    Usage,
+    as_count,
+    decode_object,
+    decode_objects,
+    decode_usage,
+    unknown_names,
+)
 
 _COST_STEP = Decimal("1e-12")
 _COST_LIMIT = 10**12
@@ -58,6 +69,8 @@ class Request(Struct, gc=False):
     git_branch: str | None = None
     cwd: str | None = None
     advice: tuple[Advice, ...] = ()
+    unknown: dict[str, Raw] = {}
+    """What else its lines say of what it used."""
 
     @property
     def web_search_count(self) -> int | None:
@@ -106,22 +119,21 @@ class Requests:
         if request is None or call_id in self._searches:
             return
         self._searches.add(call_id)
-        try:
-            found = msgspec.json.decode(result, type=_Searches)
-        except UNREADABLE:
+        found = decode_object(_Searches, result)
+        if found is None:
             return
         count = found.search_count
         if count is None:
             count = sum(isinstance(each, dict) for each in found.results)
         request.tool_search_count += max(0, count)
 
-    def add(self, key: str, record: Record, message: Message, time: int | None, file: SourceFile) -> None:
-        """Add what a line says of a request."""
+    def add(self, key: str, record: Record, message: Message, time: int | None, file: SourceFile) -> Collection[str]:
+        """Add what a line says of a request; return the names of what nobody knows of its usage."""
         usage = decode_usage(message.usage)
         request = self._by_key.get(key)
         if request is None:
             if usage is None:
-                return
+                return ()
             request = self._by_key[key] = Request(key, message.id or "", message.model, file)
         if file.kind.is_conversation and not request.file.kind.is_conversation:
             request.file = file
@@ -138,6 +150,7 @@ class Requests:
             request.latency_ms = as_count(record.duration_ms)
         if usage is not None:
             _add_usage(request, usage)
+        return _add_unknown(request, usage) if isinstance(usage, LooseUsage) else ()
 
 
 class _Searches(Struct, gc=False, rename="camel"):
@@ -160,11 +173,18 @@ def _add_usage(request: Request, usage: Usage) -> None:
         request.thinking_tokens = _larger(request.thinking_tokens, usage.output_tokens_details.thinking_tokens)
     request.service_tier = usage.service_tier or request.service_tier
     request.speed = usage.speed or request.speed
-    if usage.iterations and len(usage.iterations) > len(b"[]"):
+    if usage.iterations and b'"advisor_message"' in bytes(usage.iterations):
         request.advice = _advice(usage) or request.advice
 
 
-class _Iteration(Usage, gc=False):
+def _add_unknown(request: Request, usage: LooseUsage) -> set[str]:
+    for name, value in (usage.unknown or {}).items():
+        copies = (value.copy(), request.unknown.get(name, NOTHING))
+        request.unknown[name] = max(copies, key=lambda copy: (len(copy), bytes(copy)))
+    return unknown_names(usage)
+
+
+class _Iteration(Usage, gc=False, forbid_unknown_fields=False):
     """Its usage stands in a field of its own, or beside its type."""
 
     type: str = ""
@@ -173,10 +193,7 @@ class _Iteration(Usage, gc=False):
 
 
 def _advice(usage: Usage) -> tuple[Advice, ...]:
-    try:
-        iterations = msgspec.json.decode(usage.iterations, type=list[_Iteration])
-    except UNREADABLE:
-        return ()
+    iterations = decode_objects(_Iteration, usage.iterations)
     return tuple(
         Advice(each.model, _cleaned(each.usage or each)) for each in iterations if each.type == "advisor_message"
     )
