@@ -2,7 +2,8 @@
 
     python -m benchmarks.replicated_logs FOLDER TARGET --megabytes 1000
 
-Every copy has sessions, nicknames, records, messages, calls and agents of its own: names of one copy that are equal stay equal.
+Every copy has sessions, nicknames, records, messages, calls and agents of its own: names of one copy that are equal
+stay equal.
 """
 
 import argparse

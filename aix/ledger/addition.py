@@ -5,7 +5,7 @@ each row, derives what follows from it, and writes these families as new groups.
 rewritten without them. Everything else stays as it is, so that a change costs what it touches.
 """
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
-from aix.ledger.nodes import in_conversations, is_derived
+from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, scan
@@ -90,7 +90,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
         own = link_rows(bench, families, table, scan(file.path))
         if table.name in ("turns", "sessions"):
             likely.update(own)
-        if not in_conversations(table):
+        if not in_conversations(table) and table is not INFERRED_VALUES:
             beside.update(own)
     groups = Groups(base, stage)
     touched = groups.holding(*(pa.array(nodes, pa.uint64()) for nodes in (likely, families.nodes())))
@@ -114,9 +114,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     return groups.tables()
 
 
-def _portions(
-    bench: Workbench, families: Families, moving: Container[int], beside: Collection[int]
-) -> Iterator[list[int]]:
+def _portions(bench: Workbench, families: Families, moving: Container[int], beside: Set[int]) -> Iterator[list[int]]:
     """Divide the nodes of families into as many groups as the rows will need, whole families each.
 
     What is noted beside conversations is kept apart: much of it changes, or is looked up, with every import, and the
@@ -127,10 +125,10 @@ def _portions(
         family = families.of(node)
         if family in moving:
             by_family.setdefault(family, []).append(node)
-    apart = [node for node in beside if families.of(node) in by_family]
-    conversations = [members for members in by_family.values() if members[0] not in beside]
+    apart = {family for family, members in by_family.items() if beside >= set(members)}
     if apart:
-        yield apart
+        yield [node for family in apart for node in by_family[family]]
+    conversations = [members for family, members in by_family.items() if family not in apart]
     count = sum(map(len, conversations))
     most_nodes = count * LARGEST_BYTES // max(bench.size_bytes(), 1)
     portion: list[int] = []
