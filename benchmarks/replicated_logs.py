@@ -14,7 +14,7 @@ from pathlib import Path
 _UUID = re.compile(rb"\b([0-9a-f]{8})(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
 _API_ID = re.compile(rb"\b((?:msg|toolu|req)_[0-9A-Za-z]{6})([0-9A-Za-z]{6})")
 _AGENT_ID = re.compile(rb"(\"agentId\":\s?\"|agent-|agentId: |<task-id>)(a?)([0-9a-f]{7})(?=[0-9a-f]*\b)")
-_SLUG = re.compile(rb"(\"slug\":\s?\"[^\"]*)\"")
+_NICKNAME = re.compile(rb"(\"(?:slug|agentName)\":\s?\"[^\"]*)\"")
 _LETTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -39,7 +39,7 @@ def with_fresh_ids(data: bytes, number: int) -> bytes:
     mask = number * 2_654_435_761 % 2**32
     shift = 1 + number % (len(_LETTERS) - 1)
     turned = bytes.maketrans(_LETTERS, _LETTERS[shift:] + _LETTERS[:shift])
-    data = _SLUG.sub(rb'\1-%d"' % number, data)
+    data = _NICKNAME.sub(rb'\1-%d"' % number, data)
     data = _UUID.sub(lambda found: b"%08x%s" % (int(found[1], 16) ^ mask, found[2]), data)
     data = _API_ID.sub(lambda found: b"%s%s" % (found[1], _mixed(found[2], number, turned)), data)
     return _AGENT_ID.sub(lambda found: b"%s%s%07x" % (found[1], found[2], int(found[3], 16) ^ mask % 2**28), data)

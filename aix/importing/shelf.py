@@ -13,7 +13,7 @@ from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
 
 _MOST_ROWS = 20_000
-_MOST_CHARACTERS = 12_000_000
+_MOST_CHARACTERS = 8_000_000
 
 _SourcedBatch = tuple[str, list[str], pa.RecordBatch]
 """A table, the source of each row, and the rows."""

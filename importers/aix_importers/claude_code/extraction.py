@@ -24,7 +24,7 @@ from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.usage import Request, Requests
 from aix_importers.claude_code.writer import Writer
 
-_KEPT_BYTES = 16 * 2**20
+_KEPT_BYTES = 8 * 2**20
 """Transcripts of no more than that are kept in memory between the two readings."""
 _SUMMARISER_MILLISECONDS = 30_000
 
