@@ -189,11 +189,15 @@ def derive(connection: duckdb.DuckDBPyConnection) -> Derived:
     return Derived(columns, tree, _history(connection, tree))
 
 
-def thread_rows(connection: duckdb.DuckDBPyConnection, tree: Tree) -> Iterator[pa.RecordBatch]:
+def stated_threads(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, object]]:
+    """Return by turn what is said, not derived, of its thread."""
+    rows = _fetch(connection, "select turn_id, persona_id, system_prompt_hash, thread_key from current_threads")
+    return {row["turn_id"]: row for row in rows.to_pylist()}
+
+
+def thread_rows(stated: dict[str, dict[str, object]], tree: Tree) -> Iterator[pa.RecordBatch]:
     """Go through the rows of `threads`, one per turn, in batches of bounded size."""
     table = TABLES["threads"]
-    rows = _fetch(connection, "select turn_id, persona_id, system_prompt_hash, thread_key from current_threads")
-    stated = {row["turn_id"]: row for row in rows.to_pylist()}
     schema = arrow_schema(table)
     held: list[dict[str, object]] = []
     size = 0

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.delivery import SOURCE_COLUMN, Files, delivery_schema, source_of
+from aix.ledger.durable import writing_to
 from aix.ledger.workbench import write_rows
 from aix.schema import TABLES
 
@@ -36,7 +37,8 @@ def gather(parts: Sequence[Part], folder: Path) -> Files:
     def write(name: str) -> Path:
         return write_rows(folder / f"{name}.parquet", delivery_schema(TABLES[name]), _rows(name, parts, numbers))
 
-    with ThreadPoolExecutor(_THREADS) as threads:  # Arrow does the work, and lets others run meanwhile
+    # Arrow does the work, and lets others run meanwhile.
+    with writing_to(folder), ThreadPoolExecutor(_THREADS) as threads:
         return dict(zip(names, threads.map(write, names), strict=True))
 
 

@@ -4,12 +4,13 @@ These are the steps that every change of a ledger is made of.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.ledger.derivation import TABLES_READ, Derived, derive, thread_rows
+from aix.ledger.derivation import TABLES_READ, Derived, derive, stated_threads, thread_rows
 from aix.ledger.families import Families
 from aix.ledger.groups import Groups, rows_naming
 from aix.ledger.index import Index
@@ -19,6 +20,8 @@ from aix.ledger.row_groups import batches_of
 from aix.ledger.workbench import StatementFile, Workbench, copy_rows
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
+
+_THREADS = 2
 
 
 def link_rows(bench: Workbench, families: Families, table: Table, relation: str) -> list[int]:
@@ -87,15 +90,17 @@ def make_current(bench: Workbench, nodes: pa.Array) -> None:
 def write_current(bench: Workbench, groups: Groups, index: Index) -> None:
     """Write the rows of the views `current_<table>`, and what follows from them, as a new group."""
     name = uuid4().hex
-    for table, batches in _rows(bench, derive(bench.connection)):
-        groups.write(name, table, batches)
+    rows = list(_rows(bench, derive(bench.connection)))
+    with ThreadPoolExecutor(_THREADS) as threads:  # Arrow does the work, and lets others run meanwhile
+        for written in [threads.submit(groups.write, name, *each) for each in rows]:
+            written.result()
     groups.put_index(name, index)
 
 
 def _rows(bench: Workbench, derived: Derived) -> Iterator[tuple[Table, Iterator[pa.RecordBatch]]]:
     for table in TABLES.values():
         if table.name == "threads":
-            yield table, thread_rows(bench.connection, derived.tree)
+            yield table, thread_rows(stated_threads(bench.connection), derived.tree)
         elif table.name == "session_history":
             yield table, iter([derived.history])
         elif bench.has(table):
