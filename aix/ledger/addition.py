@@ -66,8 +66,13 @@ def add_statements(
         stage.fingerprints = fingerprints or {}
         if prepare:
             base = prepare(base, stage)
-        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
-            return _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
+        with engine_errors_of(ledger):
+            with staging_folder(ledger) as scratch, Workbench(scratch) as bench:
+                groups = _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
+            if groups is None:
+                return base.tables
+            groups.merge()  # when the bench is cleared: both need memory
+            return groups.tables()
 
     return commit(ledger, change)
 
@@ -82,7 +87,8 @@ def _ungrouped(ledger: Path, base: Manifest) -> Delivered:
     ]
 
 
-def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) -> Mapping[str, Sequence[Segment]]:
+def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) -> Groups | None:
+    """Return the groups with the new rows, unless these say nothing new."""
     families = Families()
     likely: set[int] = set()
     beside: set[int] = set()
@@ -102,7 +108,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
             bench.lay(table, file)
     moving = {families.of(node) for node in settle(bench)}
     if not moving:
-        return base.tables
+        return None
     for nodes in _portions(bench, families, moving, beside):
         make_current(bench, pa.array(nodes, pa.uint64()))
         write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}))
@@ -110,8 +116,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
         leaving = [family for family in part.families.to_pylist() if families.of(family) in moving]
         if leaving:
             groups.remove(bench, name, part.split(pa.array(leaving, pa.uint64()))[0])
-    groups.merge()
-    return groups.tables()
+    return groups
 
 
 def _portions(bench: Workbench, families: Families, moving: Container[int], beside: Set[int]) -> Iterator[list[int]]:

@@ -40,7 +40,6 @@ def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem | 
         scan.kept = [] if is_small else None
         yield from scanner.scan(scan)
         yield Ties(source, tie_numbers(scan))
-        scan.ties = set()
         scans.append(scan)
     scans.sort(key=lambda scan: scan.order)
     yield from _Extraction(scans, requests).rows()

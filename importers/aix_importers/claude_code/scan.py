@@ -3,7 +3,9 @@
 import hashlib
 import os
 import re
+from array import array
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 from msgspec import Raw, Struct
@@ -81,6 +83,22 @@ class Titles(Struct, gc=False):
     agent_names: dict[str, str] = {}
 
 
+class Ties:
+    """The numbers of what a file has in common with others: names would need far more memory."""
+
+    def __init__(self) -> None:
+        self.numbers = array("Q")
+
+    def add(self, name: str) -> None:
+        """Take a name."""
+        self.numbers.append(_tie_number(name))
+
+
+@lru_cache(maxsize=4_096)  # what stands side by side names much the same
+def _tie_number(name: str) -> int:
+    return int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
 class Scan:
     """What one file says about the places of records."""
 
@@ -121,7 +139,7 @@ class Scan:
         self.agents_in_texts: dict[str, str] = {}
         self.ended_agents: dict[str, str] = {}
         """By agent: how a notice says that it ended."""
-        self.ties: set[str] = set()
+        self.ties = Ties()
         self.kept: list[Located] | None = None
         """The records themselves, where they are few enough to be kept until they are told."""
         self._uuids: set[str] | None = None
@@ -180,15 +198,18 @@ def queue_key(session_id: str | None, timestamp: str | None, text: str) -> str:
     return f"q:{session_id}:{timestamp}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def tie_numbers(scan: Scan) -> list[int]:
+def tie_numbers(scan: Scan) -> "array[int]":
     """Return the numbers by which files that share a record, a message, a call, an agent or a session meet."""
-    names = scan.ties | ({f"session:{scan.session_id}"} if scan.session_id else set())
+    ties = scan.ties
+    if scan.session_id:
+        ties.add(f"session:{scan.session_id}")
     if scan.file.kind is FileKind.MAIN:
         # A name that two sessions of a project want is an alias of neither.
         folder = scan.file.source.path.rpartition(os.sep)[0]
-        names |= {f"name:{folder}:{name}" for name in (scan.slug, *scan.titles.agent_names.values()) if name}
+        for name in (scan.slug, *scan.titles.agent_names.values()):
+            if name:
+                ties.add(f"name:{folder}:{name}")
     if scan.file.agent_id:
-        names.add(f"agent:{scan.file.agent_id}")
-    return [
-        int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()) for name in names
-    ]
+        ties.add(f"agent:{scan.file.agent_id}")
+    scan.ties = Ties()
+    return ties.numbers

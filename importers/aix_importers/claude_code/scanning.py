@@ -84,6 +84,8 @@ class Scanner:
                     self._is_spread = False
                     reason = "The message is spread over its fields, a character in each; what they say was kept."
                     yield Problem(file.source, "spread_message", reason, located.line, located.byte_offset)
+        self._interned.clear()
+        self._first_uuids.clear()
         for name, count in sorted(self._unknown_fields.items()):
             reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
             yield Problem(file.source, "unknown_field", reason)
@@ -215,7 +217,8 @@ class Scanner:
             entry.results_of = tuple(block.tool_use_id for block in results if block.tool_use_id)
             entry.block_digests = tuple(hash(bytes(block.content)) for block in results)
             entry.errors = tuple(bool(block.is_error) for block in results)
-            scan.ties.update(entry.results_of)
+            for call_id in entry.results_of:
+                scan.ties.add(call_id)
             self._spawn_result(scan, record, results)
         else:
             text = said(blocks)
