@@ -105,8 +105,12 @@ def _rows(bench: Workbench, derived: Derived) -> Iterator[tuple[Table, Iterator[
             yield table, iter([derived.history])
         elif bench.has(table):
             places = bench.fetch(f"select _place from final_{table.name} order by _place").column(0).combine_chunks()
-            columns = derived.columns.get(table.name)
-            yield table, batches_of(_filled_in(table, rows, columns) for rows in bench.copy(table, places))
+            yield table, batches_of(_copied(bench, table, places, derived.columns.get(table.name)))
+
+
+def _copied(bench: Workbench, table: Table, places: pa.Array, derived: pa.Table | None) -> Iterator[pa.Table]:
+    for rows in bench.copy(table, places):
+        yield _filled_in(table, rows, derived)
 
 
 def _filled_in(table: Table, rows: pa.Table, derived: pa.Table | None) -> pa.Table:

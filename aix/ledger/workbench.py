@@ -24,7 +24,7 @@ from aix.ledger.views import file_literal
 from aix.schema import Table
 from aix.schema.sql import empty_select, name_list
 
-_MEMORY_LIMIT = "128MB"
+_MEMORY_LIMIT = "256MB"
 _ROW_BITS = 40
 """A place is the number of a file and, in the lower bits, of a row in it."""
 
