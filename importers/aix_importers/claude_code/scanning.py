@@ -62,7 +62,7 @@ class Scanner:
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
-        self._interned: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._is_spread = False
 
     def scan(self, scan: Scan) -> Iterator[Problem]:
@@ -84,7 +84,7 @@ class Scanner:
                     self._is_spread = False
                     reason = "The message is spread over its fields, a character in each; what they say was kept."
                     yield Problem(file.source, "spread_message", reason, located.line, located.byte_offset)
-        self._interned.clear()
+        self._texts.clear()
         self._first_uuids.clear()
         for name, count in sorted(self._unknown_fields.items()):
             reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
@@ -125,7 +125,7 @@ class Scanner:
         session_id = record.session_id
         if session_id is None:
             return None
-        session_id = self._intern(session_id)
+        session_id = self._texts.setdefault(session_id, session_id)
         if scan.first_session_id is None:
             scan.first_session_id = session_id
         scan.last_session_id = session_id
@@ -166,14 +166,14 @@ class Scanner:
         entry = Entry(
             kind=Kind.OTHER,
             uuid=uuid,
-            parent=None if parent is None else self._intern(parent),
+            parent=self._shared(parent),
             time=None if record.timestamp is None else read_time(record.timestamp),
             byte_offset=at.byte_offset,
             line=at.line,
             session_id=session_id,
             digest=hash(bytes(message.content)),
         )
-        self._interned.setdefault(uuid, uuid)
+        self._texts.setdefault(uuid, uuid)
         if record.slug and scan.slug is None:
             scan.slug = record.slug
         if record.type == "assistant":
@@ -190,7 +190,8 @@ class Scanner:
             scan.ties.add(message.id)
             agent = agent or record.agent_id
             first = self._first_uuids.setdefault((message.id, agent), entry.uuid)
-            entry.message_key = message_key_of(message.id, first)
+            key = message_key_of(message.id, first)
+            entry.message_key = self._texts.setdefault(key, key)
             # Ids of proxies may collide, even with the same content; a replay has the same time as well.
             salt = None if is_standard(message.id) else record.timestamp
             entry.block_digests = _block_digests(message.content, blocks, salt)
@@ -201,7 +202,9 @@ class Scanner:
             unknown = self._requests.add(entry.message_key, record, message, entry.time, scan.file)
             if unknown:
                 self._unknown_fields.update(f"message.usage.{name}" for name in unknown)
-        entry.calls = tuple(block.id for block in blocks if block.type == "tool_use" and block.id)
+        entry.calls = tuple(
+            self._texts.setdefault(block.id, block.id) for block in blocks if block.type == "tool_use" and block.id
+        )
         for block in blocks:
             if block.type == "tool_use" and block.id:
                 scan.ties.add(block.id)
@@ -214,7 +217,9 @@ class Scanner:
         entry.kind = kind_of_user(record, blocks)
         if entry.kind is Kind.RESULT:
             results = [block for block in blocks if block.type == "tool_result" and block.tool_use_id]
-            entry.results_of = tuple(block.tool_use_id for block in results if block.tool_use_id)
+            entry.results_of = tuple(
+                self._texts.setdefault(call, call) for block in results if (call := block.tool_use_id)
+            )
             entry.block_digests = tuple(hash(bytes(block.content)) for block in results)
             entry.errors = tuple(bool(block.is_error) for block in results)
             for call_id in entry.results_of:
@@ -259,7 +264,7 @@ class Scanner:
             return
         parent = record.logical_parent_uuid or record.parent_uuid
         if kind is Kind.OTHER:
-            scan.links[record.uuid] = parent
+            scan.links[record.uuid] = self._shared(parent)
             return
         time = None if record.timestamp is None else read_time(record.timestamp)
         entry = Entry(kind, record.uuid, parent, time, at.byte_offset, at.line, session_id, hash(bytes(record.content)))
@@ -270,7 +275,7 @@ class Scanner:
         queued = decode_queued(record.attachment) if b'"queued_command"' in bytes(record.attachment) else None
         if queued is None:
             if record.uuid is not None:
-                scan.links[record.uuid] = parent
+                scan.links[record.uuid] = self._shared(parent)
             return
         text = queued.text
         self._notices(scan, text)
@@ -282,7 +287,7 @@ class Scanner:
 
     def _progress(self, scan: Scan, record: Record, at: Located) -> None:
         if record.uuid is not None:
-            scan.links[record.uuid] = record.parent_uuid
+            scan.links[record.uuid] = self._shared(record.parent_uuid)
         if b'"agent_progress"' not in bytes(record.data) or not record.parent_tool_use_id:
             return
         progress = decode_progress(record.data)
@@ -311,7 +316,7 @@ class Scanner:
 
     def _out_of_chain(self, scan: Scan, record: Record) -> None:
         if record.uuid is not None:
-            scan.links[record.uuid] = record.parent_uuid
+            scan.links[record.uuid] = self._shared(record.parent_uuid)
         session_id = record.session_id
         match record.type:
             case "summary" if record.summary and record.leaf_uuid:
@@ -332,8 +337,9 @@ class Scanner:
             case _:
                 pass
 
-    def _intern(self, text: str) -> str:
-        return self._interned.setdefault(text, text)
+    def _shared(self, text: str | None) -> str | None:
+        """Return a text as it was met before: a record names what others have named."""
+        return text if text is None else self._texts.setdefault(text, text)
 
 
 def _block_digests(content: Raw, blocks: list[Block], salt: str | None) -> tuple[int, ...]:
