@@ -99,6 +99,8 @@ class Source(msgspec.Struct, frozen=True, gc=False):
     """Sources of one group share records: when one changes, all are extracted together."""
     stamp: str = ""
     """Tells cheaply whether a conversation has changed; a source that has none is known by its files."""
+    may_hold_secrets: bool = False
+    """Whether no copy of the file is ever kept: what is imported of it is all that is."""
 
     @property
     def name(self) -> str:

@@ -109,7 +109,8 @@ def _take_fingerprint(order: Order, importer: Importer, reading: Reading, known_
         reading.content = _content(main.whole, source) if is_default else importer.fingerprint(source)
     if type(reading.content) is not str:
         raise TypeError(f"its fingerprint is {reading.content!r}, which is no text")
-    if order.keep_raw and not source.key and keep_raw(order.ledger, Path(source.path)) != reading.main_hash:
+    is_kept = order.keep_raw and not source.key and not source.may_hold_secrets
+    if is_kept and keep_raw(order.ledger, Path(source.path)) != reading.main_hash:
         reading.content = ""
 
 
