@@ -33,7 +33,11 @@ _FAILURES_SHOWN = 20
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A settings file of a tool, for its permission rules; without PATH nothing else is imported. Repeatable.",
 )
-@click.option("--keep-raw", is_flag=True, help="Keep a copy of every log, so that it can be read again later; of settings none is kept.")
+@click.option(
+    "--keep-raw",
+    is_flag=True,
+    help="Keep a copy of every log, so that it can be read again later; none of settings.",
+)
 @importer_options
 @ledger_option
 @listing_output
