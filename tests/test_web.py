@@ -5,10 +5,11 @@ from array import array
 import pytest
 
 from aix.importing.web import Web
-from aix.ledger.ties import SourceTies, in_file_order
+from aix.ledger.numbers import of_array, to_file_order
+from aix.ledger.ties import SourceTies
 
 TIES = {
-    source: SourceTies(numbers=in_file_order(array("Q", numbers)))
+    source: SourceTies(numbers=to_file_order(of_array(array("Q", numbers))))
     for source, numbers in {
         "a": [1, 2],
         "b": [2, 3, 2**64 - 1],

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from aix.importing.contract import Source, Ties
 from aix.importing.orders import Group
-from aix.ledger.ties import in_file_order
+from aix.ledger.numbers import of_array, to_file_order
 
 
 class TieNumbers:
@@ -38,8 +38,8 @@ class TieNumbers:
         numbers = array("Q", self._numbers.get(source, ()))
         if source.group:
             numbers.append(_number("group", source.group))
-        own = pc.bit_wise_xor(pa.array(numbers, pa.uint64()), pa.scalar(self._own, pa.uint64()))
-        return in_file_order(array("Q", pc.unique(own).sort().to_pylist()))
+        own = pc.bit_wise_xor(of_array(numbers), pa.scalar(self._own, pa.uint64()))
+        return to_file_order(pc.unique(own).sort())
 
 
 def _number(*texts: str) -> int:

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.families import Families
-from aix.ledger.ties import SourceTies, StoredTies, from_file_order
+from aix.ledger.numbers import from_file_order
+from aix.ledger.ties import StoredTies
 
 _BITS = 32
 
@@ -24,7 +25,7 @@ class Web:
     def __init__(self, ties: StoredTies) -> None:
         self._ids = [source for source, each in ties.items() if each.count]
         self._places = {source: place for place, source in enumerate(self._ids)}
-        self._numbers = _joined([_array(ties[source]) for source in self._ids])
+        self._numbers = _joined([from_file_order(ties[source].numbers) for source in self._ids])
         self._owners = _joined([pa.repeat(pa.scalar(at, pa.uint64()), ties[i].count) for at, i in enumerate(self._ids)])
 
     def sets_with(self, sources: Iterable[str] | None) -> Iterator[frozenset[str]]:
@@ -58,10 +59,6 @@ class Web:
         one, other = owners[1:].filter(is_same), owners[:-1].filter(is_same)
         pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, pa.scalar(_BITS, pa.uint64())), other))
         return ((pair >> _BITS, pair & (1 << _BITS) - 1) for pair in pairs.to_pylist())
-
-
-def _array(ties: SourceTies) -> pa.Array:
-    return pa.array(from_file_order(ties.numbers), pa.uint64())
 
 
 def _joined(arrays: list[pa.Array]) -> pa.Array:

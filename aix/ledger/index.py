@@ -6,8 +6,6 @@ the index is; many are compared with all of it.
 """
 
 import os
-import sys
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -17,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
+from aix.ledger.numbers import WIDTH, from_file_order, to_file_order
 
-_WIDTH = 8
 _WINDOW = 32
 """How many entries are read at once while a node is looked up."""
 _ENTRIES_PER_LOOKUP = 64
@@ -77,7 +75,7 @@ class Index:
 
     def to_bytes(self) -> bytes:
         """Return the content of an index file."""
-        return b"".join(_in_file_order(array("Q", part.to_pylist())).tobytes() for part in (self.nodes, self._families))
+        return b"".join(map(to_file_order, (self.nodes, self._families)))
 
 
 class StoredIndex:
@@ -93,8 +91,7 @@ class StoredIndex:
     @cached_property
     def whole(self) -> Index:
         """All of it."""
-        numbers = self._numbers(0, 2 * self._entries)
-        return Index(*(pa.array(part, pa.uint64()) for part in (numbers[: self._entries], numbers[self._entries :])))
+        return Index(*(from_file_order(self._content(start, self._entries)) for start in (0, self._entries)))
 
     def families_of(self, nodes: pa.Array) -> pa.Array:
         """Return the families of those of the nodes that are here."""
@@ -122,11 +119,15 @@ class StoredIndex:
                 return None
         return None
 
-    def _numbers(self, start: int, count: int) -> "array[int]":
-        content = os.pread(self._descriptor, count * _WIDTH, start * _WIDTH)
-        if len(content) != count * _WIDTH:
+    def _numbers(self, start: int, count: int) -> list[int]:
+        numbers: list[int] = from_file_order(self._content(start, count)).to_pylist()
+        return numbers
+
+    def _content(self, start: int, count: int) -> bytes:
+        content = os.pread(self._descriptor, count * WIDTH, start * WIDTH)
+        if len(content) != count * WIDTH:
             raise LedgerDamagedError(self._path, f"it ends before its {self._entries} entries do")
-        return _in_file_order(array("Q", content))
+        return content
 
     @cached_property
     def _descriptor(self) -> int:
@@ -138,9 +139,3 @@ class StoredIndex:
     def __del__(self) -> None:
         if "_descriptor" in self.__dict__:
             os.close(self._descriptor)
-
-
-def _in_file_order(numbers: "array[int]") -> "array[int]":
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers

@@ -3,8 +3,6 @@
 They are part of a commit, as fingerprints are, in files that are read only when something has to be read.
 """
 
-import sys
-from array import array
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,18 +51,3 @@ def encode_ties(ties: StoredTies) -> bytes:
 def weight(ties: StoredTies) -> int:
     """Return how much there is to write."""
     return sum(1 + each.count for each in ties.values())
-
-
-def in_file_order(numbers: "array[int]") -> bytes:
-    """Return numbers as they are stored."""
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
-def from_file_order(content: bytes) -> "array[int]":
-    """Return numbers from how they are stored."""
-    numbers = array("Q", content)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
