@@ -1,18 +1,19 @@
 """How much memory a long run holds on to."""
 
 import ctypes
+import os
 from contextlib import suppress
-
-import pyarrow as pa
 
 _MOST_ARENAS = -8
 
 
-def give_back_what_is_free() -> None:
-    """Let Arrow hand freed memory to the system at once: its own pool keeps it, and each process has one.
+def hold_little_memory() -> None:
+    """Make this process, and those it starts, give freed memory back to the system.
 
-    glibc keeps what threads free as well, apart for each; one arena for all of them keeps a third less.
+    Arrow's own pool keeps it, and so does glibc, apart for each thread. For programs, not for libraries: it changes the
+    whole process, and must be called before Arrow is loaded.
     """
-    pa.set_memory_pool(pa.system_memory_pool())
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # read when a process starts
     with suppress(AttributeError, OSError):  # another libc
         ctypes.CDLL(None).mallopt(_MOST_ARENAS, 1)

@@ -86,6 +86,9 @@ def command(
             if value:
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
         return _join_ledgers(ledger, others, keep_raw=keep_raw)
+    from aix.memory import hold_little_memory
+
+    hold_little_memory()
     from aix.cli.progress import import_progress
     from aix.importing import readable
     from aix.importing.run import Settings, import_histories

@@ -14,7 +14,6 @@ from aix.importing.unfinished import Unfinished
 from aix.ledger.addition import Preparation, add_gathered
 from aix.ledger.commit import Stage
 from aix.ledger.delivery import Files
-from aix.ledger.durable import make_folder
 from aix.ledger.gathering import Part, gather
 from aix.ledger.manifest import Manifest
 from aix.ledger.noted_problems import without_problems
@@ -75,8 +74,9 @@ class Batch:
 
     def drop(self, ids: Collection[str]) -> None:
         """Let go of what waits of these sources, which will be read again."""
+        sources = {each.id: each.name for each in self._known.planned.values() if each.id in ids}
         for settled in self._waiting:
-            settled.drop(ids)
+            settled.drop(sources)
 
     def commit(self, *, is_last: bool, is_finished: bool = False) -> None:
         """Commit what was read since the last commit, a bounded amount at a time.
@@ -96,9 +96,7 @@ class Batch:
         finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, entries, finished_at)
         parts = [Part(files, settled.left_out) for settled in amount for files in settled.deliveries]
-        folder = next(self._folders)
-        make_folder(folder)
-        gathered = gather([*parts, Part(notes)], folder)
+        gathered = gather([*parts, Part(notes)], next(self._folders))
         fingerprints = {source: each for settled in amount for source, each in settled.fingerprints.items()}
         preparation = self._preparation(amount, gathered, is_finished=is_finished)
         add_gathered(self._ledger, gathered, fingerprints, preparation)

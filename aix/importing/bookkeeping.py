@@ -44,7 +44,6 @@ class Entry:
 
 def write_bookkeeping(folder: Path, run: Run, entries: Sequence[Entry], finished_at: int | None) -> Files:
     """Write what is to be noted about a run and the sources it read."""
-    folder.mkdir(mode=0o700)
     rows = {
         "import_runs": [
             {

@@ -18,7 +18,6 @@ from aix.importing.shelf import Shelf, statement_of
 from aix.importing.tie_numbers import TieNumbers
 from aix.ledger.delivery import Delivery
 from aix.ledger.raw import keep_raw
-from aix.memory import give_back_what_is_free
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns, repaired
 
@@ -28,8 +27,7 @@ _LABELS = {"sessions": "label", "session_turns": "session_label"}
 
 def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
     """Read the groups of an order one after the other."""
-    give_back_what_is_free()
-    with _delivery(order.folder) as rows, _delivery(order.folder.with_name(order.folder.name + "-problems")) as notes:
+    with Delivery(order.folder) as rows, Delivery(order.folder.with_name(f"{order.folder.name}-problems")) as notes:
         shelf = Shelf(order, rows)
         is_alone = len(order.groups) == 1
         leaves_rows = True
@@ -45,11 +43,6 @@ def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
                     yield from shelf.clear()
         yield from shelf.clear()
     yield Delivered(rows.files() if leaves_rows else {}, notes.files())
-
-
-def _delivery(folder: Path) -> Delivery:
-    folder.mkdir(mode=0o700)
-    return Delivery(folder)
 
 
 def _read_group(

@@ -28,7 +28,6 @@ from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import view_select
-from aix.memory import give_back_what_is_free
 from aix.schema import TABLES
 from aix.workers import map_in_workers
 
@@ -56,7 +55,6 @@ def carry_out_plan(
     teller: Teller,
 ) -> None:
     """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
-    give_back_what_is_free()
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
     unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())
@@ -109,12 +107,13 @@ def _read_all(batch: Batch, groups: Sequence[Group], blank: Order, folders: Iter
     while orders:
         stretch = _first_stretch(orders)
         orders = orders[len(stretch) :]
+        has_more = bool(orders)
         with closing(_carry_out_all(stretch, jobs)) as events:
             for given, event in events:
                 rest = batch.take(given, event)
                 if rest:
                     orders.append(order(rest))
-        if orders:
+        if has_more:
             batch.commit(is_last=False)
 
 

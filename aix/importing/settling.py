@@ -1,6 +1,6 @@
 """What becomes of sources that were read: what is told and noted of them, and what their rows take the place of."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -34,17 +34,15 @@ class Settled:
     left_out: set[str] = field(default_factory=set)
     """Names of sources whose rows are in the deliveries and are not committed."""
 
-    def drop(self, ids: Collection[str]) -> None:
-        """Take out all that is known of these sources, and leave their rows out."""
-        gone = [entry.planned for entry in self.entries if entry.planned.id in ids]
-        names = {each.name for each in gone}
-        self.left_out |= names
-        self.entries = [entry for entry in self.entries if entry.planned.id not in ids]
-        for each in gone:
-            self.fingerprints.pop(each.id)
-            self.ties.pop(each.id, None)
-            self.problems_since.pop(each.name, None)
-        self.together = [each for each in self.together if each.since.keys().isdisjoint(names)]
+    def drop(self, sources: Mapping[str, str]) -> None:
+        """Take out all that is known of these sources, given with their names by id, and leave their rows out."""
+        self.left_out.update(sources.values())
+        self.entries = [entry for entry in self.entries if entry.planned.id not in sources]
+        for source, name in sources.items():
+            self.fingerprints.pop(source, None)
+            self.ties.pop(source, None)
+            self.problems_since.pop(name, None)
+        self.together = [each for each in self.together if self.left_out.isdisjoint(each.since)]
 
 
 @dataclass
@@ -76,6 +74,7 @@ class Settlement:
         if failure and group.parts:
             reason = f"it could not be read with the sources it is tied to: {failure}"
             self._known.setbacks.update((source, reason) for part in group.parts for source in part.sources)
+            settled.left_out.update(self._known.planned[source].name for source in group.sources)
             return group.parts
         lineages = {reading.source: self._lineage(reading) for reading in readings}
         news = [reading for reading in readings if self._settle_one(reading, lineages[reading.source], settled)]

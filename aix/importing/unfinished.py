@@ -1,7 +1,7 @@
 """Runs that have yet to read together what is tied: what a version says of them.
 
-A run commits what it has read before it knows what else must be read along with it. If it dies in between, the version
-it leaves says so, and the next run does what is left.
+A run that reads much commits some of it before it knows what else must be read along. If it dies in between, the
+version it leaves says so, and the next run does what is left.
 """
 
 from collections.abc import Collection, Sequence

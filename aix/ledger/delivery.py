@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import RowError
-from aix.ledger.durable import NewFile, writing_to
+from aix.ledger.durable import NewFile, make_folder, writing_to
 from aix.ledger.nodes import INFERRED_VALUES
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
@@ -40,6 +40,8 @@ class Delivery:
 
     def __enter__(self) -> Self:
         """Add rows within a block, at the end of which the files are whole."""
+        with writing_to(self._folder):
+            make_folder(self._folder)
         return self
 
     def __exit__(

@@ -1,7 +1,6 @@
 """Putting deliveries together: joining a few large files costs far less than joining many small ones."""
 
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -10,11 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.delivery import SOURCE_COLUMN, Files, delivery_schema, source_of
-from aix.ledger.durable import writing_to
+from aix.ledger.durable import make_folder, writing_to
 from aix.ledger.workbench import write_rows
 from aix.schema import TABLES
-
-_THREADS = 2
+from aix.threads import map_in_threads
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,9 @@ def gather(parts: Sequence[Part], folder: Path) -> Files:
     def write(name: str) -> Path:
         return write_rows(folder / f"{name}.parquet", delivery_schema(TABLES[name]), _rows(name, parts, numbers))
 
-    # Arrow does the work, and lets others run meanwhile.
-    with writing_to(folder), ThreadPoolExecutor(_THREADS) as threads:
-        return dict(zip(names, threads.map(write, names), strict=True))
+    with writing_to(folder):
+        make_folder(folder)
+        return dict(zip(names, map_in_threads(write, names), strict=True))
 
 
 class _Numbers:

@@ -4,7 +4,6 @@ These are the steps that every change of a ledger is made of.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pyarrow as pa
@@ -20,8 +19,7 @@ from aix.ledger.row_groups import batches_of
 from aix.ledger.workbench import StatementFile, Workbench, copy_rows
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
-
-_THREADS = 2
+from aix.threads import map_in_threads
 
 
 def link_rows(bench: Workbench, families: Families, table: Table, relation: str) -> list[int]:
@@ -90,10 +88,8 @@ def make_current(bench: Workbench, nodes: pa.Array) -> None:
 def write_current(bench: Workbench, groups: Groups, index: Index) -> None:
     """Write the rows of the views `current_<table>`, and what follows from them, as a new group."""
     name = uuid4().hex
-    rows = list(_rows(bench, derive(bench.connection)))
-    with ThreadPoolExecutor(_THREADS) as threads:  # Arrow does the work, and lets others run meanwhile
-        for written in [threads.submit(groups.write, name, *each) for each in rows]:
-            written.result()
+    rows = list(_rows(bench, derive(bench.connection)))  # the engine answers one thread only
+    map_in_threads(lambda each: groups.write(name, *each), rows)
     groups.put_index(name, index)
 
 

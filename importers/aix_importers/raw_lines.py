@@ -7,6 +7,8 @@ from typing import BinaryIO
 from msgspec import Struct
 
 PIECE_BYTES = 2**20
+_FIRST_PIECE_BYTES = 2**14
+"""Who reads from the middle of a file often wants one line of it."""
 LONGEST_BYTES = 512 * 2**20
 
 
@@ -30,13 +32,14 @@ def raw_lines(file: BinaryIO, start: int = 0) -> Iterator[RawLine]:
     offset = file.seek(start)
     number = 1
     begun = _Begun()
-    while piece := file.read(min(PIECE_BYTES, size - file.tell())):
+    most = min(_FIRST_PIECE_BYTES, PIECE_BYTES)
+    while piece := file.read(max(0, min(most, size - file.tell()))):
+        most = min(2 * most, PIECE_BYTES)
         *ended, rest = piece.split(b"\n")
         for data in ended:
-            length = begun.length + len(data) + 1
-            is_too_long = length > LONGEST_BYTES
-            yield RawLine(number, offset, begun.end_with(data), True, is_too_long)
-            offset += length
+            length = begun.length + len(data)
+            yield RawLine(number, offset, begun.end_with(data), True, length > LONGEST_BYTES)
+            offset += length + 1
             number += 1
         begun.add(rest)
     if begun.length:

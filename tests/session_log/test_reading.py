@@ -6,6 +6,8 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aix.importing import Problem, Source
 from aix_importers import raw_lines as lines
@@ -78,6 +80,38 @@ def test_a_log_that_shrinks_while_it_is_read_ends_where_it_ends(tmp_path: Path) 
         next(found)
         os.truncate(path, 5)
         assert sum(len(line.data) for line in found) <= 200_000
+
+
+def test_a_log_that_is_shorter_than_where_reading_begins_has_no_lines(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"one\n")
+    with path.open("rb") as file:
+        assert list(raw_lines(file, 6)) == []
+
+
+def test_who_wants_one_line_of_a_log_does_not_read_much_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"x" * 99 + b"\n" + (b"y" * 99 + b"\n") * 100_000)
+    with path.open("rb", buffering=0) as file:
+        assert next(raw_lines(file, 100)).data == b"y" * 99
+        assert file.tell() < 100_000
+
+
+@given(
+    data=st.lists(st.sampled_from([b"", b"a", b"bc" * 9, b"\r", b"d" * 40]), max_size=12).map(b"\n".join),
+    start=st.integers(0, 60),
+)
+def test_lines_are_those_between_line_feeds(tmp_path_factory: pytest.TempPathFactory, data: bytes, start: int) -> None:
+    path = tmp_path_factory.mktemp("lines") / "log"
+    path.write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch, path.open("rb") as file:
+        patch.setattr(lines, "PIECE_BYTES", 8)
+        found = list(raw_lines(file, start))
+    assert b"".join(line.data + b"\n" * line.is_terminated for line in found) == data[start:]
+    assert [line.byte_offset for line in found] == [
+        start + sum(len(each.data) + 1 for each in found[:number]) for number in range(len(found))
+    ]
+    assert not any(b"\n" in line.data for line in found)
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.records import Block, Message, Record, as_count, decode_blocks, decode_message
-from aix_importers.claude_code.scan import Entry, Scan, tie_numbers
+from aix_importers.claude_code.scan import Entry, Scan, take_tie_numbers
 from aix_importers.claude_code.scanning import Scanner
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
 from aix_importers.claude_code.spawning import link_subagents
@@ -39,7 +39,7 @@ def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem | 
         scan = Scan(source_file(source))
         scan.kept = [] if is_small else None
         yield from scanner.scan(scan)
-        yield Ties(source, tie_numbers(scan))
+        yield Ties(source, take_tie_numbers(scan))
         scans.append(scan)
     scans.sort(key=lambda scan: scan.order)
     yield from _Extraction(scans, requests).rows()

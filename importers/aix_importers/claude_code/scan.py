@@ -198,8 +198,8 @@ def queue_key(session_id: str | None, timestamp: str | None, text: str) -> str:
     return f"q:{session_id}:{timestamp}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def tie_numbers(scan: Scan) -> "array[int]":
-    """Return the numbers by which files that share a record, a message, a call, an agent or a session meet."""
+def take_tie_numbers(scan: Scan) -> "array[int]":
+    """Return, once, the numbers by which files that share a record, a message, a call, an agent or a session meet."""
     ties = scan.ties
     if scan.session_id:
         ties.add(f"session:{scan.session_id}")
