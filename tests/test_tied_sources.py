@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import aix
 from aix.health import Status as CheckStatus
 from aix.health import check
 from aix.importing.report import Report, Status
@@ -384,6 +385,18 @@ def test_what_cannot_be_read_with_others_is_read_by_itself_and_said(ledger: Path
     report = run(ledger, logs / "d.yarn")
     assert "new" in texts(ledger)
     assert report.statuses == {Status.FAILED: 2}
+
+
+def test_problems_of_a_reading_that_failed_are_not_kept(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aix.importing.grouping._ORDERS_PER_WORKER", 1)  # so that others are read in the same order
+    apart = {"a.yarn": yarn("a1 - odd", "a2 a1 alone"), "b.yarn": yarn("b1 a2 odd")}
+    logs = write(tmp_path / "logs", {**apart, "p.yarn": yarn("p1 - one"), "q.yarn": yarn("q1 p1 two")})
+    assert len(run(ledger, logs).failures) == 2
+    with aix.open(ledger) as opened:
+        reasons = opened.sql("select reason from import_problems where kind = 'odd'").rows()
+    assert reasons == [("It is odd, among 1.",)] * 2
 
 
 def test_ties_of_old_versions_are_collected_and_those_of_the_newest_kept(ledger: Path, logs: Path) -> None:

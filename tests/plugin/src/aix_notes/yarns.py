@@ -55,8 +55,6 @@ class YarnImporter(Importer):
         note_reading(sources)
         logs = {source: list(records(source)) for source in sources}
         everything = {record.id: record for log in logs.values() for record in log}
-        if len(sources) > 1 and any(record.text == "alone" for record in everything.values()):
-            raise RuntimeError("a log that wants to be alone is not")
         told_by = {record.id: source for source, log in reversed(logs.items()) for record in log}
         for source, log in logs.items():
             named = {name for record in log for name in (record.id, record.parent, record.original) if name}
@@ -66,6 +64,8 @@ class YarnImporter(Importer):
                 if record.text == "odd":
                     yield Problem(source, "odd", f"It is odd, among {len(sources)}.", line=record.number)
             yield from self._tell(source, log, everything, told_by)
+        if len(sources) > 1 and any(record.text == "alone" for record in everything.values()):
+            raise RuntimeError("a log that wants to be alone is not")
 
     def _tell(
         self, source: Source, log: Sequence[Record], everything: Mapping[str, Record], told_by: Mapping[str, Source]
