@@ -104,18 +104,23 @@ def _complete(threads: Iterable[Thread], scans: Sequence[Scan]) -> None:
     for thread in threads:
         if thread.agent_id is not None:
             by_agent.setdefault(thread.agent_id, []).append(thread)
+    known: dict[str, set[str]] = {}
     for scan in scans:
         for (agent_id, _, _), entries in scan.nested.items():
-            own = by_agent.get(agent_id, [])
-            if own:
-                _merge(own[0], scan, entries, {uuid for thread in own for uuid in _uuids(thread.entries)})
+            own = by_agent.get(agent_id)
+            if not own:
+                continue
+            if agent_id not in known:
+                known[agent_id] = {uuid for thread in own for uuid in _uuids(thread.entries)}
+            _merge(own[0], scan, entries, known[agent_id])
 
 
 def _merge(thread: Thread, scan: Scan, entries: Iterable[Entry], known: set[str]) -> None:
-    """Add the records of another file that a conversation lacks, where their times say."""
+    """Add the records of another file that a conversation lacks, where their times say; then they are known."""
     missing: list[Entry | QueueStep] = [entry for entry in entries if entry.uuid not in known]
     if not missing:
         return
+    known |= _uuids(missing)
     thread.borrowed.update(dict.fromkeys(_uuids(missing), scan))
     merged = heapq.merge(_timed(thread.entries), _timed(missing), key=itemgetter(0))
     thread.entries = [entry for _, entry in merged]
