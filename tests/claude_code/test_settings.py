@@ -116,7 +116,7 @@ def test_whatever_a_file_holds_gives_rules_or_an_error(content: bytes) -> None:
         ("/etc/claude-code/managed-settings.d/10-team.json", "managed"),
         ("/home/ada/.claude/settings.json", "user"),
         ("/Users/ada/.claude/settings.json", "user"),
-        ("/root/.claude/settings.json", "user"),
+        ("/var/root/.claude/settings.json", "user"),
         ("~/.claude/settings.json", "user"),
         ("C:\\Users\\ada\\.claude\\settings.json", "user"),
         ("/home/ada/.config/claude/settings.json", "user"),

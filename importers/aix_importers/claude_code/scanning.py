@@ -41,6 +41,7 @@ from aix_importers.claude_code.scan import (
     message_key_of,
     queue_key,
 )
+from aix_importers.claude_code.shared_texts import SharedTexts
 from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
 from aix_importers.times import read_time
@@ -62,7 +63,7 @@ class Scanner:
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
-        self._texts: dict[str, str] = {}
+        self._texts = SharedTexts()
         self._is_spread = False
 
     def scan(self, scan: Scan) -> Iterator[Problem]:
@@ -125,7 +126,7 @@ class Scanner:
         session_id = record.session_id
         if session_id is None:
             return None
-        session_id = self._texts.setdefault(session_id, session_id)
+        session_id = self._texts.of(session_id)
         if scan.first_session_id is None:
             scan.first_session_id = session_id
         scan.last_session_id = session_id
@@ -166,14 +167,14 @@ class Scanner:
         entry = Entry(
             kind=Kind.OTHER,
             uuid=uuid,
-            parent=self._shared(parent),
+            parent=parent and self._texts.of(parent),
             time=None if record.timestamp is None else read_time(record.timestamp),
             byte_offset=at.byte_offset,
             line=at.line,
             session_id=session_id,
             digest=hash(bytes(message.content)),
         )
-        self._texts.setdefault(uuid, uuid)
+        self._texts.of(uuid)
         if record.slug and scan.slug is None:
             scan.slug = record.slug
         if record.type == "assistant":
@@ -191,7 +192,7 @@ class Scanner:
             agent = agent or record.agent_id
             first = self._first_uuids.setdefault((message.id, agent), entry.uuid)
             key = message_key_of(message.id, first)
-            entry.message_key = self._texts.setdefault(key, key)
+            entry.message_key = self._texts.of(key)
             # Ids of proxies may collide, even with the same content; a replay has the same time as well.
             salt = None if is_standard(message.id) else record.timestamp
             entry.block_digests = _block_digests(message.content, blocks, salt)
@@ -202,9 +203,7 @@ class Scanner:
             unknown = self._requests.add(entry.message_key, record, message, entry.time, scan.file)
             if unknown:
                 self._unknown_fields.update(f"message.usage.{name}" for name in unknown)
-        entry.calls = tuple(
-            self._texts.setdefault(block.id, block.id) for block in blocks if block.type == "tool_use" and block.id
-        )
+        entry.calls = tuple(self._texts.of(block.id) for block in blocks if block.type == "tool_use" and block.id)
         for block in blocks:
             if block.type == "tool_use" and block.id:
                 scan.ties.add(block.id)
@@ -217,9 +216,7 @@ class Scanner:
         entry.kind = kind_of_user(record, blocks)
         if entry.kind is Kind.RESULT:
             results = [block for block in blocks if block.type == "tool_result" and block.tool_use_id]
-            entry.results_of = tuple(
-                self._texts.setdefault(call, call) for block in results if (call := block.tool_use_id)
-            )
+            entry.results_of = tuple(self._texts.of(call) for block in results if (call := block.tool_use_id))
             entry.block_digests = tuple(hash(bytes(block.content)) for block in results)
             entry.errors = tuple(bool(block.is_error) for block in results)
             for call_id in entry.results_of:
@@ -264,7 +261,7 @@ class Scanner:
             return
         parent = record.logical_parent_uuid or record.parent_uuid
         if kind is Kind.OTHER:
-            scan.links[record.uuid] = self._shared(parent)
+            scan.links[record.uuid] = parent and self._texts.of(parent)
             return
         time = None if record.timestamp is None else read_time(record.timestamp)
         entry = Entry(kind, record.uuid, parent, time, at.byte_offset, at.line, session_id, hash(bytes(record.content)))
@@ -275,7 +272,7 @@ class Scanner:
         queued = decode_queued(record.attachment) if b'"queued_command"' in bytes(record.attachment) else None
         if queued is None:
             if record.uuid is not None:
-                scan.links[record.uuid] = self._shared(parent)
+                scan.links[record.uuid] = parent and self._texts.of(parent)
             return
         text = queued.text
         self._notices(scan, text)
@@ -287,7 +284,7 @@ class Scanner:
 
     def _progress(self, scan: Scan, record: Record, at: Located) -> None:
         if record.uuid is not None:
-            scan.links[record.uuid] = self._shared(record.parent_uuid)
+            scan.links[record.uuid] = record.parent_uuid and self._texts.of(record.parent_uuid)
         if b'"agent_progress"' not in bytes(record.data) or not record.parent_tool_use_id:
             return
         progress = decode_progress(record.data)
@@ -316,7 +313,7 @@ class Scanner:
 
     def _out_of_chain(self, scan: Scan, record: Record) -> None:
         if record.uuid is not None:
-            scan.links[record.uuid] = self._shared(record.parent_uuid)
+            scan.links[record.uuid] = record.parent_uuid and self._texts.of(record.parent_uuid)
         session_id = record.session_id
         match record.type:
             case "summary" if record.summary and record.leaf_uuid:
@@ -336,10 +333,6 @@ class Scanner:
                 self._unknown_types[other] += 1
             case _:
                 pass
-
-    def _shared(self, text: str | None) -> str | None:
-        """Return a text as it was met before: a record names what others have named."""
-        return text if text is None else self._texts.setdefault(text, text)
 
 
 def _block_digests(content: Raw, blocks: list[Block], salt: str | None) -> tuple[int, ...]:

@@ -4,7 +4,6 @@ The lines of a message repeat its usage as far as it was known when they were wr
 files. So each field counts with the greatest value that any line has.
 """
 
-import sys
 from collections.abc import Collection, Iterator
 from decimal import Decimal
 
@@ -24,6 +23,7 @@ from aix_importers.claude_code.records import (
     decode_usage,
     unknown_names,
 )
+from aix_importers.claude_code.shared_texts import SharedTexts
 
 _COST_STEP = Decimal("1e-12")
 _COST_LIMIT = 10**12
@@ -101,6 +101,7 @@ class Requests:
     def __init__(self) -> None:
         self._by_key: dict[str, Request] = {}
         self._searches: set[str] = set()
+        self._texts = SharedTexts()
 
     def __iter__(self) -> Iterator[Request]:
         """Go through the requests that were not taken."""
@@ -136,22 +137,22 @@ class Requests:
             if usage is None:
                 return ()
             name = key if key == message.id else message.id or ""
-            request = self._by_key[key] = Request(key, name, _shared(message.model), file)
+            request = self._by_key[key] = Request(key, name, message.model and self._texts.of(message.model), file)
         if file.kind.is_conversation and not request.file.kind.is_conversation:
             request.file = file
         if time is not None:
             request.time = time if request.time is None else min(request.time, time)
-        request.model = request.model or _shared(message.model)
+        request.model = request.model or (message.model and self._texts.of(message.model))
         request.request_id = request.request_id or record.request_id
-        request.stop_reason = _shared(message.stop_reason) or request.stop_reason
-        request.git_branch = request.git_branch or _shared(record.git_branch)
-        request.cwd = request.cwd or _shared(record.cwd)
+        request.stop_reason = (message.stop_reason and self._texts.of(message.stop_reason)) or request.stop_reason
+        request.git_branch = request.git_branch or (record.git_branch and self._texts.of(record.git_branch))
+        request.cwd = request.cwd or (record.cwd and self._texts.of(record.cwd))
         if record.cost_usd is not None and 0 <= record.cost_usd < _COST_LIMIT:
             request.cost_usd = max(request.cost_usd or 0.0, record.cost_usd)
         if record.duration_ms is not None:
             request.latency_ms = as_count(record.duration_ms)
         if usage is not None:
-            _add_usage(request, usage)
+            _add_usage(request, usage, self._texts)
         return _add_unknown(request, usage) if isinstance(usage, LooseUsage) else ()
 
 
@@ -160,7 +161,7 @@ class _Searches(Struct, gc=False, rename="camel"):
     results: list[object] = []
 
 
-def _add_usage(request: Request, usage: Usage) -> None:
+def _add_usage(request: Request, usage: Usage, texts: SharedTexts) -> None:
     request.input_tokens = _larger(request.input_tokens, usage.input_tokens)
     request.output_tokens = _larger(request.output_tokens, usage.output_tokens)
     request.cache_read_tokens = _larger(request.cache_read_tokens, usage.cache_read_input_tokens)
@@ -173,8 +174,8 @@ def _add_usage(request: Request, usage: Usage) -> None:
         request.server_search_count = _larger(request.server_search_count, usage.server_tool_use.web_search_requests)
     if usage.output_tokens_details is not None:
         request.thinking_tokens = _larger(request.thinking_tokens, usage.output_tokens_details.thinking_tokens)
-    request.service_tier = _shared(usage.service_tier) or request.service_tier
-    request.speed = _shared(usage.speed) or request.speed
+    request.service_tier = (usage.service_tier and texts.of(usage.service_tier)) or request.service_tier
+    request.speed = (usage.speed and texts.of(usage.speed)) or request.speed
     if usage.iterations and b'"advisor_message"' in bytes(usage.iterations):
         request.advice = _advice(usage) or request.advice
 
@@ -212,11 +213,6 @@ def _cleaned(usage: Usage) -> Usage:
         cache_creation=split
         and CacheCreation(as_count(split.ephemeral_5m_input_tokens), as_count(split.ephemeral_1h_input_tokens)),
     )
-
-
-def _shared(text: str | None) -> str | None:
-    """Return the one copy of a text that many requests have in common."""
-    return None if text is None else sys.intern(text)
 
 
 def _sum_of_known(*parts: int | None) -> int | None:
