@@ -4,6 +4,8 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 CONSTRAINTS = constraints/dev.txt
+KILLS = 200
+EXAMPLES = 60
 
 .PHONY: help run test test-faults test-lowest test-crash test-scale test-orders lint format docs bench clean
 
@@ -23,7 +25,7 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	fi
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
-	$(BIN)/python -m pytest -n auto -m "not faults" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m "not faults and not scale" $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 	$(BIN)/python -m pytest -n auto -m faults $(PYTEST_ARGS)
@@ -31,14 +33,15 @@ test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 test-lowest:  ## Run the tests with the lowest supported versions of the dependencies
 	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
 
-test-crash: $(VENV)/.dev  ## Kill 200 processes in the middle of their commits
-	AIX_CRASH_KILLS=200 $(BIN)/python -m pytest tests/test_crash.py
+test-crash: $(VENV)/.dev  ## Kill processes in the middle of their commits: KILLS=200 each, writers and workers
+	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 -rP tests/test_crash.py
 
-test-scale: $(VENV)/.dev  ## Check a chain and a tree of 10,000 turns within bounded memory
+test-scale: $(VENV)/.dev  ## Check what is large within bounded memory: 10,000 turns in a tree, long sessions, many rows
 	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
+	$(BIN)/python -m pytest -n auto -m scale $(PYTEST_ARGS)
 
-test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits
-	AIX_PROPERTY_EXAMPLES=60 $(BIN)/python -m pytest tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
+test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits: EXAMPLES=60 of each
+	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

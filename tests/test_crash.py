@@ -26,10 +26,10 @@ from tests.test_commit import files_of
 pytestmark = pytest.mark.faults
 
 KILLS = int(os.environ.get("AIX_CRASH_KILLS", "12"))
-KILLS_WITH_WORKERS = KILLS if KILLS >= 100 else 4
+KILLS_WITH_WORKERS = KILLS if KILLS >= 50 else 4
 
 
-def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path) -> None:
     dice = random.Random(20260205)
     left_staged_files = 0
     for _ in range(KILLS):
@@ -49,12 +49,11 @@ def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path, caps
         left_staged_files += bool(unnamed)
         for file in unnamed:
             (tmp_path / file).unlink()
-    with capsys.disabled():
-        print(f"\n{KILLS} kills, {left_staged_files} left staged files, {read_generation(tmp_path)} versions, 0 torn")
+    print(f"{KILLS} kills, {left_staged_files} left staged files, {read_generation(tmp_path)} versions, 0 torn")
     assert left_staged_files >= KILLS // 4
 
 
-def test_killed_imports_leave_the_tables_before_or_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_killed_imports_leave_the_tables_before_or_after(tmp_path: Path) -> None:
     """Parent and workers are killed in turn, while rows of shared and growing sessions are joined in."""
     dice = random.Random(20260206)
     ledger, clean = tmp_path / "killed", tmp_path / "clean"
@@ -78,11 +77,10 @@ def test_killed_imports_leave_the_tables_before_or_after(tmp_path: Path, capsys:
             deliver(clean, rows_of_step(later_step, 0), rows_of_step(later_step, 1))
         assert sha256_of(ledger) == sha256_of(clean), f"step {step} is torn"
         left_staged_files += remove_staged_files(ledger)
-    with capsys.disabled():
-        print(
-            f"\n{KILLS_WITH_WORKERS} kills of parents and workers, {left_staged_files} left staged files,"
-            f" {step_of(ledger)} commits, 0 torn"
-        )
+    print(
+        f"{KILLS_WITH_WORKERS} kills of parents and workers, {left_staged_files} left staged files,"
+        f" {step_of(ledger)} commits, 0 torn"
+    )
     assert left_staged_files >= KILLS_WITH_WORKERS * 3 // 10
 
 

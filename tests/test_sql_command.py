@@ -185,6 +185,7 @@ def test_a_plan_is_drawn_line_by_line(
     assert '"' not in "".join(lines)
 
 
+@pytest.mark.scale
 def test_many_rows_need_little_memory(ledger: Path, tmp_path: Path) -> None:
     program = """
 import resource, subprocess, sys

@@ -326,6 +326,7 @@ def test_a_session_whose_head_has_no_rows_is_shown_empty(tmp_path: Path) -> None
     assert json.loads(show(tmp_path, "s", "--format", "json")) == []
 
 
+@pytest.mark.scale
 def test_a_large_session_is_shown_within_its_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     count, size = 40, 4_000_000
     ids = [f"turn-{number}" for number in range(count)]
