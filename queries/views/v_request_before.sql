@@ -1,0 +1,33 @@
+-- title: The request before each request
+-- question: Which request of the same session came before, and what has changed since?
+-- why: The cache, the context and the model are compared with those of the request before.
+-- grain: request
+-- column request_id: VARCHAR; the request
+-- column session_label: VARCHAR; the session it counts for
+-- column before_request_id: VARCHAR; the request before it in that session; NULL for the first
+-- column before_requested_at: BIGINT; when that one was made, in Unix ms
+-- column before_model: VARCHAR; the model it named
+-- column before_turn_id: VARCHAR; the turn it served
+-- column before_context_tokens: BIGINT; its whole input
+-- column before_output_tokens: BIGINT; its output
+-- column before_write_1h_tokens: BIGINT; what it wrote to the cache for 1 hour
+-- column gap_ms: BIGINT; time between the two
+-- caveat: Only requests of kind main with usage are looked at; an abandoned branch stands in its session by time.
+select
+  r.request_id,
+  r.thread_label as session_label,
+  lag(r.request_id) over thread as before_request_id,
+  lag(r.requested_at) over thread as before_requested_at,
+  lag(r.model) over thread as before_model,
+  lag(r.turn_id) over thread as before_turn_id,
+  lag(r.context_tokens) over thread as before_context_tokens,
+  lag(r.output_tokens) over thread as before_output_tokens,
+  lag(r.cache_write_1h_tokens) over thread as before_write_1h_tokens,
+  r.requested_at - lag(r.requested_at) over thread as gap_ms
+from (
+  select c.*, coalesce(o.session_label, c.session_label) as thread_label
+  from v_requests_cost c
+  left join v_turn_owner o on o.turn_id = c.turn_id
+  where c.kind = 'main' and c.has_usage
+) r
+window thread as (partition by r.thread_label order by r.requested_at, r.seq, r.request_id)
