@@ -120,7 +120,8 @@ def _row_ids() -> Iterator[str]:
             ("`dag_edges.id`", '`h63("dag_edges", type, src, dst, attrs_json, valid_from)`'),
             (
                 "`prices.id`",
-                '`h63("prices", provider, model, match_rule, valid_from, tier_start_tokens, variant, unit)`',
+                '`h63("prices", provider, model, match_rule, valid_from, tier_start_tokens, variant, unit,'
+                " precedence)`",
             ),
         ),
     )
@@ -187,6 +188,9 @@ def _command_section(path: str, command: click.Command) -> Iterator[str]:
     yield from _help_lines(command.help or "")
     if options:
         yield from _markdown_table(("option", "meaning"), (_option_cells(option) for option in options))
+    if isinstance(command, click.Group) and command is not root_command:
+        for name, member in command.commands.items():
+            yield from _command_section(f"{path} {name}", member)
 
 
 def _help_lines(text: str) -> Iterator[str]:
