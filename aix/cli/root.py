@@ -23,6 +23,7 @@ COMMANDS = {
     "show": "Read a session, or a turn.",
     "sources": "List the histories on this machine, and what has changed since the last import.",
     "importers": "List what can be imported.",
+    "query": "List the questions that AIX has the SQL for, or run one.",
     "sql": "Ask the ledger a question in SQL.",
     "prices": "Show what models cost, and which have no price.",
     "problems": "List what imports could not take as it stood.",
