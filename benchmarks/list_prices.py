@@ -8,21 +8,16 @@ from decimal import Decimal
 from genai_prices import Usage, calc_price
 from genai_prices.types import ModelPrice
 
-_FAST_FACTORS = {"claude-opus-4-8": 2, "claude-opus-5": 2, "claude-opus-5-5": 2}
-"""By LiteLLM 1.108.4 (`provider_specific_entry`): genai-prices 0.2.1 has no fast mode of this vendor."""
+_FAST_FACTORS = {"claude-opus-4-6": 6, "claude-opus-4-7": 6, "claude-opus-4-8": 2, "claude-opus-5": 2}
+"""How much dearer tokens are in the vendor's fast mode, which genai-prices 0.2.1 does not have: by the vendor's page on
+it, and for the newer models by LiteLLM 1.108.4."""
 _CONTEXTS = {
     "batch": {"processing": "batch"},
     "priority": {"service_tier": "priority"},
     "flex": {"service_tier": "flex"},
     "fast": {"service_tier": "fast"},
 }
-_PRICE_OF = {
-    "cache_read_tokens": "cache_read_mtok",
-    "cache_write_tokens": "cache_write_mtok",
-    "cache_write_1h_tokens": "cache_write_1h_mtok",
-    "output_tokens": "output_mtok",
-    "web_searches": "web_searches_kcount",
-}
+_PRICE_OF = {"input_tokens": "input_mtok", "output_tokens": "output_mtok", "web_searches": "web_searches_kcount"}
 
 
 @dataclass
@@ -84,10 +79,16 @@ class CountedRequest:
             )
         except LookupError:
             return None
-        factor = _FAST_FACTORS.get(self.model, 1) if self.variant == "fast" else 1
-        return None if _lacks_a_price(found.model_price, used) else found.total_price * factor
+        if _lacks_a_price(found.model_price, used):
+            return None
+        return found.total_price + (self._fast_factor - 1) * (found.input_price + found.output_price)
+
+    @property
+    def _fast_factor(self) -> int:
+        factors = (factor for model, factor in _FAST_FACTORS.items() if self.model.startswith(model))
+        return next(factors, 1) if self.variant == "fast" else 1
 
 
 def _lacks_a_price(prices: ModelPrice, used: Mapping[str, int]) -> bool:
-    """Whether something was used that has no price; the package would take that of something else."""
+    """Whether something was used that has no price, which costs the package nothing; its cached tokens are input."""
     return any(used[unit] > 0 and getattr(prices, price) is None for unit, price in _PRICE_OF.items())
