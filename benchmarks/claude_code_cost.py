@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -34,7 +34,8 @@ class CountedRequests:
     def __init__(self) -> None:
         self._by_key: dict[str, CountedRequest] = {}
 
-    def __iter__(self) -> Iterable[CountedRequest]:
+    def __iter__(self) -> Iterator[CountedRequest]:
+        """Go through the requests, each once."""
         return iter(self._by_key.values())
 
     def add_file(self, path: Path) -> None:
