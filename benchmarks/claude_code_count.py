@@ -59,14 +59,13 @@ class Count:
             elif not isinstance(message, dict):
                 continue
             elif kind == "assistant" and message.get("id"):
-                uuid = first.setdefault((message["id"], agent), str(record.get("uuid")))
-                key = message["id"] if _UNIQUE_ID.fullmatch(message["id"]) else f"{message['id']}@{uuid}"
+                key = message_key(record, message, agent, first)
                 self._add_usage(key, message)
-                callers |= {block["id"]: key for block in _blocks(message, "tool_use")}
-                self.calls |= {(block["id"], key) for block in _blocks(message, "tool_use")}
+                callers |= {block["id"]: key for block in blocks(message, "tool_use")}
+                self.calls |= {(block["id"], key) for block in blocks(message, "tool_use")}
             elif kind == "user":
                 self._add_summary(record, message)
-                for block in _blocks(message, "tool_result"):
+                for block in blocks(message, "tool_result"):
                     call = (block["tool_use_id"], callers.get(block["tool_use_id"], ""))
                     self.results[call] = self.results.get(call, False) or block.get("is_error") is True
 
@@ -81,7 +80,7 @@ class Count:
 
     def _add_summary(self, record: Record, message: Record) -> None:
         content = message.get("content")
-        text = content if isinstance(content, str) else "".join(b.get("text", "") for b in _blocks(message, "text"))
+        text = content if isinstance(content, str) else "".join(b.get("text", "") for b in blocks(message, "text"))
         if record.get("isCompactSummary") or text.startswith(_SUMMARY):
             self.summaries[record["uuid"]] = record.get("parentUuid")
 
@@ -133,7 +132,14 @@ def _objects(text: str) -> Iterator[Record]:
             yield value
 
 
-def _blocks(message: Record, kind: str) -> list[Record]:
+def message_key(record: Record, message: Record, agent: object, first: dict[tuple[str, object], str]) -> str:
+    """Return what tells a message from all others: its id, and for a proxy's also its first record in the file."""
+    uuid = first.setdefault((message["id"], agent), str(record.get("uuid")))
+    return str(message["id"]) if _UNIQUE_ID.fullmatch(message["id"]) else f"{message['id']}@{uuid}"
+
+
+def blocks(message: Record, kind: str) -> list[Record]:
+    """Return the blocks of a kind that a message has."""
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
     return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
