@@ -5,7 +5,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 CONSTRAINTS = constraints/dev.txt
 
-.PHONY: help run test test-faults test-lowest test-crash test-scale test-orders lint format docs bench clean
+.PHONY: help run test test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -23,7 +23,7 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	fi
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
-	$(BIN)/python -m pytest -n auto -m "not faults" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m "not faults and not spark" $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 	$(BIN)/python -m pytest -n auto -m faults $(PYTEST_ARGS)
@@ -39,6 +39,12 @@ test-scale: $(VENV)/.dev  ## Check a chain and a tree of 10,000 turns within bou
 
 test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits
 	AIX_PROPERTY_EXAMPLES=60 $(BIN)/python -m pytest tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
+
+test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare the rows with DuckDB's
+	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null 2>&1 || \
+	  { echo "Spark needs Java 17 or newer, and there is no java; install one (Debian, Ubuntu: apt install openjdk-17-jre-headless)" >&2; exit 1; }
+	@$(MAKE) --no-print-directory .venv-spark/.spark VENV=.venv-spark
+	.venv-spark/bin/python -m pytest -m spark tests/library $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .
@@ -56,7 +62,7 @@ bench: $(VENV)/.dev  ## Measure speed and memory
 	$(BIN)/python -m benchmarks.run
 
 clean:  ## Remove what the other targets made
-	rm -rf .venv .venv-lowest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-spark build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.run: pyproject.toml $(CONSTRAINTS)
 	@$(MAKE) --no-print-directory install WHAT=. VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
@@ -65,6 +71,10 @@ $(VENV)/.run: pyproject.toml $(CONSTRAINTS)
 $(VENV)/.dev: pyproject.toml $(CONSTRAINTS)
 	@$(MAKE) --no-print-directory install WHAT=.[dev] VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.spark: pyproject.toml $(CONSTRAINTS)
+	@$(MAKE) --no-print-directory install WHAT=.[dev,spark] VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
+	@touch $@
 
 .PHONY: install
 install:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from aix.ledger.manifest import Manifest
 from aix.query_files import query_root
-from aix.schema import TABLES, Table
-from aix.schema.arrow import arrow_schema
+from aix.schema import TABLES, Table, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,6 +27,7 @@ Rows = list[tuple[object, ...]]
 _PARAMETER = re.compile(r"^-- param (?P<name>\w+): (?P<type>\w+) = ", re.MULTILINE)
 _ENGINE = re.compile(r"^-- engine: (?P<engine>\w+)(; (?P<reason>.+))?$", re.MULTILINE)
 _VIEWS = "views"
+_SPARK_TYPES = {Type.VARCHAR: "STRING", Type.VECTOR: "ARRAY<FLOAT>"}
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -126,9 +126,7 @@ def rows_on_spark(session: "SparkSession", sql: str, values: Values) -> Rows:
 
 
 def _table(session: "SparkSession", table: Table, ledger: Path, manifest: Manifest) -> "DataFrame":
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    schema = from_arrow_schema(arrow_schema(table))
+    schema = ", ".join(f"`{column.name}` {_SPARK_TYPES.get(column.type, column.type)}" for column in table)
     files = [str(ledger / segment.path) for segment in manifest.tables.get(table.name, ())]
     return session.read.schema(schema).parquet(*files) if files else session.createDataFrame([], schema)
 

@@ -29,10 +29,7 @@ from tests.library.spark import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
-]
+pytestmark = pytest.mark.spark
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SQL = {path.relative_to(query_root()).with_suffix("").as_posix(): path.read_text("utf-8") for path in library_files()}
