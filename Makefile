@@ -7,7 +7,7 @@ CONSTRAINTS = constraints/dev.txt
 KILLS = 200
 EXAMPLES = 60
 
-.PHONY: help run test test-faults test-lowest test-crash test-scale test-orders lint format docs bench clean
+.PHONY: help run test test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -25,7 +25,7 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	fi
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
-	$(BIN)/python -m pytest -n auto -m "not faults and not scale" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m "not faults and not scale and not spark" $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 	$(BIN)/python -m pytest -n auto -m faults $(PYTEST_ARGS)
@@ -43,6 +43,12 @@ test-scale: $(VENV)/.dev  ## Check what is large within bounded memory: 10,000 t
 test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits: EXAMPLES=60 of each
 	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
 
+test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare the rows with DuckDB's
+	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null 2>&1 || \
+	  { echo "Spark needs Java 17 or newer, and there is no java; install one (Debian, Ubuntu: apt install openjdk-17-jre-headless)" >&2; exit 1; }
+	@$(MAKE) --no-print-directory .venv-spark/.spark VENV=.venv-spark
+	.venv-spark/bin/python -m pytest -m spark tests/library $(PYTEST_ARGS)
+
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -59,7 +65,7 @@ bench: $(VENV)/.dev  ## Measure speed and memory
 	$(BIN)/python -m benchmarks.run
 
 clean:  ## Remove what the other targets made
-	rm -rf .venv .venv-lowest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-spark build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.run: pyproject.toml $(CONSTRAINTS)
 	@$(MAKE) --no-print-directory install WHAT=. VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
@@ -68,6 +74,10 @@ $(VENV)/.run: pyproject.toml $(CONSTRAINTS)
 $(VENV)/.dev: pyproject.toml $(CONSTRAINTS)
 	@$(MAKE) --no-print-directory install WHAT=.[dev] VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.spark: pyproject.toml $(CONSTRAINTS)
+	@$(MAKE) --no-print-directory install WHAT=.[dev,spark] VENV=$(VENV) CONSTRAINTS=$(CONSTRAINTS)
+	@touch $@
 
 .PHONY: install
 install:

@@ -9,6 +9,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: The schema `previous` holds views of the version before; `aix check` makes them where there is one.
+-- engine: duckdb; It reads two versions of a ledger at once, and elsewhere the names of tables stand for one.
 with lost as (
   select 'turns' as table_name, p.id as row_id from previous.turns p
   where not exists (select 1 from turns t where t.id = p.id)

@@ -215,235 +215,290 @@ of_permission_rules as (
   from permission_rules t
   group by t.origin
 ),
+-- Each table is counted once and its counts then become rows: an engine that reads a CTE anew wherever it is named
+-- would else count it once for every column.
+names as (
+  select place, table_name, column_name from (values
+    (1, 'turns', 'id'), (2, 'turns', 'parent_turn_id'), (3, 'turns', 'turn_type'), (4, 'turns', 'status'),
+    (5, 'turns', 'started_at'), (6, 'turns', 'completed_at'), (7, 'turns', 'model'), (8, 'turns', 'provider'),
+    (9, 'turns', 'role'), (10, 'turns', 'toolset_name'), (11, 'turns', 'tools_available'),
+    (12, 'turns', 'permissions_granted'), (13, 'turns', 'permissions_used'), (14, 'turns', 'input_tokens'),
+    (15, 'turns', 'output_tokens'), (16, 'turns', 'cached_input_tokens'), (17, 'turns', 'cache_write_tokens'),
+    (18, 'turns', 'reasoning_tokens'), (19, 'turns', 'total_tokens'), (20, 'turns', 'query_message_ids'),
+    (21, 'turns', 'response_message_id'), (22, 'turns', 'has_children'), (23, 'turns', 'tool_call_count'),
+    (24, 'turns', 'source_event_id'), (25, 'turns', 'workspace_path'), (26, 'threads', 'turn_id'),
+    (27, 'threads', 'ancestry'), (28, 'threads', 'total_tokens'), (29, 'threads', 'depth'),
+    (30, 'threads', 'persona_id'), (31, 'threads', 'system_prompt_hash'), (32, 'threads', 'thread_key'),
+    (33, 'sessions', 'label'), (34, 'sessions', 'thread_id'), (35, 'sessions', 'persona_id'),
+    (36, 'sessions', 'is_subagent'), (37, 'sessions', 'parent_session_label'), (38, 'sessions', 'parent_turn_id'),
+    (39, 'sessions', 'spawn_tool_call_id'), (40, 'sessions', 'task_description'), (41, 'sessions', 'task_status'),
+    (42, 'sessions', 'routing_key'), (43, 'sessions', 'origin'), (44, 'sessions', 'origin_session_id'),
+    (45, 'sessions', 'created_at'), (46, 'sessions', 'updated_at'), (47, 'sessions', 'status'),
+    (48, 'messages', 'id'), (49, 'messages', 'turn_id'), (50, 'messages', 'role'), (51, 'messages', 'content'),
+    (52, 'messages', 'source'), (53, 'messages', 'sequence'), (54, 'messages', 'created_at'),
+    (55, 'messages', 'thinking'), (56, 'messages', 'context_json'), (57, 'messages', 'metadata_json'),
+    (58, 'tool_calls', 'id'), (59, 'tool_calls', 'turn_id'), (60, 'tool_calls', 'message_id'),
+    (61, 'tool_calls', 'tool_name'), (62, 'tool_calls', 'tool_number'), (63, 'tool_calls', 'params_json'),
+    (64, 'tool_calls', 'result_json'), (65, 'tool_calls', 'error'), (66, 'tool_calls', 'status'),
+    (67, 'tool_calls', 'spawned_session_label'), (68, 'tool_calls', 'started_at'),
+    (69, 'tool_calls', 'completed_at'), (70, 'tool_calls', 'sequence'), (71, 'compactions', 'turn_id'),
+    (72, 'compactions', 'summary'), (73, 'compactions', 'summarized_through_turn_id'),
+    (74, 'compactions', 'first_kept_turn_id'), (75, 'compactions', 'turns_summarized'),
+    (76, 'compactions', 'compaction_type'), (77, 'compactions', 'model'), (78, 'compactions', 'provider'),
+    (79, 'compactions', 'tokens_before'), (80, 'compactions', 'tokens_after'), (81, 'compactions', 'summary_tokens'),
+    (82, 'compactions', 'summarization_input_tokens'), (83, 'compactions', 'summarization_output_tokens'),
+    (84, 'compactions', 'duration_ms'), (85, 'compactions', 'trigger'), (86, 'compactions', 'metadata_json'),
+    (87, 'session_history', 'id'), (88, 'session_history', 'session_label'), (89, 'session_history', 'thread_id'),
+    (90, 'session_history', 'changed_at'), (91, 'session_aliases', 'alias'),
+    (92, 'session_aliases', 'session_label'), (93, 'session_aliases', 'created_at'),
+    (94, 'session_aliases', 'reason'), (95, 'message_files', 'id'), (96, 'message_files', 'message_id'),
+    (97, 'message_files', 'kind'), (98, 'message_files', 'file_path'), (99, 'message_files', 'line_start'),
+    (100, 'message_files', 'line_end'), (101, 'message_lints', 'id'), (102, 'message_lints', 'message_id'),
+    (103, 'message_lints', 'file_path'), (104, 'message_lints', 'message'), (105, 'message_lints', 'lint_source'),
+    (106, 'message_lints', 'start_line'), (107, 'message_lints', 'start_col'), (108, 'message_lints', 'end_line'),
+    (109, 'message_lints', 'end_col'), (110, 'message_lints', 'severity'), (111, 'message_codeblocks', 'id'),
+    (112, 'message_codeblocks', 'message_id'), (113, 'message_codeblocks', 'idx'),
+    (114, 'message_codeblocks', 'language'), (115, 'message_codeblocks', 'content'),
+    (116, 'message_codeblocks', 'file_path'), (117, 'message_codeblocks', 'line_start'),
+    (118, 'message_codeblocks', 'line_end'), (119, 'requests', 'id'), (120, 'requests', 'turn_id'),
+    (121, 'requests', 'session_label'), (122, 'requests', 'message_id'), (123, 'requests', 'seq'),
+    (124, 'requests', 'requested_at'), (125, 'requests', 'model'), (126, 'requests', 'provider'),
+    (127, 'requests', 'origin_message_id'), (128, 'requests', 'origin_request_id'),
+    (129, 'requests', 'parent_request_id'), (130, 'requests', 'input_tokens'), (131, 'requests', 'output_tokens'),
+    (132, 'requests', 'cache_read_tokens'), (133, 'requests', 'cache_write_tokens'),
+    (134, 'requests', 'cache_write_5m_tokens'), (135, 'requests', 'cache_write_1h_tokens'),
+    (136, 'requests', 'reasoning_tokens'), (137, 'requests', 'context_tokens'),
+    (138, 'requests', 'web_search_count'), (139, 'requests', 'is_usage_final'),
+    (140, 'requests', 'estimated_output_tokens'), (141, 'requests', 'stop_reason'),
+    (142, 'requests', 'service_tier'), (143, 'requests', 'speed'), (144, 'requests', 'latency_ms'),
+    (145, 'requests', 'reported_cost_usd'), (146, 'requests', 'git_branch'), (147, 'requests', 'cwd'),
+    (148, 'requests', 'kind'), (149, 'turn_context', 'turn_id'), (150, 'turn_context', 'root_turn_id'),
+    (151, 'turn_context', 'origin'), (152, 'turn_context', 'origin_session_id'), (153, 'turn_context', 'turn_key'),
+    (154, 'turn_context', 'continues_turn_id'), (155, 'turn_context', 'continued_by_turn_id'),
+    (156, 'turn_context', 'is_interrupted'), (157, 'turn_context', 'git_branch'),
+    (158, 'turn_context', 'client_version'), (159, 'turn_context', 'effort'), (160, 'turn_context', 'thinking'),
+    (161, 'turn_context', 'principal'), (162, 'turn_context', 'on_behalf_of'), (163, 'turn_context', 'situation'),
+    (164, 'turn_context', 'context_gauge_tokens'), (165, 'turn_context', 'ended_at'),
+    (166, 'turn_context', 'stated_model'), (167, 'turn_context', 'stated_provider'),
+    (168, 'session_context', 'label'), (169, 'session_context', 'title'), (170, 'session_context', 'project'),
+    (171, 'session_context', 'context_token_limit'), (172, 'session_context', 'context_tokens_used'),
+    (173, 'session_context', 'raw_path'), (174, 'session_context', 'fingerprint'),
+    (175, 'tool_call_facts', 'call_id'), (176, 'tool_call_facts', 'params_hash'),
+    (177, 'tool_call_facts', 'params_bytes'), (178, 'tool_call_facts', 'result_bytes'),
+    (179, 'tool_call_facts', 'result_chars'), (180, 'tool_call_facts', 'is_error'),
+    (181, 'message_facts', 'message_id'), (182, 'message_facts', 'text_chars'),
+    (183, 'message_facts', 'thinking_chars'), (184, 'message_facts', 'position'), (185, 'message_facts', 'is_query'),
+    (186, 'message_facts', 'is_response'), (187, 'message_facts', 'is_error'),
+    (188, 'permission_decisions', 'call_id'), (189, 'permission_decisions', 'turn_id'),
+    (190, 'permission_decisions', 'mode'), (191, 'permission_decisions', 'class'),
+    (192, 'permission_decisions', 'raw_target'), (193, 'permission_decisions', 'outcome'),
+    (194, 'permission_decisions', 'evidence'), (195, 'permission_decisions', 'is_inferred'),
+    (196, 'permission_rules', 'origin'), (197, 'permission_rules', 'scope'), (198, 'permission_rules', 'file'),
+    (199, 'permission_rules', 'position'), (200, 'permission_rules', 'kind'), (201, 'permission_rules', 'rule'),
+    (202, 'permission_rules', 'first_seen_at'), (203, 'permission_rules', 'last_seen_at')
+  ) as listed(place, table_name, column_name)
+),
 known as (
-  select 1 as place, origin, 'turns' as table_name, 'id' as column_name,
-    row_count, known_id as known_count from of_turns
-  union all select 2, origin, 'turns', 'parent_turn_id', row_count, known_parent_turn_id from of_turns
-  union all select 3, origin, 'turns', 'turn_type', row_count, known_turn_type from of_turns
-  union all select 4, origin, 'turns', 'status', row_count, known_status from of_turns
-  union all select 5, origin, 'turns', 'started_at', row_count, known_started_at from of_turns
-  union all select 6, origin, 'turns', 'completed_at', row_count, known_completed_at from of_turns
-  union all select 7, origin, 'turns', 'model', row_count, known_model from of_turns
-  union all select 8, origin, 'turns', 'provider', row_count, known_provider from of_turns
-  union all select 9, origin, 'turns', 'role', row_count, known_role from of_turns
-  union all select 10, origin, 'turns', 'toolset_name', row_count, known_toolset_name from of_turns
-  union all select 11, origin, 'turns', 'tools_available', row_count, known_tools_available from of_turns
-  union all select 12, origin, 'turns', 'permissions_granted', row_count, known_permissions_granted from of_turns
-  union all select 13, origin, 'turns', 'permissions_used', row_count, known_permissions_used from of_turns
-  union all select 14, origin, 'turns', 'input_tokens', row_count, known_input_tokens from of_turns
-  union all select 15, origin, 'turns', 'output_tokens', row_count, known_output_tokens from of_turns
-  union all select 16, origin, 'turns', 'cached_input_tokens', row_count, known_cached_input_tokens from of_turns
-  union all select 17, origin, 'turns', 'cache_write_tokens', row_count, known_cache_write_tokens from of_turns
-  union all select 18, origin, 'turns', 'reasoning_tokens', row_count, known_reasoning_tokens from of_turns
-  union all select 19, origin, 'turns', 'total_tokens', row_count, known_total_tokens from of_turns
-  union all select 20, origin, 'turns', 'query_message_ids', row_count, known_query_message_ids from of_turns
-  union all select 21, origin, 'turns', 'response_message_id', row_count, known_response_message_id from of_turns
-  union all select 22, origin, 'turns', 'has_children', row_count, known_has_children from of_turns
-  union all select 23, origin, 'turns', 'tool_call_count', row_count, known_tool_call_count from of_turns
-  union all select 24, origin, 'turns', 'source_event_id', row_count, known_source_event_id from of_turns
-  union all select 25, origin, 'turns', 'workspace_path', row_count, known_workspace_path from of_turns
-  union all select 26, origin, 'threads', 'turn_id', row_count, known_turn_id from of_threads
-  union all select 27, origin, 'threads', 'ancestry', row_count, known_ancestry from of_threads
-  union all select 28, origin, 'threads', 'total_tokens', row_count, known_total_tokens from of_threads
-  union all select 29, origin, 'threads', 'depth', row_count, known_depth from of_threads
-  union all select 30, origin, 'threads', 'persona_id', row_count, known_persona_id from of_threads
-  union all select 31, origin, 'threads', 'system_prompt_hash', row_count, known_system_prompt_hash from of_threads
-  union all select 32, origin, 'threads', 'thread_key', row_count, known_thread_key from of_threads
-  union all select 33, origin, 'sessions', 'label', row_count, known_label from of_sessions
-  union all select 34, origin, 'sessions', 'thread_id', row_count, known_thread_id from of_sessions
-  union all select 35, origin, 'sessions', 'persona_id', row_count, known_persona_id from of_sessions
-  union all select 36, origin, 'sessions', 'is_subagent', row_count, known_is_subagent from of_sessions
-  union all select 37, origin, 'sessions', 'parent_session_label',
-    row_count, known_parent_session_label from of_sessions
-  union all select 38, origin, 'sessions', 'parent_turn_id', row_count, known_parent_turn_id from of_sessions
-  union all select 39, origin, 'sessions', 'spawn_tool_call_id', row_count, known_spawn_tool_call_id from of_sessions
-  union all select 40, origin, 'sessions', 'task_description', row_count, known_task_description from of_sessions
-  union all select 41, origin, 'sessions', 'task_status', row_count, known_task_status from of_sessions
-  union all select 42, origin, 'sessions', 'routing_key', row_count, known_routing_key from of_sessions
-  union all select 43, origin, 'sessions', 'origin', row_count, known_origin from of_sessions
-  union all select 44, origin, 'sessions', 'origin_session_id', row_count, known_origin_session_id from of_sessions
-  union all select 45, origin, 'sessions', 'created_at', row_count, known_created_at from of_sessions
-  union all select 46, origin, 'sessions', 'updated_at', row_count, known_updated_at from of_sessions
-  union all select 47, origin, 'sessions', 'status', row_count, known_status from of_sessions
-  union all select 48, origin, 'messages', 'id', row_count, known_id from of_messages
-  union all select 49, origin, 'messages', 'turn_id', row_count, known_turn_id from of_messages
-  union all select 50, origin, 'messages', 'role', row_count, known_role from of_messages
-  union all select 51, origin, 'messages', 'content', row_count, known_content from of_messages
-  union all select 52, origin, 'messages', 'source', row_count, known_source from of_messages
-  union all select 53, origin, 'messages', 'sequence', row_count, known_sequence from of_messages
-  union all select 54, origin, 'messages', 'created_at', row_count, known_created_at from of_messages
-  union all select 55, origin, 'messages', 'thinking', row_count, known_thinking from of_messages
-  union all select 56, origin, 'messages', 'context_json', row_count, known_context_json from of_messages
-  union all select 57, origin, 'messages', 'metadata_json', row_count, known_metadata_json from of_messages
-  union all select 58, origin, 'tool_calls', 'id', row_count, known_id from of_tool_calls
-  union all select 59, origin, 'tool_calls', 'turn_id', row_count, known_turn_id from of_tool_calls
-  union all select 60, origin, 'tool_calls', 'message_id', row_count, known_message_id from of_tool_calls
-  union all select 61, origin, 'tool_calls', 'tool_name', row_count, known_tool_name from of_tool_calls
-  union all select 62, origin, 'tool_calls', 'tool_number', row_count, known_tool_number from of_tool_calls
-  union all select 63, origin, 'tool_calls', 'params_json', row_count, known_params_json from of_tool_calls
-  union all select 64, origin, 'tool_calls', 'result_json', row_count, known_result_json from of_tool_calls
-  union all select 65, origin, 'tool_calls', 'error', row_count, known_error from of_tool_calls
-  union all select 66, origin, 'tool_calls', 'status', row_count, known_status from of_tool_calls
-  union all select 67, origin, 'tool_calls', 'spawned_session_label',
-    row_count, known_spawned_session_label from of_tool_calls
-  union all select 68, origin, 'tool_calls', 'started_at', row_count, known_started_at from of_tool_calls
-  union all select 69, origin, 'tool_calls', 'completed_at', row_count, known_completed_at from of_tool_calls
-  union all select 70, origin, 'tool_calls', 'sequence', row_count, known_sequence from of_tool_calls
-  union all select 71, origin, 'compactions', 'turn_id', row_count, known_turn_id from of_compactions
-  union all select 72, origin, 'compactions', 'summary', row_count, known_summary from of_compactions
-  union all select 73, origin, 'compactions', 'summarized_through_turn_id',
-    row_count, known_summarized_through_turn_id from of_compactions
-  union all select 74, origin, 'compactions', 'first_kept_turn_id',
-    row_count, known_first_kept_turn_id from of_compactions
-  union all select 75, origin, 'compactions', 'turns_summarized', row_count, known_turns_summarized from of_compactions
-  union all select 76, origin, 'compactions', 'compaction_type', row_count, known_compaction_type from of_compactions
-  union all select 77, origin, 'compactions', 'model', row_count, known_model from of_compactions
-  union all select 78, origin, 'compactions', 'provider', row_count, known_provider from of_compactions
-  union all select 79, origin, 'compactions', 'tokens_before', row_count, known_tokens_before from of_compactions
-  union all select 80, origin, 'compactions', 'tokens_after', row_count, known_tokens_after from of_compactions
-  union all select 81, origin, 'compactions', 'summary_tokens', row_count, known_summary_tokens from of_compactions
-  union all select 82, origin, 'compactions', 'summarization_input_tokens',
-    row_count, known_summarization_input_tokens from of_compactions
-  union all select 83, origin, 'compactions', 'summarization_output_tokens',
-    row_count, known_summarization_output_tokens from of_compactions
-  union all select 84, origin, 'compactions', 'duration_ms', row_count, known_duration_ms from of_compactions
-  union all select 85, origin, 'compactions', 'trigger', row_count, known_trigger from of_compactions
-  union all select 86, origin, 'compactions', 'metadata_json', row_count, known_metadata_json from of_compactions
-  union all select 87, origin, 'session_history', 'id', row_count, known_id from of_session_history
-  union all select 88, origin, 'session_history', 'session_label',
-    row_count, known_session_label from of_session_history
-  union all select 89, origin, 'session_history', 'thread_id', row_count, known_thread_id from of_session_history
-  union all select 90, origin, 'session_history', 'changed_at', row_count, known_changed_at from of_session_history
-  union all select 91, origin, 'session_aliases', 'alias', row_count, known_alias from of_session_aliases
-  union all select 92, origin, 'session_aliases', 'session_label',
-    row_count, known_session_label from of_session_aliases
-  union all select 93, origin, 'session_aliases', 'created_at', row_count, known_created_at from of_session_aliases
-  union all select 94, origin, 'session_aliases', 'reason', row_count, known_reason from of_session_aliases
-  union all select 95, origin, 'message_files', 'id', row_count, known_id from of_message_files
-  union all select 96, origin, 'message_files', 'message_id', row_count, known_message_id from of_message_files
-  union all select 97, origin, 'message_files', 'kind', row_count, known_kind from of_message_files
-  union all select 98, origin, 'message_files', 'file_path', row_count, known_file_path from of_message_files
-  union all select 99, origin, 'message_files', 'line_start', row_count, known_line_start from of_message_files
-  union all select 100, origin, 'message_files', 'line_end', row_count, known_line_end from of_message_files
-  union all select 101, origin, 'message_lints', 'id', row_count, known_id from of_message_lints
-  union all select 102, origin, 'message_lints', 'message_id', row_count, known_message_id from of_message_lints
-  union all select 103, origin, 'message_lints', 'file_path', row_count, known_file_path from of_message_lints
-  union all select 104, origin, 'message_lints', 'message', row_count, known_message from of_message_lints
-  union all select 105, origin, 'message_lints', 'lint_source', row_count, known_lint_source from of_message_lints
-  union all select 106, origin, 'message_lints', 'start_line', row_count, known_start_line from of_message_lints
-  union all select 107, origin, 'message_lints', 'start_col', row_count, known_start_col from of_message_lints
-  union all select 108, origin, 'message_lints', 'end_line', row_count, known_end_line from of_message_lints
-  union all select 109, origin, 'message_lints', 'end_col', row_count, known_end_col from of_message_lints
-  union all select 110, origin, 'message_lints', 'severity', row_count, known_severity from of_message_lints
-  union all select 111, origin, 'message_codeblocks', 'id', row_count, known_id from of_message_codeblocks
-  union all select 112, origin, 'message_codeblocks', 'message_id',
-    row_count, known_message_id from of_message_codeblocks
-  union all select 113, origin, 'message_codeblocks', 'idx', row_count, known_idx from of_message_codeblocks
-  union all select 114, origin, 'message_codeblocks', 'language', row_count, known_language from of_message_codeblocks
-  union all select 115, origin, 'message_codeblocks', 'content', row_count, known_content from of_message_codeblocks
-  union all select 116, origin, 'message_codeblocks', 'file_path', row_count, known_file_path from of_message_codeblocks
-  union all select 117, origin, 'message_codeblocks', 'line_start',
-    row_count, known_line_start from of_message_codeblocks
-  union all select 118, origin, 'message_codeblocks', 'line_end', row_count, known_line_end from of_message_codeblocks
-  union all select 119, origin, 'requests', 'id', row_count, known_id from of_requests
-  union all select 120, origin, 'requests', 'turn_id', row_count, known_turn_id from of_requests
-  union all select 121, origin, 'requests', 'session_label', row_count, known_session_label from of_requests
-  union all select 122, origin, 'requests', 'message_id', row_count, known_message_id from of_requests
-  union all select 123, origin, 'requests', 'seq', row_count, known_seq from of_requests
-  union all select 124, origin, 'requests', 'requested_at', row_count, known_requested_at from of_requests
-  union all select 125, origin, 'requests', 'model', row_count, known_model from of_requests
-  union all select 126, origin, 'requests', 'provider', row_count, known_provider from of_requests
-  union all select 127, origin, 'requests', 'origin_message_id', row_count, known_origin_message_id from of_requests
-  union all select 128, origin, 'requests', 'origin_request_id', row_count, known_origin_request_id from of_requests
-  union all select 129, origin, 'requests', 'parent_request_id', row_count, known_parent_request_id from of_requests
-  union all select 130, origin, 'requests', 'input_tokens', row_count, known_input_tokens from of_requests
-  union all select 131, origin, 'requests', 'output_tokens', row_count, known_output_tokens from of_requests
-  union all select 132, origin, 'requests', 'cache_read_tokens', row_count, known_cache_read_tokens from of_requests
-  union all select 133, origin, 'requests', 'cache_write_tokens', row_count, known_cache_write_tokens from of_requests
-  union all select 134, origin, 'requests', 'cache_write_5m_tokens',
-    row_count, known_cache_write_5m_tokens from of_requests
-  union all select 135, origin, 'requests', 'cache_write_1h_tokens',
-    row_count, known_cache_write_1h_tokens from of_requests
-  union all select 136, origin, 'requests', 'reasoning_tokens', row_count, known_reasoning_tokens from of_requests
-  union all select 137, origin, 'requests', 'context_tokens', row_count, known_context_tokens from of_requests
-  union all select 138, origin, 'requests', 'web_search_count', row_count, known_web_search_count from of_requests
-  union all select 139, origin, 'requests', 'is_usage_final', row_count, known_is_usage_final from of_requests
-  union all select 140, origin, 'requests', 'estimated_output_tokens',
-    row_count, known_estimated_output_tokens from of_requests
-  union all select 141, origin, 'requests', 'stop_reason', row_count, known_stop_reason from of_requests
-  union all select 142, origin, 'requests', 'service_tier', row_count, known_service_tier from of_requests
-  union all select 143, origin, 'requests', 'speed', row_count, known_speed from of_requests
-  union all select 144, origin, 'requests', 'latency_ms', row_count, known_latency_ms from of_requests
-  union all select 145, origin, 'requests', 'reported_cost_usd', row_count, known_reported_cost_usd from of_requests
-  union all select 146, origin, 'requests', 'git_branch', row_count, known_git_branch from of_requests
-  union all select 147, origin, 'requests', 'cwd', row_count, known_cwd from of_requests
-  union all select 148, origin, 'requests', 'kind', row_count, known_kind from of_requests
-  union all select 149, origin, 'turn_context', 'turn_id', row_count, known_turn_id from of_turn_context
-  union all select 150, origin, 'turn_context', 'root_turn_id', row_count, known_root_turn_id from of_turn_context
-  union all select 151, origin, 'turn_context', 'origin', row_count, known_origin from of_turn_context
-  union all select 152, origin, 'turn_context', 'origin_session_id',
-    row_count, known_origin_session_id from of_turn_context
-  union all select 153, origin, 'turn_context', 'turn_key', row_count, known_turn_key from of_turn_context
-  union all select 154, origin, 'turn_context', 'continues_turn_id',
-    row_count, known_continues_turn_id from of_turn_context
-  union all select 155, origin, 'turn_context', 'continued_by_turn_id',
-    row_count, known_continued_by_turn_id from of_turn_context
-  union all select 156, origin, 'turn_context', 'is_interrupted', row_count, known_is_interrupted from of_turn_context
-  union all select 157, origin, 'turn_context', 'git_branch', row_count, known_git_branch from of_turn_context
-  union all select 158, origin, 'turn_context', 'client_version', row_count, known_client_version from of_turn_context
-  union all select 159, origin, 'turn_context', 'effort', row_count, known_effort from of_turn_context
-  union all select 160, origin, 'turn_context', 'thinking', row_count, known_thinking from of_turn_context
-  union all select 161, origin, 'turn_context', 'principal', row_count, known_principal from of_turn_context
-  union all select 162, origin, 'turn_context', 'on_behalf_of', row_count, known_on_behalf_of from of_turn_context
-  union all select 163, origin, 'turn_context', 'situation', row_count, known_situation from of_turn_context
-  union all select 164, origin, 'turn_context', 'context_gauge_tokens',
-    row_count, known_context_gauge_tokens from of_turn_context
-  union all select 165, origin, 'turn_context', 'ended_at', row_count, known_ended_at from of_turn_context
-  union all select 166, origin, 'turn_context', 'stated_model', row_count, known_stated_model from of_turn_context
-  union all select 167, origin, 'turn_context', 'stated_provider', row_count, known_stated_provider from of_turn_context
-  union all select 168, origin, 'session_context', 'label', row_count, known_label from of_session_context
-  union all select 169, origin, 'session_context', 'title', row_count, known_title from of_session_context
-  union all select 170, origin, 'session_context', 'project', row_count, known_project from of_session_context
-  union all select 171, origin, 'session_context', 'context_token_limit',
-    row_count, known_context_token_limit from of_session_context
-  union all select 172, origin, 'session_context', 'context_tokens_used',
-    row_count, known_context_tokens_used from of_session_context
-  union all select 173, origin, 'session_context', 'raw_path', row_count, known_raw_path from of_session_context
-  union all select 174, origin, 'session_context', 'fingerprint', row_count, known_fingerprint from of_session_context
-  union all select 175, origin, 'tool_call_facts', 'call_id', row_count, known_call_id from of_tool_call_facts
-  union all select 176, origin, 'tool_call_facts', 'params_hash', row_count, known_params_hash from of_tool_call_facts
-  union all select 177, origin, 'tool_call_facts', 'params_bytes', row_count, known_params_bytes from of_tool_call_facts
-  union all select 178, origin, 'tool_call_facts', 'result_bytes', row_count, known_result_bytes from of_tool_call_facts
-  union all select 179, origin, 'tool_call_facts', 'result_chars', row_count, known_result_chars from of_tool_call_facts
-  union all select 180, origin, 'tool_call_facts', 'is_error', row_count, known_is_error from of_tool_call_facts
-  union all select 181, origin, 'message_facts', 'message_id', row_count, known_message_id from of_message_facts
-  union all select 182, origin, 'message_facts', 'text_chars', row_count, known_text_chars from of_message_facts
-  union all select 183, origin, 'message_facts', 'thinking_chars', row_count, known_thinking_chars from of_message_facts
-  union all select 184, origin, 'message_facts', 'position', row_count, known_position from of_message_facts
-  union all select 185, origin, 'message_facts', 'is_query', row_count, known_is_query from of_message_facts
-  union all select 186, origin, 'message_facts', 'is_response', row_count, known_is_response from of_message_facts
-  union all select 187, origin, 'message_facts', 'is_error', row_count, known_is_error from of_message_facts
-  union all select 188, origin, 'permission_decisions', 'call_id', row_count, known_call_id from of_permission_decisions
-  union all select 189, origin, 'permission_decisions', 'turn_id', row_count, known_turn_id from of_permission_decisions
-  union all select 190, origin, 'permission_decisions', 'mode', row_count, known_mode from of_permission_decisions
-  union all select 191, origin, 'permission_decisions', 'class', row_count, known_class from of_permission_decisions
-  union all select 192, origin, 'permission_decisions', 'raw_target',
-    row_count, known_raw_target from of_permission_decisions
-  union all select 193, origin, 'permission_decisions', 'outcome', row_count, known_outcome from of_permission_decisions
-  union all select 194, origin, 'permission_decisions', 'evidence',
-    row_count, known_evidence from of_permission_decisions
-  union all select 195, origin, 'permission_decisions', 'is_inferred',
-    row_count, known_is_inferred from of_permission_decisions
-  union all select 196, origin, 'permission_rules', 'origin', row_count, known_origin from of_permission_rules
-  union all select 197, origin, 'permission_rules', 'scope', row_count, known_scope from of_permission_rules
-  union all select 198, origin, 'permission_rules', 'file', row_count, known_file from of_permission_rules
-  union all select 199, origin, 'permission_rules', 'position', row_count, known_position from of_permission_rules
-  union all select 200, origin, 'permission_rules', 'kind', row_count, known_kind from of_permission_rules
-  union all select 201, origin, 'permission_rules', 'rule', row_count, known_rule from of_permission_rules
-  union all select 202, origin, 'permission_rules', 'first_seen_at',
-    row_count, known_first_seen_at from of_permission_rules
-  union all select 203, origin, 'permission_rules', 'last_seen_at',
-    row_count, known_last_seen_at from of_permission_rules
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'parent_turn_id' then t.known_parent_turn_id
+      when 'turn_type' then t.known_turn_type when 'status' then t.known_status
+      when 'started_at' then t.known_started_at when 'completed_at' then t.known_completed_at
+      when 'model' then t.known_model when 'provider' then t.known_provider when 'role' then t.known_role
+      when 'toolset_name' then t.known_toolset_name when 'tools_available' then t.known_tools_available
+      when 'permissions_granted' then t.known_permissions_granted
+      when 'permissions_used' then t.known_permissions_used when 'input_tokens' then t.known_input_tokens
+      when 'output_tokens' then t.known_output_tokens
+      when 'cached_input_tokens' then t.known_cached_input_tokens
+      when 'cache_write_tokens' then t.known_cache_write_tokens
+      when 'reasoning_tokens' then t.known_reasoning_tokens when 'total_tokens' then t.known_total_tokens
+      when 'query_message_ids' then t.known_query_message_ids
+      when 'response_message_id' then t.known_response_message_id when 'has_children' then t.known_has_children
+      when 'tool_call_count' then t.known_tool_call_count when 'source_event_id' then t.known_source_event_id
+      when 'workspace_path' then t.known_workspace_path
+    end as known_count
+  from of_turns t join names n on n.table_name = 'turns'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'turn_id' then t.known_turn_id when 'ancestry' then t.known_ancestry
+      when 'total_tokens' then t.known_total_tokens when 'depth' then t.known_depth
+      when 'persona_id' then t.known_persona_id when 'system_prompt_hash' then t.known_system_prompt_hash
+      when 'thread_key' then t.known_thread_key
+    end
+  from of_threads t join names n on n.table_name = 'threads'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'label' then t.known_label when 'thread_id' then t.known_thread_id
+      when 'persona_id' then t.known_persona_id when 'is_subagent' then t.known_is_subagent
+      when 'parent_session_label' then t.known_parent_session_label
+      when 'parent_turn_id' then t.known_parent_turn_id
+      when 'spawn_tool_call_id' then t.known_spawn_tool_call_id
+      when 'task_description' then t.known_task_description when 'task_status' then t.known_task_status
+      when 'routing_key' then t.known_routing_key when 'origin' then t.known_origin
+      when 'origin_session_id' then t.known_origin_session_id when 'created_at' then t.known_created_at
+      when 'updated_at' then t.known_updated_at when 'status' then t.known_status
+    end
+  from of_sessions t join names n on n.table_name = 'sessions'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'turn_id' then t.known_turn_id when 'role' then t.known_role
+      when 'content' then t.known_content when 'source' then t.known_source
+      when 'sequence' then t.known_sequence when 'created_at' then t.known_created_at
+      when 'thinking' then t.known_thinking when 'context_json' then t.known_context_json
+      when 'metadata_json' then t.known_metadata_json
+    end
+  from of_messages t join names n on n.table_name = 'messages'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'turn_id' then t.known_turn_id when 'message_id' then t.known_message_id
+      when 'tool_name' then t.known_tool_name when 'tool_number' then t.known_tool_number
+      when 'params_json' then t.known_params_json when 'result_json' then t.known_result_json
+      when 'error' then t.known_error when 'status' then t.known_status
+      when 'spawned_session_label' then t.known_spawned_session_label when 'started_at' then t.known_started_at
+      when 'completed_at' then t.known_completed_at when 'sequence' then t.known_sequence
+    end
+  from of_tool_calls t join names n on n.table_name = 'tool_calls'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'turn_id' then t.known_turn_id when 'summary' then t.known_summary
+      when 'summarized_through_turn_id' then t.known_summarized_through_turn_id
+      when 'first_kept_turn_id' then t.known_first_kept_turn_id
+      when 'turns_summarized' then t.known_turns_summarized when 'compaction_type' then t.known_compaction_type
+      when 'model' then t.known_model when 'provider' then t.known_provider
+      when 'tokens_before' then t.known_tokens_before when 'tokens_after' then t.known_tokens_after
+      when 'summary_tokens' then t.known_summary_tokens
+      when 'summarization_input_tokens' then t.known_summarization_input_tokens
+      when 'summarization_output_tokens' then t.known_summarization_output_tokens
+      when 'duration_ms' then t.known_duration_ms when 'trigger' then t.known_trigger
+      when 'metadata_json' then t.known_metadata_json
+    end
+  from of_compactions t join names n on n.table_name = 'compactions'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'session_label' then t.known_session_label
+      when 'thread_id' then t.known_thread_id when 'changed_at' then t.known_changed_at
+    end
+  from of_session_history t join names n on n.table_name = 'session_history'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'alias' then t.known_alias when 'session_label' then t.known_session_label
+      when 'created_at' then t.known_created_at when 'reason' then t.known_reason
+    end
+  from of_session_aliases t join names n on n.table_name = 'session_aliases'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'message_id' then t.known_message_id when 'kind' then t.known_kind
+      when 'file_path' then t.known_file_path when 'line_start' then t.known_line_start
+      when 'line_end' then t.known_line_end
+    end
+  from of_message_files t join names n on n.table_name = 'message_files'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'message_id' then t.known_message_id when 'file_path' then t.known_file_path
+      when 'message' then t.known_message when 'lint_source' then t.known_lint_source
+      when 'start_line' then t.known_start_line when 'start_col' then t.known_start_col
+      when 'end_line' then t.known_end_line when 'end_col' then t.known_end_col
+      when 'severity' then t.known_severity
+    end
+  from of_message_lints t join names n on n.table_name = 'message_lints'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'message_id' then t.known_message_id when 'idx' then t.known_idx
+      when 'language' then t.known_language when 'content' then t.known_content
+      when 'file_path' then t.known_file_path when 'line_start' then t.known_line_start
+      when 'line_end' then t.known_line_end
+    end
+  from of_message_codeblocks t join names n on n.table_name = 'message_codeblocks'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'id' then t.known_id when 'turn_id' then t.known_turn_id
+      when 'session_label' then t.known_session_label when 'message_id' then t.known_message_id
+      when 'seq' then t.known_seq when 'requested_at' then t.known_requested_at when 'model' then t.known_model
+      when 'provider' then t.known_provider when 'origin_message_id' then t.known_origin_message_id
+      when 'origin_request_id' then t.known_origin_request_id
+      when 'parent_request_id' then t.known_parent_request_id when 'input_tokens' then t.known_input_tokens
+      when 'output_tokens' then t.known_output_tokens when 'cache_read_tokens' then t.known_cache_read_tokens
+      when 'cache_write_tokens' then t.known_cache_write_tokens
+      when 'cache_write_5m_tokens' then t.known_cache_write_5m_tokens
+      when 'cache_write_1h_tokens' then t.known_cache_write_1h_tokens
+      when 'reasoning_tokens' then t.known_reasoning_tokens when 'context_tokens' then t.known_context_tokens
+      when 'web_search_count' then t.known_web_search_count when 'is_usage_final' then t.known_is_usage_final
+      when 'estimated_output_tokens' then t.known_estimated_output_tokens
+      when 'stop_reason' then t.known_stop_reason when 'service_tier' then t.known_service_tier
+      when 'speed' then t.known_speed when 'latency_ms' then t.known_latency_ms
+      when 'reported_cost_usd' then t.known_reported_cost_usd when 'git_branch' then t.known_git_branch
+      when 'cwd' then t.known_cwd when 'kind' then t.known_kind
+    end
+  from of_requests t join names n on n.table_name = 'requests'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'turn_id' then t.known_turn_id when 'root_turn_id' then t.known_root_turn_id
+      when 'origin' then t.known_origin when 'origin_session_id' then t.known_origin_session_id
+      when 'turn_key' then t.known_turn_key when 'continues_turn_id' then t.known_continues_turn_id
+      when 'continued_by_turn_id' then t.known_continued_by_turn_id
+      when 'is_interrupted' then t.known_is_interrupted when 'git_branch' then t.known_git_branch
+      when 'client_version' then t.known_client_version when 'effort' then t.known_effort
+      when 'thinking' then t.known_thinking when 'principal' then t.known_principal
+      when 'on_behalf_of' then t.known_on_behalf_of when 'situation' then t.known_situation
+      when 'context_gauge_tokens' then t.known_context_gauge_tokens when 'ended_at' then t.known_ended_at
+      when 'stated_model' then t.known_stated_model when 'stated_provider' then t.known_stated_provider
+    end
+  from of_turn_context t join names n on n.table_name = 'turn_context'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'label' then t.known_label when 'title' then t.known_title when 'project' then t.known_project
+      when 'context_token_limit' then t.known_context_token_limit
+      when 'context_tokens_used' then t.known_context_tokens_used when 'raw_path' then t.known_raw_path
+      when 'fingerprint' then t.known_fingerprint
+    end
+  from of_session_context t join names n on n.table_name = 'session_context'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'call_id' then t.known_call_id when 'params_hash' then t.known_params_hash
+      when 'params_bytes' then t.known_params_bytes when 'result_bytes' then t.known_result_bytes
+      when 'result_chars' then t.known_result_chars when 'is_error' then t.known_is_error
+    end
+  from of_tool_call_facts t join names n on n.table_name = 'tool_call_facts'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'message_id' then t.known_message_id when 'text_chars' then t.known_text_chars
+      when 'thinking_chars' then t.known_thinking_chars when 'position' then t.known_position
+      when 'is_query' then t.known_is_query when 'is_response' then t.known_is_response
+      when 'is_error' then t.known_is_error
+    end
+  from of_message_facts t join names n on n.table_name = 'message_facts'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'call_id' then t.known_call_id when 'turn_id' then t.known_turn_id when 'mode' then t.known_mode
+      when 'class' then t.known_class when 'raw_target' then t.known_raw_target
+      when 'outcome' then t.known_outcome when 'evidence' then t.known_evidence
+      when 'is_inferred' then t.known_is_inferred
+    end
+  from of_permission_decisions t join names n on n.table_name = 'permission_decisions'
+  union all
+  select n.place, t.origin, n.table_name, n.column_name, t.row_count,
+    case n.column_name
+      when 'origin' then t.known_origin when 'scope' then t.known_scope when 'file' then t.known_file
+      when 'position' then t.known_position when 'kind' then t.known_kind when 'rule' then t.known_rule
+      when 'first_seen_at' then t.known_first_seen_at when 'last_seen_at' then t.known_last_seen_at
+    end
+  from of_permission_rules t join names n on n.table_name = 'permission_rules'
 )
 select origin, table_name, column_name, row_count, known_count,
   cast(known_count as double) / row_count as known_share
