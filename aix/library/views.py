@@ -32,9 +32,6 @@ def view_folder() -> Path:
 def read_views(folder: Path) -> dict[str, Query]:
     """Return the views of a folder by name, each after those that it stands on."""
     views = {path.stem: read_query_file(path.stem, path) for path in sorted(folder.glob("*.sql"))}
-    for view in views.values():
-        if view.parameters:
-            raise QueryFileError(view.path, 1, "a view has no parameters")
     graph = {name: sorted(view.names & views.keys() - {name}) for name, view in views.items()}
     try:
         return {name: views[name] for name in TopologicalSorter(graph).static_order()}
