@@ -183,7 +183,7 @@ def main() -> int:
         print(_line("    ledger", theirs.get(model, (0, 0, Decimal()))))
     print(_line("all", _total(ours)), _line("    ledger", _total(theirs)), sep="\n")
     found = differences(counted, of_ledger)
-    print(*found[:20], f"{len(found)} of {len(counted)} requests differ by more than {TOLERANCE} USD", sep="\n")
+    print(*found[:20], f"{len(found)} of {len(counted)} requests differ by more than {TOLERANCE:f} USD", sep="\n")
     return int(bool(found))
 
 

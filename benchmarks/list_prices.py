@@ -81,7 +81,8 @@ class CountedRequest:
             return None
         if _lacks_a_price(found.model_price, used):
             return None
-        return found.total_price + (self._fast_factor - 1) * (found.input_price + found.output_price)
+        tokens: Decimal = found.input_price + found.output_price
+        return tokens * (self._fast_factor - 1) + found.total_price
 
     @property
     def _fast_factor(self) -> int:
