@@ -5,17 +5,21 @@
 -- column ancestor_label: VARCHAR; the session that spawned it, or one that spawned that one
 -- column session_label: VARCHAR; the subagent's session
 -- column distance: BIGINT; 1 for its parent, 2 for the parent's parent, and so on
-with recursive descent as (
-  select parent_session_label as ancestor_label, label as session_label, cast(1 as bigint) as distance
-  from sessions
-  where parent_session_label is not null and parent_session_label <> label
+with recursive parent as (
+  select s.label, coalesce(o.session_label, s.parent_session_label) as parent_label
+  from sessions s
+  left join v_turn_owner o on o.turn_id = s.parent_turn_id
+  where s.parent_session_label is not null
+),
+descent as (
+  select parent_label as ancestor_label, label as session_label, cast(1 as bigint) as distance
+  from parent
+  where parent_label <> label
   union all
-  select p.parent_session_label, d.session_label, d.distance + 1
+  select p.parent_label, d.session_label, d.distance + 1
   from descent d
-  join sessions p on p.label = d.ancestor_label
-  where p.parent_session_label is not null
-    and p.parent_session_label <> d.session_label
-    and d.distance < 50
+  join parent p on p.label = d.ancestor_label
+  where p.parent_label <> d.session_label and d.distance < 50
 )
 select ancestor_label, session_label, min(distance) as distance
 from descent
