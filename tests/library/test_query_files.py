@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from aix.errors import QueryFileError
 from aix.library.query import Column, Parameter, ParameterType, parse_query
-from aix.library.views import read_views, views_named
+from aix.library.views import create_library_views, read_views, views_digest, views_named
 
 PATH = Path("pack/costs.sql")
 HEADER = """\
@@ -94,6 +95,30 @@ def test_a_view_comes_after_those_it_stands_on(tmp_path: Path) -> None:
     assert [view.name for view in views_named("select * from V_A", views)] == ["v_b", "v_c", "v_a"]
     assert views_named("select * from turns", views) == []
     assert [view.name for view in views_named("show tables", views)] == list(views)
+
+
+def test_a_view_reads_the_parameters_of_the_query_that_stands_on_it(tmp_path: Path) -> None:
+    write_view(tmp_path, "v_a", "select a from v_b where a >= coalesce(getvariable('least'), 0);")
+    write_view(tmp_path, "v_b", "select cast(unnest([1, 2, 3]) as bigint) as a")
+    with duckdb.connect() as connection:
+        create_library_views(connection, read_views(tmp_path).values())
+        assert connection.execute("select sum(a) from v_a").fetchall() == [(6,)]
+        connection.execute("set variable least = 3")
+        assert connection.execute("select sum(a) from v_a").fetchall() == [(3,)]
+
+
+def test_a_view_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    write_view(tmp_path, "v_a", "select a from nowhere")
+    with duckdb.connect() as connection, pytest.raises(QueryFileError, match=r"v_a\.sql:1: .*nowhere"):
+        create_library_views(connection, read_views(tmp_path).values())
+
+
+def test_a_changed_view_has_another_digest(tmp_path: Path) -> None:
+    digests = []
+    for name, select in (("v_a", "select 1 as a"), ("v_a", "select 2 as a"), ("v_b", "select 2 as a")):
+        write_view(tmp_path, name, select)
+        digests.append(views_digest(tmp_path))
+    assert len(set(digests)) == 3
 
 
 def test_views_that_stand_on_each_other_are_named(tmp_path: Path) -> None:
