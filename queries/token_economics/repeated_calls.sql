@@ -1,0 +1,48 @@
+-- title: Repeated calls
+-- question: Which tools were called again with the very same parameters within one session?
+-- why: The same question asked twice fills the context twice; a cache, a note or a better prompt avoids it.
+-- grain: tool
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column tool_name: VARCHAR; the tool
+-- column distinct_calls: BIGINT; different calls that were made more than once in a session
+-- column times: BIGINT; calls that repeat an earlier one; the first of each is not counted
+-- column sessions: BIGINT; sessions with such repeats
+-- column failed_before: BIGINT; repeats of a call that had failed or was denied the time before
+-- column result_chars: BIGINT; length of the results of the repeats; NULL when unknown
+-- column requests: BIGINT; requests that made the repeats
+-- column cost_usd: DECIMAL(38,12); list price of those requests; NULL when none is priced
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
+-- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- caveat: Not every repeat is waste: a test that is run again after a change is the same call.
+-- caveat: A request counts as a whole, whatever other calls it made, and once for each tool that it repeats.
+-- caveat: Calls without known parameters, and calls whose request is not known, are left out.
+with repeated as (
+  select
+    s.call_id, s.tool_name, s.params_hash, s.result_chars, s.session_label, s.status_before, r.request_id,
+    r.cost_usd, r.cost_estimated_usd, r.output_tokens, r.is_usage_final,
+    row_number() over (partition by s.call_id order by r.request_id) as place_of_request,
+    row_number() over (partition by r.request_id, s.tool_name order by s.call_id) as place_in_request
+  from v_repeated_calls s
+  join v_counted_requests r on r.message_id = s.message_id
+)
+select
+  tool_name,
+  count(distinct session_label || ' ' || params_hash) as distinct_calls,
+  count(distinct call_id) as times,
+  count(distinct session_label) as sessions,
+  count(distinct case when status_before = 'failed' then call_id end) as failed_before,
+  cast(sum(case when place_of_request = 1 then result_chars end) as bigint) as result_chars,
+  count(distinct request_id) as requests,
+  sum(case when place_in_request = 1 then cost_usd end) as cost_usd,
+  sum(case when place_in_request = 1 then cost_estimated_usd end) as cost_estimated_usd,
+  cast(coalesce(sum(case when is_usage_final and place_in_request = 1 then output_tokens end), 0) as double)
+    / nullif(cast(sum(case when place_in_request = 1 then output_tokens end) as double), 0) as final_share
+from repeated
+group by tool_name
+order by times desc, tool_name

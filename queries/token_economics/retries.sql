@@ -1,0 +1,117 @@
+-- title: API errors and retries
+-- question: In which turns could the model not answer, and what did the next try cost?
+-- why: An error breaks off a turn; the next request sends the whole context again, often after its cache has expired.
+-- grain: error
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column session_label: VARCHAR; the session the turn counts for
+-- column turn_id: VARCHAR; the turn in which the error was reported
+-- column message_id: VARCHAR; the message that reports it
+-- column failed_at: BIGINT; when, in Unix ms
+-- column turn_status: VARCHAR; how far the turn came
+-- column requests_before: BIGINT; requests of the turn until then
+-- column cost_before_usd: DECIMAL(38,12); list price of those; NULL when none is priced
+-- column outcome: VARCHAR; answered, failed_again (an error followed) or given_up (nothing followed in the session)
+-- column is_same_turn: BOOLEAN; whether the next try belongs to the same turn; NULL without one
+-- column wait_ms: BIGINT; time until the next try was answered or failed; NULL without one
+-- column retry_model: VARCHAR; the model that answered; NULL unless answered
+-- column retry_context_tokens: BIGINT; whole input of the request that was answered
+-- column retry_cache_read_tokens: BIGINT; how much of it the cache still had
+-- column cost_usd: DECIMAL(38,12); list price of that request; NULL unless answered and priced
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
+-- caveat: A request that ends in an error has no usage in the logs; what the client tries again unseen is not known.
+-- caveat: The next try also does work of its own: its cost is an upper bound of what the error cost.
+with error as (
+  select m.id as message_id, m.turn_id, m.created_at as failed_at, m.sequence
+  from message_facts f
+  join messages m on m.id = f.message_id
+  where f.is_error
+),
+counted_error as (
+  select e.*, o.session_label
+  from error e
+  join v_turn_owner o on o.turn_id = e.turn_id
+  join sessions s on s.label = o.session_label
+  left join session_context c on c.label = o.session_label
+  left join v_project p on p.turn_id = e.turn_id
+  where (getvariable('since') is null or e.failed_at >= getvariable('since'))
+    and (getvariable('until') is null or e.failed_at < getvariable('until'))
+    and (getvariable('origin') is null or s.origin = getvariable('origin'))
+    and (getvariable('session') is null or o.session_label = getvariable('session'))
+    and (
+      getvariable('project') is null
+      or contains(lower(coalesce(p.project, c.project)), lower(getvariable('project')))
+    )
+    and (
+      getvariable('tag') is null
+      or e.turn_id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
+      or o.session_label in (select entity_id from tags where entity_type = 'sessions' and tag = getvariable('tag'))
+    )
+),
+session_error as (
+  select o.session_label, e.message_id, e.turn_id, e.failed_at, e.sequence
+  from (select distinct session_label from counted_error) s
+  join v_turn_owner o on o.session_label = s.session_label
+  join error e on e.turn_id = o.turn_id
+),
+session_request as (
+  select
+    o.session_label, r.turn_id, r.request_id, r.message_id, r.requested_at, r.seq, r.model, r.context_tokens,
+    r.cache_read_tokens, r.cost_usd, r.cost_estimated_usd
+  from (select distinct session_label from counted_error) s
+  join v_turn_owner o on o.session_label = s.session_label
+  join v_requests_cost r on r.turn_id = o.turn_id
+  where r.kind = 'main' and (r.message_id is null or r.message_id not in (select message_id from error))
+),
+-- Errors come before requests of the same moment: what follows an error is the next try.
+event as (
+  select session_label, failed_at as happened_at, 0 as rank, sequence as place, message_id as id,
+    cast(null as varchar) as request_id
+  from session_error
+  union all
+  select session_label, requested_at, 1, seq, request_id, request_id from session_request
+),
+followed as (
+  select
+    id,
+    lead(id) over timeline as next_id,
+    lead(happened_at) over timeline as next_at,
+    lead(request_id) over timeline as next_request_id
+  from event
+  window timeline as (partition by session_label order by happened_at, rank, place, id)
+),
+before as (
+  select e.message_id, count(*) as requests, sum(r.cost_usd) as cost_usd
+  from counted_error e
+  join session_request r on r.turn_id = e.turn_id
+  where r.requested_at <= e.failed_at
+  group by e.message_id
+)
+select
+  e.session_label,
+  e.turn_id,
+  e.message_id,
+  e.failed_at,
+  t.status as turn_status,
+  coalesce(b.requests, 0) as requests_before,
+  b.cost_usd as cost_before_usd,
+  case when n.next_id is null then 'given_up' when n.next_request_id is null then 'failed_again' else 'answered' end
+    as outcome,
+  coalesce(r.turn_id, next_error.turn_id) = e.turn_id as is_same_turn,
+  n.next_at - e.failed_at as wait_ms,
+  r.model as retry_model,
+  r.context_tokens as retry_context_tokens,
+  r.cache_read_tokens as retry_cache_read_tokens,
+  r.cost_usd,
+  r.cost_estimated_usd
+from counted_error e
+join turns t on t.id = e.turn_id
+left join followed n on n.id = e.message_id
+left join session_request r on r.request_id = n.next_request_id
+left join error next_error on next_error.message_id = n.next_id
+left join before b on b.message_id = e.message_id
+order by e.failed_at, e.session_label, e.sequence, e.message_id

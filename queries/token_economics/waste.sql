@@ -1,0 +1,153 @@
+-- title: Waste
+-- question: How much was spent without a result, and on what?
+-- why: Each class has a remedy of its own: permissions, prompts, shorter pauses, smaller steps.
+-- grain: class of waste
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column class: VARCHAR; what kind of waste it is
+-- column counted: VARCHAR; what the figures of this class count
+-- column turns: BIGINT; turns of these requests
+-- column requests: BIGINT; requests
+-- column calls: BIGINT; tool calls, in the classes that are about calls
+-- column cost_usd: DECIMAL(38,12); list price; NULL when nothing of it is priced
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
+-- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- caveat: Classes overlap (a denied call in a failed turn counts in both): never add them up.
+-- caveat: These are upper bounds: an abandoned turn may have been of use, a repeated call may have been needed.
+-- caveat: A denied or repeated call stands for the whole request that made it.
+-- caveat: Cache loss is what at least 1,024 lost tokens cost beyond reading them from the cache, on the same model.
+with turn_flag as (
+  select
+    t.id as turn_id,
+    t.status = 'failed' and not coalesce(c.is_interrupted, false) as is_failed,
+    coalesce(c.is_interrupted, false) as is_interrupted,
+    a.turn_id is not null as is_abandoned
+  from turns t
+  left join turn_context c on c.turn_id = t.id
+  left join v_abandoned_turns a on a.turn_id = t.id
+  where t.status = 'failed' or c.is_interrupted or a.turn_id is not null
+),
+denied as (
+  select c.message_id, count(*) as calls
+  from permission_decisions d
+  join tool_calls c on c.id = d.call_id
+  where d.outcome in ('not_granted', 'denied_directory', 'denied_mode', 'denied_hook', 'denied_rule', 'denied_user')
+  group by c.message_id
+),
+repeated as (
+  select message_id, count(*) as calls from v_repeated_calls group by message_id
+),
+request as (
+  select
+    r.id as request_id, o.session_label, r.requested_at, r.seq, r.model, r.context_tokens, r.cache_write_1h_tokens
+  from requests r
+  join v_turn_owner o on o.turn_id = r.turn_id
+  where r.kind = 'main'
+),
+timed as (
+  select
+    request_id,
+    requested_at - lag(requested_at) over thread as gap_ms,
+    model = lag(model) over thread as is_same_model,
+    lag(context_tokens) over thread as before_context_tokens,
+    lag(cache_write_1h_tokens) over thread as before_write_1h_tokens
+  from request
+  window thread as (partition by session_label order by requested_at, seq, request_id)
+),
+paused as (
+  select request_id, before_context_tokens
+  from timed
+  where is_same_model and gap_ms > case when before_write_1h_tokens > 0 then 3600000 else 300000 end
+),
+error as (
+  select o.session_label, m.id, m.created_at as happened_at
+  from message_facts f
+  join messages m on m.id = f.message_id
+  join v_turn_owner o on o.turn_id = m.turn_id
+  where f.is_error
+),
+event as (
+  select session_label, happened_at, 0 as rank, cast(0 as bigint) as seq, id from error
+  union all
+  select r.session_label, r.requested_at, 1, r.seq, r.request_id
+  from (select distinct session_label from error) e
+  join request r on r.session_label = e.session_label
+),
+followed as (
+  select id, rank, lag(rank) over (partition by session_label order by happened_at, rank, seq, id) as rank_before
+  from event
+),
+retry as (
+  select id as request_id from followed where rank = 1 and rank_before = 0
+),
+flagged as (
+  select
+    c.turn_id, c.output_tokens, c.is_usage_final, c.cost_usd, c.cost_estimated_usd,
+    t.is_failed,
+    t.is_interrupted,
+    t.is_abandoned,
+    d.calls as denied_calls,
+    r.calls as repeated_calls,
+    case
+      when p.before_context_tokens is not null
+        then least(p.before_context_tokens, c.context_tokens) - coalesce(c.cache_read_tokens, 0)
+    end as lost_tokens,
+    case
+      when c.cache_write_1h_tokens > 0 then c.cache_write_1h_price_usd
+      when c.cache_write_5m_tokens > 0 then c.cache_write_5m_price_usd
+      else c.input_price_usd
+    end - c.cache_read_price_usd as premium_usd,
+    f.request_id is not null as is_retry
+  from v_counted_requests c
+  left join turn_flag t on t.turn_id = c.turn_id
+  left join denied d on d.message_id = c.message_id
+  left join repeated r on r.message_id = c.message_id
+  left join paused p on p.request_id = c.request_id
+  left join retry f on f.request_id = c.request_id
+  where coalesce(t.turn_id, d.message_id, r.message_id, p.request_id, f.request_id) is not null
+)
+select
+  k.class,
+  k.counted,
+  count(distinct f.turn_id) as turns,
+  count(f.is_retry) as requests,
+  cast(
+    sum(case k.class when 'denied_call' then f.denied_calls when 'repeated_call' then f.repeated_calls end) as bigint
+  ) as calls,
+  sum(
+    case when k.class = 'cache_loss' then cast(f.lost_tokens * f.premium_usd as decimal(38, 12)) else f.cost_usd end
+  ) as cost_usd,
+  sum(
+    case
+      when k.class = 'cache_loss' then cast(f.lost_tokens * f.premium_usd as decimal(38, 12))
+      else f.cost_estimated_usd
+    end
+  ) as cost_estimated_usd,
+  cast(coalesce(sum(case when f.is_usage_final then f.output_tokens end), 0) as double)
+    / nullif(cast(sum(f.output_tokens) as double), 0) as final_share
+from (
+  values
+    (1, 'failed_turn', 'all requests of turns that failed and were not interrupted'),
+    (2, 'interrupted_turn', 'all requests of turns that the user or a hook stopped'),
+    (3, 'abandoned_branch', 'all requests of turns that no active session builds on'),
+    (4, 'denied_call', 'requests that asked for a call that was denied'),
+    (5, 'repeated_call', 'requests that made a call again with the same parameters in the same session'),
+    (6, 'cache_loss', 'requests after a pause longer than the cache lives; the price of what it had lost'),
+    (7, 'api_error_retry', 'the first request after an API error')
+) as k (place, class, counted)
+left join flagged f on case k.class
+  when 'failed_turn' then f.is_failed
+  when 'interrupted_turn' then f.is_interrupted
+  when 'abandoned_branch' then f.is_abandoned
+  when 'denied_call' then f.denied_calls > 0
+  when 'repeated_call' then f.repeated_calls > 0
+  when 'cache_loss' then f.lost_tokens >= 1024
+  when 'api_error_retry' then f.is_retry
+end
+group by k.place, k.class, k.counted
+order by k.place
