@@ -15,6 +15,7 @@ EXAMPLES = [
     errors.UnknownSessionError("session", "s-9", ("s-1", "s-2")),
     errors.UnknownVersionError(9, (1, 2, 4)),
     errors.SqlError("no such column", "see the schema"),
+    errors.TagError("", "it is empty"),
     errors.MissingLibraryError("pandas"),
     errors.PlaceError("here", "wrong", "there"),
     errors.ConfigError("config.toml", "wrong", "right it"),

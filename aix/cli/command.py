@@ -26,3 +26,9 @@ class Command(click.Command):
         if option is not None:
             option.callback = _show_help
         return option
+
+
+class CommandGroup(Command, click.Group):
+    """A command with commands of its own; called without one, it shows its help."""
+
+    command_class = Command

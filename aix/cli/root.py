@@ -22,6 +22,7 @@ COMMANDS = {
     "overview": "Show what the ledger holds.",
     "sessions": "List the sessions of the ledger.",
     "show": "Read a session, or a turn.",
+    "tag": "Give tags to sessions and turns, take them away, list them.",
     "sources": "List the histories on this machine, and what has changed since the last import.",
     "importers": "List what can be imported.",
     "sql": "Ask the ledger a question in SQL.",
