@@ -44,6 +44,12 @@ class Config:
         """The time zone in which days, weeks and months begin."""
         return ZoneInfo(self.settings["timezone"].value)
 
+    @property
+    def prices(self) -> Path | None:
+        """The user's own file of prices, if there is one."""
+        value = self.settings["prices"].value
+        return Path(value) if value else None
+
 
 def load_config(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
     """Read the settings in force; a file that is named must exist, the user's own need not."""
@@ -121,5 +127,10 @@ _DEFINITIONS = {
         "Zone in which days, weeks and months begin; UTC gives the same figures on every machine.",
         lambda: "UTC",
         _time_zone,
+    ),
+    "prices": _Definition(
+        "Your own file of prices, taken before those that come with AIX; none unless you name one.",
+        lambda: "",
+        lambda value, folder: _absolute_path(value, folder) if value else "",
     ),
 }

@@ -11,6 +11,7 @@
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
+    │       ├── PriceFileError         a file of prices says something that cannot be meant
     │       ├── OutputError            the output cannot be written where or how it was asked for
     │       └── ExportError            the export cannot be written there
     ├── LedgerError            the ledger cannot be used
@@ -182,6 +183,10 @@ class PlaceError(UsageError):
 
 class ConfigError(PlaceError):
     """A setting is wrong, or the file that holds it cannot be read."""
+
+
+class PriceFileError(PlaceError):
+    """A file of prices cannot be read, or says something that cannot be meant."""
 
 
 class OutputError(PlaceError):

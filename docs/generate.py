@@ -120,7 +120,8 @@ def _row_ids() -> Iterator[str]:
             ("`dag_edges.id`", '`h63("dag_edges", type, src, dst, attrs_json, valid_from)`'),
             (
                 "`prices.id`",
-                '`h63("prices", provider, model, match_rule, valid_from, tier_start_tokens, variant, unit)`',
+                '`h63("prices", provider, model, match_rule, valid_from, tier_start_tokens, variant, unit,'
+                " precedence)`",
             ),
         ),
     )

@@ -373,15 +373,31 @@ EXTENSION_ROWS: Mapping[str, list[Row]] = {
     ],
     "prices": [
         {
-            "id": h63("prices", "vendor", "model-x", "exact", 0, 0, "standard", "input"),
+            "id": h63("prices", "vendor", "model-x", "equals", 0, 0, "standard", "input", 0),
             "provider": "vendor",
             "model": "model-x",
-            "match_rule": "exact",
+            "match_rule": "equals",
             "valid_from": 0,
             "unit": "input",
             "price_usd": Decimal("0.000003000000"),
             "source": "a price list",
+            "precedence": 0,
         }
+    ],
+    "model_prices": [
+        {
+            "provider": "vendor",
+            "model": "model-x",
+            "variant": variant,
+            "valid_from": 0,
+            "valid_to": 2**63 - 1,
+            "tier_start_tokens": 0,
+            "tier_end_tokens": 2**63 - 1,
+            "input_usd": Decimal("0.000003000000"),
+            "price_basis": "a price list vendor/model-x"
+            + ("; no fast price, standard taken" if variant == "fast" else ""),
+        }
+        for variant in ("standard", "fast")
     ],
     "turn_context": [
         {

@@ -19,6 +19,7 @@ EXAMPLES = [
     errors.MissingLibraryError("pandas"),
     errors.PlaceError("here", "wrong", "there"),
     errors.ConfigError("config.toml", "wrong", "right it"),
+    errors.PriceFileError("prices.csv:2", "input: -1 is negative", "write USD per million tokens, such as 2.5"),
     errors.OutputError("out.csv", "disk full", "elsewhere"),
     errors.LedgerError(Path("l")),
     errors.LedgerNotFoundError(Path("l")),

@@ -37,7 +37,9 @@ SPECIFIED = {
     "embeddings": "entity_type entity_id model dim vec",
     "file_paths": "file_path workspace_path relative_path",
     "prices": "id provider model match_rule valid_from valid_to tier_start_tokens variant unit price_usd source"
-    " source_version checked_at",
+    " source_version checked_at precedence",
+    "model_prices": "provider model variant valid_from valid_to tier_start_tokens tier_end_tokens input_usd output_usd"
+    " cache_read_usd cache_write_5m_usd cache_write_1h_usd web_search_usd price_basis",
 }
 WORDS = {
     "requests.kind": "main compaction side advisor",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command
-from aix.cli.options import importer_options, ledger_option, listing_output
+from aix.cli.options import importer_options, ledger_option, listing_output, prices_option
 from aix.errors import NothingToImportError
 from aix.formats import Listing, ListingColumn
-from aix.ledger.manifest import Manifest, is_ledger, read_latest
+from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
 
 if TYPE_CHECKING:
     from aix.importing.registry import Options
@@ -39,6 +39,7 @@ _FAILURES_SHOWN = 20
     help="Keep a copy of every log, so that it can be read again later; none of settings.",
 )
 @importer_options
+@prices_option
 @ledger_option
 @listing_output
 def command(
@@ -52,6 +53,7 @@ def command(
     keep_raw: bool,  # noqa: FBT001
     importer: str | None,
     options: "Options",
+    prices: Path | None,
     ledger: Path,
 ) -> Listing:
     """Import session histories into the ledger, and show what was done.
@@ -85,7 +87,7 @@ def command(
         for name, value in {**given, "--importer": importer, "--option": options}.items():
             if value:
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
-        return _join_ledgers(ledger, others, keep_raw=keep_raw)
+        return _join_ledgers(ledger, others, prices, keep_raw=keep_raw)
     from aix.memory import hold_little_memory
 
     hold_little_memory()
@@ -102,6 +104,7 @@ def command(
         machine=machine,
         importer=importer,
         options=options,
+        prices=prices,
         argv=[readable(word) for word in sys.argv[1:]],
     )
     with import_progress() as watcher:
@@ -111,16 +114,24 @@ def command(
     return _listing(report, is_by_default=not paths, dry_run=dry_run)
 
 
-def _join_ledgers(ledger: Path, others: list[Path], *, keep_raw: bool) -> Listing:
+def _join_ledgers(ledger: Path, others: list[Path], prices: Path | None, *, keep_raw: bool) -> Listing:
     from aix.ledger.merging import join_ledger
+    from aix.prices.table import PriceTable
 
     before = read_latest(ledger) if is_ledger(ledger) else None
+    table = PriceTable(prices)
+    table.check()
     for other in others:
-        after = join_ledger(ledger, other, keep_raw=keep_raw)
+        after = join_ledger(ledger, other, keep_raw=keep_raw, prices=table)
     columns = (ListingColumn("table"), ListingColumn("rows", "BIGINT"), ListingColumn("new", "BIGINT"))
     return Listing(
-        columns, [(name, _rows(after, name), _rows(after, name) - _rows(before, name)) for name in after.tables]
+        columns, [(name, _rows(after, name), _rows(after, name) - _rows(before, name)) for name in _given(after)]
     )
+
+
+def _given(version: Manifest) -> list[str]:
+    """Return the tables that sources give rows of."""
+    return [name for name in version.tables if name not in PRICE_TABLES]
 
 
 def _rows(version: Manifest | None, name: str) -> int:
@@ -130,7 +141,7 @@ def _rows(version: Manifest | None, name: str) -> int:
 def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing:
     rows: list[tuple[str, str, int]] = [("sources", str(status), n) for status, n in sorted(report.statuses.items())]
     if report.after is not None and report.after != report.before:
-        new = {name: _rows(report.after, name) - _rows(report.before, name) for name in report.after.tables}
+        new = {name: _rows(report.after, name) - _rows(report.before, name) for name in _given(report.after)}
         rows += [("new rows", name, number) for name, number in new.items() if number]
     if report.problems:
         rows.append(("problems", "found", report.problems))

@@ -45,6 +45,26 @@ def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
     return option(command)
 
 
+def _prices_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
+    if value or ctx.resilient_parsing:
+        return value
+    from aix.config import load_config
+
+    return load_config(ctx.obj).prices
+
+
+def prices_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the user's own file of prices, as `prices`."""
+    option = click.option(
+        "--prices",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        callback=_prices_in_force,
+        help="Take the prices in FILE before those that come with AIX. Default: the file that `aix config` shows.",
+    )
+    return option(command)
+
+
 def _parse_options(
     ctx: click.Context,  # noqa: ARG001 - click's signature
     param: click.Parameter,  # noqa: ARG001

@@ -19,6 +19,7 @@ from aix.ledger.manifest import Manifest
 from aix.ledger.noted_problems import without_problems
 from aix.ledger.replacement import replacement
 from aix.ledger.ties import SourceTies
+from aix.prices.table import PriceTable
 
 Event = Began | GroupRead | Delivered | WorkerDiedError
 
@@ -38,12 +39,14 @@ class Batch:
         known: Known,
         unfinished: Unfinished,
         tell: Callable[[Outcome], None],
+        prices: PriceTable | None = None,
     ) -> None:
         self._ledger = ledger
         self._folders = folders
         self._run = run
         self._known = known
         self._unfinished = unfinished
+        self._prices = prices
         self._settlement = Settlement(run, known, tell)
         self._at: dict[Path, int] = {}
         """By the folder of an order: which group a worker is at."""
@@ -117,6 +120,7 @@ class Batch:
 
         def prepare(base: Manifest, stage: Stage) -> Manifest:
             stage.ties = ties
+            stage.prices = self._prices
             stage.unfinished = self._unfinished.after(base.unfinished, is_finished=is_finished)
             base = without_problems(self._ledger, base, stage, since)
             return replace(base, stage) if together else base

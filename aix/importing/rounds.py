@@ -28,6 +28,7 @@ from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import view_select
+from aix.prices.table import PriceTable
 from aix.schema import TABLES
 from aix.workers import map_in_workers
 
@@ -43,6 +44,7 @@ class Manner:
     """Worker processes; 0 reads in this process, which is easier to debug and saves the start of others."""
     strict: bool = False
     keep_raw: bool = False
+    prices: PriceTable | None = None
 
 
 def carry_out_plan(
@@ -62,7 +64,7 @@ def carry_out_plan(
     with staging_folder(ledger) as staging:
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
-        batch = Batch(ledger, folders, run, known, unfinished, teller.tell)
+        batch = Batch(ledger, folders, run, known, unfinished, teller.tell, manner.prices)
         while True:
             blank = Order((), staging, ledger, run.id, run.machine, manner.strict, manner.keep_raw)
             _read_all(batch, groups, blank, folders, manner.jobs)
@@ -74,7 +76,7 @@ def carry_out_plan(
                 # What a source gave in this round is noted apart from what it gave in the one before.
                 started_at = max(time.time_ns() // 10**6, run.started_at + 1)
                 run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
-                batch = Batch(ledger, folders, run, known, unfinished, teller.tell)
+                batch = Batch(ledger, folders, run, known, unfinished, teller.tell, manner.prices)
             if not left:
                 break
             groups = tied.groups_of(left)

@@ -29,8 +29,9 @@ from aix.importing.report import Outcome, Report, Status
 from aix.importing.telling import Teller, Watcher
 from aix.importing.touched import note_touched, with_touched
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
-from aix.ledger.manifest import is_ledger, read_latest
+from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.paths import absolute_path
+from aix.prices.table import PriceTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,8 @@ class Settings:
     importer: str | None = None
     """The only importer to use."""
     options: Options = field(default_factory=dict)
+    prices: Path | None = None
+    """The user's own file of prices, which are taken before those that come with AIX."""
     argv: Sequence[str] = ()
 
 
@@ -126,15 +129,19 @@ def import_histories(
     settings, watcher = settings or Settings(), watcher or Watcher()
     started = time.monotonic()
     started_at = time.time_ns() // 10**6
+    prices = PriceTable(settings.prices)
     ground = _go_through(places, settings)
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
     state = None if settings.reparse else ground.state(settings)
-    is_finished = report.before is None or not report.before.unfinished
-    quiet = recall_quiet(ledger, report.before.version, state) if state and report.before and is_finished else None
+    quiet = None
+    if report.before is None or report.before.prices != prices.digest:
+        prices.check()  # before anything is read: what cannot be priced as asked is not imported
+    elif state and not report.before.unfinished:
+        quiet = recall_quiet(ledger, report.before.version, state)
     if quiet is None:
         surveyed = _survey(ledger, ground, settings)
-        _import(ledger, surveyed, ground.importers, settings, started_at, report, watcher)
+        _import(ledger, surveyed, ground.importers, settings, prices, started_at, report, watcher)
         is_settled = surveyed.is_self_contained and _is_settled(report)
         if state and report.after and is_settled and not settings.dry_run:
             note_quiet(ledger, report.after.version, state, surveyed.count)
@@ -149,6 +156,7 @@ def _import(
     surveyed: Survey,
     importers: Sequence[Importer],
     settings: Settings,
+    prices: PriceTable,
     started_at: int,
     report: Report,
     watcher: Watcher,
@@ -162,8 +170,18 @@ def _import(
     is_unfinished = report.before is not None and bool(report.before.unfinished)
     if to_read or is_unfinished:
         watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-        _read(ledger, surveyed, importers, settings, started_at, Teller(report, watcher))
-        report.after = read_latest(ledger) if is_ledger(ledger) else None
+        _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
+    report.after = _with_prices(ledger, prices)
+
+
+def _with_prices(ledger: Path, prices: PriceTable) -> Manifest | None:
+    """Return the newest version, its prices renewed where nothing else was there to be committed with them."""
+    newest = read_latest(ledger) if is_ledger(ledger) else None
+    if newest is None or newest.prices == prices.digest:
+        return newest
+    from aix.ledger.renewal import renew_prices
+
+    return renew_prices(ledger, prices)
 
 
 def _is_settled(report: Report) -> bool:
@@ -194,6 +212,7 @@ def _read(
     surveyed: Survey,
     importers: Sequence[Importer],
     settings: Settings,
+    prices: PriceTable,
     started_at: int,
     teller: Teller,
 ) -> None:
@@ -205,5 +224,5 @@ def _read(
 
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
     jobs = (os.cpu_count() or 1) if settings.jobs is None else settings.jobs
-    manner = Manner(jobs, settings.strict, settings.keep_raw)
+    manner = Manner(jobs, settings.strict, settings.keep_raw, prices)
     carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, manner, teller)

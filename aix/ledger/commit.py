@@ -34,9 +34,11 @@ from aix.ledger.manifest import (
     read_latest,
     segments_of,
 )
+from aix.ledger.pricing import with_prices, without_prices
 from aix.ledger.row_groups import RowGroupWriter
 from aix.ledger.ties import StoredTies, encode_ties, read_ties, weight
 from aix.ledger.upgrade import upgraded_rows
+from aix.prices.table import PriceTable
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
@@ -59,6 +61,8 @@ class Stage:
         """Of the same sources."""
         self.unfinished: tuple[str, ...] | None = None
         """Runs that have yet to read together what is connected; None when that is as it was."""
+        self.prices: PriceTable | None = None
+        """The price lines in force; None when the writer does not know of any but the ledger's own."""
         self._written: list[Segment] = []
         self._entry_files: list[EntryFile] = []
 
@@ -157,7 +161,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
     number = base.version + 1
     try:
         current = _upgrade(base, stage)
-        tables = _named(change(current, stage))
+        tables = _named(with_prices(current, stage, change(without_prices(current), stage)))
         indexes = _indexes(tables, {**current.indexes, **stage.indexes})
         new = Manifest(
             version=number,
@@ -168,6 +172,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
             ties=stage.write_ties(base),
             unfinished=base.unfinished if stage.unfinished is None else stage.unfinished,
             replaces_rows=stage.replaces_rows,
+            prices=stage.prices.digest if stage.prices else base.prices,
             oldest=number if stage.ends_older_versions else base.oldest,
         )
         if _says_nothing_new(new, current, stage):
@@ -188,6 +193,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
 
 def _says_nothing_new(new: Manifest, current: Manifest, stage: Stage) -> bool:
     is_silent = not stage.fingerprints and not stage.ties and new.unfinished == current.unfinished
+    is_silent = is_silent and new.prices == current.prices
     return is_silent and new.tables == _named(current.tables)
 
 

@@ -27,6 +27,10 @@ _DIGITS = 10
 _NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
 
 
+PRICE_TABLES = ("prices", "model_prices")
+"""Tables that no source gives: every ledger has its own, and replaces them as a whole."""
+
+
 class Segment(msgspec.Struct, frozen=True):
     """One Parquet file of a table."""
 
@@ -35,7 +39,7 @@ class Segment(msgspec.Struct, frozen=True):
     size_bytes: int | None = None
     """None in a manifest that does not say."""
     group: str | None = None
-    """None in a ledger that was not written by joining rows into it."""
+    """None for prices, and in a ledger that was not written by joining rows into it."""
 
 
 class EntryFile(msgspec.Struct, frozen=True):
@@ -61,6 +65,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """Runs that have yet to read together what is connected."""
     replaces_rows: bool = False
     """Whether sources were read anew, and turns, messages or calls of the version before are gone."""
+    prices: str | None = None
+    """The digest of the price lines that its prices are from."""
     oldest: int = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 
@@ -98,6 +104,12 @@ def groups_of(tables: Mapping[str, Sequence[Segment]]) -> dict[str | None, dict[
         for segment in segments:
             groups.setdefault(segment.group, {}).setdefault(name, []).append(segment)
     return groups
+
+
+def has_groups(manifest: Manifest) -> bool:
+    """Whether all rows were joined into the version; an early ledger was not made that way."""
+    tables = (segments for name, segments in manifest.tables.items() if name not in PRICE_TABLES)
+    return all(segment.group is not None for segments in tables for segment in segments)
 
 
 def is_ledger(ledger: Path) -> bool:

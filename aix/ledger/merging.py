@@ -6,34 +6,40 @@ from pathlib import Path
 from uuid import uuid4
 
 from aix.ledger.addition import add_statements
+from aix.ledger.commit import Stage
 from aix.ledger.durable import make_folder, new_file, place, remove, writing_to
 from aix.ledger.elsewhere import given_elsewhere
-from aix.ledger.manifest import Manifest, Segment, groups_of, read_latest
+from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, groups_of, read_latest
 from aix.ledger.raw import kept_digests, raw_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.upgrade import upgraded_rows
 from aix.ledger.workbench import StatementFile, engine_errors_of, write_rows
+from aix.prices.table import PriceTable
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_text
 
-_OWN = {"prices"}
-"""Tables that every ledger keeps for itself."""
 
-
-def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False) -> Manifest:
+def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False, prices: PriceTable | None = None) -> Manifest:
     """Join the newest version of another ledger into this one, and return the version that holds it.
 
     Each group of the other's files is joined in a commit of its own, so that memory stays bounded; joining again after
-    an interruption does the rest. With `keep_raw`, the copies of sources that the other holds come along.
+    an interruption does the rest. With `keep_raw`, the copies of sources that the other holds come along. Its prices
+    do not: what is joined is priced by the lines given, else by those that the ledger has.
     """
     theirs = read_latest(other)
     version = None
     fingerprints = given_elsewhere(ledger, other, theirs)
-    for files in groups_of(theirs.tables).values():
+
+    def prepare(base: Manifest, stage: Stage) -> Manifest:
+        stage.prices = prices
+        return base
+
+    given = {name: segments for name, segments in theirs.tables.items() if name not in PRICE_TABLES}
+    for files in groups_of(given).values():
         with staging_folder(ledger) as scratch, engine_errors_of(other):
-            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)), fingerprints)
+            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)), fingerprints, prepare)
         fingerprints = {}
     if keep_raw:
         _copy_raw(ledger, other)
@@ -45,8 +51,6 @@ def _statements(
 ) -> Iterator[tuple[Table, StatementFile]]:
     outdated = changed_tables(theirs.schema_version) if theirs.schema_version < SCHEMA_VERSION else set()
     for name, segments in files.items():
-        if name in _OWN:
-            continue
         for number, segment in enumerate(segments):
             path = other / segment.path
             if name in outdated:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from aix.ledger.commit import Stage
 from aix.ledger.groups import Groups
-from aix.ledger.manifest import Manifest, groups_of
+from aix.ledger.manifest import Manifest, groups_of, has_groups
 from aix.ledger.nodes import node_expressions
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
@@ -18,8 +18,7 @@ from aix.schema import TABLES
 
 def without_problems(ledger: Path, base: Manifest, stage: Stage, since: Mapping[str, int]) -> Manifest:
     """Return a version without the problems of these sources that runs have noted since the times given."""
-    has_groups = all(segment.group for segments in base.tables.values() for segment in segments)
-    if not since or not has_groups or not base.tables.get("import_problems"):
+    if not since or not has_groups(base) or not base.tables.get("import_problems"):
         return base
     with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
         create_views(bench.connection, ledger, base)

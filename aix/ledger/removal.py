@@ -20,7 +20,7 @@ from aix.ledger.families import Families
 from aix.ledger.fingerprints import source_id
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
-from aix.ledger.manifest import Manifest, Segment, groups_of, read_latest
+from aix.ledger.manifest import Manifest, Segment, groups_of, has_groups, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
@@ -58,7 +58,7 @@ class Forgotten:
 
 def forget(ledger: Path, selection: Selection) -> Forgotten:
     """Remove what was selected from a ledger, and from its older versions."""
-    if any(segment.group is None for segments in read_latest(ledger).tables.values() for segment in segments):
+    if not has_groups(read_latest(ledger)):
         add(ledger, [])
     forgotten = Forgotten()
     raw_copies = 0

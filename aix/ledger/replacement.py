@@ -15,7 +15,7 @@ import duckdb
 from aix.ledger.addition import Preparation
 from aix.ledger.commit import Stage
 from aix.ledger.delivery import Files
-from aix.ledger.manifest import Manifest
+from aix.ledger.manifest import Manifest, has_groups
 from aix.ledger.removal import without_sessions
 from aix.ledger.views import create_views
 
@@ -40,9 +40,8 @@ def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Files) -> Prep
     """Return what removes sessions before they are joined in anew, with these rows."""
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:
-        has_groups = all(segment.group for segments in base.tables.values() for segment in segments)
         sources = {source for each in read for source in each.since}
-        known = _given_so_far(ledger, base, sources) if has_groups else {}
+        known = _given_so_far(ledger, base, sources) if has_groups(base) else {}
         labels = [label for label, first in known.items() if any(each.replaces(label, first) for each in read)]
         return without_sessions(ledger, base, stage, labels, rows) if labels else base
 

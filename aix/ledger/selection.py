@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aix.ledger.manifest import PRICE_TABLES
 from aix.ledger.nodes import in_conversations
 from aix.ledger.tree import Tree, Turn
 from aix.paths import absolute_path
@@ -30,7 +31,7 @@ class Selection:
         return [
             table.name
             for table in TABLES.values()
-            if not in_conversations(table) and table.name not in ("inferred_values", "prices")
+            if not in_conversations(table) and table.name not in ("inferred_values", *PRICE_TABLES)
         ]
 
     @property

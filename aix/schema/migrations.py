@@ -57,6 +57,11 @@ MIGRATIONS: tuple[Migration, ...] = (
             ),
         },
     ),
+    Migration(
+        version=4,
+        reason="prices are chosen for every model (`model_prices`), by lines whose order is kept",
+        tables={"prices": TableChange(added={"precedence": "cast(null as bigint)"})},
+    ),
 )
 
 

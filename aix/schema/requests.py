@@ -1,6 +1,8 @@
 """Extension tables for what the canonical tables cannot say about cost: requests and prices."""
 
-from aix.schema.columns import flag, hashed_key, ident, key, money, number, text, time, tokens, word
+from functools import partial
+
+from aix.schema.columns import flag, hashed_key, ident, key, money, number, number_key, text, time, tokens, word
 from aix.schema.model import Join, Table, Type, Unit
 
 REQUESTS = Table(
@@ -56,10 +58,10 @@ PRICES = Table(
     name="prices",
     description="List prices with the time they were valid; replaced as a whole when the price table is renewed.",
     key=("id",),
-    unique=(("provider", "model", "match_rule", "valid_from", "tier_start_tokens", "variant", "unit"),),
+    unique=(("provider", "model", "match_rule", "valid_from", "tier_start_tokens", "variant", "unit", "precedence"),),
     columns=(
         hashed_key("id", "The row."),
-        text("provider", "The vendor.", unit=Unit.NAME, join=Join.LATEST, nullable=False),
+        text("provider", "The vendor; empty for any.", unit=Unit.NAME, join=Join.LATEST, nullable=False),
         text("model", "The model, or the pattern that names it.", unit=Unit.NAME, join=Join.LATEST, nullable=False),
         text(
             "match_rule", "How `model` is compared with a request's.", unit=Unit.NAME, join=Join.LATEST, nullable=False
@@ -99,7 +101,57 @@ PRICES = Table(
         text("source", "Where the price was found.", unit=Unit.NAME, join=Join.LATEST, nullable=False),
         text("source_version", "Which edition of the source.", unit=Unit.NAME, join=Join.LATEST),
         time("checked_at", "When the source was read.", join=Join.LATEST),
+        number(
+            "precedence",
+            "Place among the price lines: of several that fit a request, the smallest is taken.",
+            unit=Unit.POSITION,
+            join=Join.LATEST,
+        ),
     ),
 )
 
-REQUEST_TABLES = (REQUESTS, PRICES)
+_price = partial(money, type=Type.PRICE, join=Join.LATEST)
+
+MODEL_PRICES = Table(
+    name="model_prices",
+    description="What `prices` says of every model that a request names, or that the price lines name, ready to be"
+    " joined to `requests`; replaced as a whole when the price table is renewed.",
+    key=("provider", "model", "variant", "valid_from", "tier_start_tokens"),
+    columns=(
+        key("provider", "The request's `provider`; empty where it names none.", unit=Unit.NAME),
+        key("model", "The request's `model`.", unit=Unit.NAME),
+        key(
+            "variant",
+            "How the request was served: `standard`, `batch`, `priority`, `flex`, `fast`.",
+            unit=Unit.NAME,
+        ),
+        number_key("valid_from", "First moment of validity; 0 where it always held.", unit=Unit.TIME),
+        time(
+            "valid_to",
+            "First moment at which it no longer held; 9223372036854775807 while it does.",
+            join=Join.LATEST,
+            nullable=False,
+        ),
+        number_key("tier_start_tokens", "Smallest whole input of a request that the price is for.", unit=Unit.TOKENS),
+        tokens(
+            "tier_end_tokens",
+            "Smallest whole input that is too large for it; 9223372036854775807 where there is none.",
+            join=Join.LATEST,
+            nullable=False,
+        ),
+        _price("input_usd", "Price of one token of uncached input; NULL where it is not known."),
+        _price("output_usd", "Price of one token of output."),
+        _price("cache_read_usd", "Price of one token read from the cache."),
+        _price("cache_write_5m_usd", "Price of one token written to the cache for 5 minutes."),
+        _price("cache_write_1h_usd", "Price of one token written to the cache for 1 hour."),
+        _price("web_search_usd", "Price of one search."),
+        text(
+            "price_basis",
+            "Which price it is: source, edition and model, and what stands in for a price that the source lacks.",
+            join=Join.LATEST,
+            nullable=False,
+        ),
+    ),
+)
+
+REQUEST_TABLES = (REQUESTS, PRICES, MODEL_PRICES)

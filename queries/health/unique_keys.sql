@@ -58,11 +58,19 @@ with repeated as (
   select 'prices', 'id', cast(id as varchar), count(*)
   from prices group by id having count(*) > 1
   union all
-  select 'prices', 'provider, model, match_rule, valid_from, tier_start_tokens, variant, unit',
+  select 'prices', 'provider, model, match_rule, valid_from, tier_start_tokens, variant, unit, precedence',
     cast(to_json([
-      provider, model, match_rule, cast(valid_from as varchar), cast(tier_start_tokens as varchar), variant, unit
+      provider, model, match_rule, cast(valid_from as varchar), cast(tier_start_tokens as varchar), variant, unit,
+      cast(precedence as varchar)
     ]) as varchar), count(*)
-  from prices group by provider, model, match_rule, valid_from, tier_start_tokens, variant, unit having count(*) > 1
+  from prices
+  group by provider, model, match_rule, valid_from, tier_start_tokens, variant, unit, precedence having count(*) > 1
+  union all
+  select 'model_prices', 'provider, model, variant, valid_from, tier_start_tokens',
+    cast(to_json([
+      provider, model, variant, cast(valid_from as varchar), cast(tier_start_tokens as varchar)
+    ]) as varchar), count(*)
+  from model_prices group by provider, model, variant, valid_from, tier_start_tokens having count(*) > 1
   union all
   select 'turn_context', 'turn_id', turn_id, count(*)
   from turn_context group by turn_id having count(*) > 1

@@ -17,6 +17,7 @@ union all select 'message_lints', count(*) from message_lints
 union all select 'message_codeblocks', count(*) from message_codeblocks
 union all select 'requests', count(*) from requests
 union all select 'prices', count(*) from prices
+union all select 'model_prices', count(*) from model_prices
 union all select 'turn_context', count(*) from turn_context
 union all select 'session_context', count(*) from session_context
 union all select 'session_turns', count(*) from session_turns

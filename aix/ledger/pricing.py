@@ -1,0 +1,165 @@
+"""Prices in a ledger: the lines in force (`prices`), and what they say of the models of its requests (`model_prices`).
+
+Both change in the commit that makes it necessary, so that no version has requests of a model which was never looked
+up. They lie in one file each, outside of all groups, and are replaced as a whole: no source gives them, and no join
+is made.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aix.errors import LedgerDamagedError
+from aix.ids import h63
+from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment
+from aix.ledger.views import file_literal
+from aix.prices.choice import Chooser, ModelPrice
+from aix.prices.lines import FOREVER, UNITS, PriceLine
+from aix.prices.table import bundled_providers
+from aix.schema import TABLES
+from aix.schema.arrow import arrow_schema
+
+if TYPE_CHECKING:
+    from aix.ledger.commit import Stage
+
+_PRICES, _MODEL_PRICES = (TABLES[name] for name in PRICE_TABLES)
+_ROWS_AT_ONCE = 10_000
+
+Pair = tuple[str, str]
+"""A provider, empty where a request names none, and a model."""
+
+
+def without_prices(base: Manifest) -> Manifest:
+    """Return a version as changes see it: its prices are not theirs to join, group or forget."""
+    tables = {name: _joined(name, segments) for name, segments in base.tables.items()}
+    return msgspec.structs.replace(base, tables={name: segments for name, segments in tables.items() if segments})
+
+
+def _joined(name: str, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    return tuple(segment for segment in segments if name not in PRICE_TABLES or segment.group is not None)
+
+
+def with_prices(
+    base: Manifest, stage: "Stage", changed: Mapping[str, Sequence[Segment]]
+) -> Mapping[str, Sequence[Segment]]:
+    """Return the files of a change together with those of the prices that its requests need."""
+    kept = {name: [segment for segment in base.tables.get(name, ()) if segment.group is None] for name in PRICE_TABLES}
+    requests = changed.get("requests", ())
+    try:
+        if stage.prices is not None and stage.prices.digest != base.prices:
+            chooser = stage.prices.chooser
+            pairs = _pairs(stage.ledger, requests)
+            prices = stage.write(_PRICES, _price_batches(stage.prices.lines))
+            return {**changed, _PRICES.name: [prices], _MODEL_PRICES.name: [_write(stage, chooser, pairs)]}
+        # Prices that stand there without a digest were put there by other means, by rules that may not be ours.
+        new = [segment for segment in requests if base.prices and stage.has(segment)]
+        added = _added(stage, kept, new)
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise LedgerDamagedError(stage.ledger, f"its prices cannot be read: {error}") from error
+    return {**changed, **{name: [*changed.get(name, ()), *added[name]] for name in PRICE_TABLES}}
+
+
+def _added(
+    stage: "Stage", kept: Mapping[str, Sequence[Segment]], requests: Sequence[Segment]
+) -> Mapping[str, Sequence[Segment]]:
+    """Return the files of the prices with those of models that are new to them."""
+    new = _pairs(stage.ledger, requests) - _pairs(stage.ledger, kept[_MODEL_PRICES.name])
+    if not new:
+        return kept
+    chooser = stage.prices.chooser if stage.prices else Chooser(_stored_lines(stage, kept), bundled_providers())
+    rows = list(_model_price_batches(price for pair in sorted(new) for price in chooser.choose(*pair)))
+    if not any(batch.num_rows for batch in rows):
+        return kept
+    before = [batch for segment in kept[_MODEL_PRICES.name] for batch in _batches(stage.ledger / segment.path)]
+    return {**kept, _MODEL_PRICES.name: [stage.write(_MODEL_PRICES, [*before, *rows])]}
+
+
+def _batches(path: Path) -> list[pa.RecordBatch]:
+    batches: list[pa.RecordBatch] = pq.read_table(path).to_batches()
+    return batches
+
+
+def _pairs(ledger: Path, segments: Sequence[Segment]) -> set[Pair]:
+    """Return the models that rows name, with their providers."""
+    if not segments:
+        return set()
+    paths = ", ".join(file_literal(ledger / segment.path) for segment in segments)
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            "select distinct coalesce(provider, ''), model"
+            f" from read_parquet([{paths}], hive_partitioning = false) where model is not null"
+        ).fetchall()
+    return {(provider, model) for provider, model in found}
+
+
+def _write(stage: "Stage", chooser: Chooser, pairs: Iterable[Pair]) -> Segment:
+    named = sorted({*chooser.named(), *pairs})
+    prices = (price for pair in named for price in chooser.choose(*pair))
+    return stage.write(_MODEL_PRICES, _model_price_batches(prices))
+
+
+def _model_price_batches(prices: Iterable[ModelPrice]) -> Iterator[pa.RecordBatch]:
+    rows = [
+        {
+            "provider": price.provider,
+            "model": price.model,
+            "variant": price.variant,
+            "valid_from": price.valid_from,
+            "valid_to": price.valid_to,
+            "tier_start_tokens": price.tier_start_tokens,
+            "tier_end_tokens": price.tier_end_tokens,
+            **{f"{unit}_usd": price.line.prices.get(unit) for unit in UNITS},
+            "price_basis": price.basis,
+        }
+        for price in prices
+    ]
+    yield from pa.Table.from_pylist(rows, arrow_schema(_MODEL_PRICES)).to_batches(_ROWS_AT_ONCE)
+
+
+def _price_batches(lines: Sequence[PriceLine]) -> Iterator[pa.RecordBatch]:
+    rows = []
+    for line in lines:
+        key = line.provider, line.model, line.match_rule, line.valid_from, line.tier_start_tokens, line.variant
+        rows += [
+            {
+                "id": h63("prices", *key, unit, line.precedence),
+                "provider": line.provider,
+                "model": line.model,
+                "match_rule": line.match_rule,
+                "valid_from": line.valid_from,
+                "valid_to": None if line.valid_to == FOREVER else line.valid_to,
+                "tier_start_tokens": line.tier_start_tokens,
+                "variant": line.variant,
+                "unit": unit,
+                "price_usd": price,
+                "source": line.source,
+                "source_version": line.source_version,
+                "checked_at": line.checked_at,
+                "precedence": line.precedence,
+            }
+            for unit, price in line.prices.items()
+        ]
+    yield from pa.Table.from_pylist(rows, arrow_schema(_PRICES)).to_batches(_ROWS_AT_ONCE)
+
+
+def _stored_lines(stage: "Stage", kept: Mapping[str, Sequence[Segment]]) -> list[PriceLine]:
+    """Read the lines that a ledger holds."""
+    lines: dict[tuple[object, ...], PriceLine] = {}
+    for segment in kept[_PRICES.name]:
+        for row in pq.read_table(stage.ledger / segment.path).to_pylist():
+            key = tuple(value for name, value in row.items() if name not in ("id", "unit", "price_usd"))
+            line = lines.setdefault(key, _line(row))
+            line.prices[row["unit"]] = row["price_usd"]
+    return list(lines.values())
+
+
+def _line(row: Mapping[str, object]) -> PriceLine:
+    names = ("provider", "model", "match_rule", "valid_from", "tier_start_tokens", "variant", "source")
+    given = {name: row[name] for name in (*names, "source_version", "checked_at")}
+    valid_to = FOREVER if row["valid_to"] is None else row["valid_to"]
+    return PriceLine(prices={}, valid_to=valid_to, precedence=row["precedence"] or 0, **given)  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""Choosing prices: what a model costs, by who serves it, at any time, for requests of any size.
+
+This is the only place where a price is chosen. Lines are asked in their order: the user's own, those of the overlay,
+those of the table. The first line that is about the model and holds at that time gives the price; a variant that it has
+no price for has its standard one.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from itertools import groupby
+from typing import NamedTuple
+
+from aix.prices.lines import FOREVER, STANDARD, VARIANTS, PriceLine
+from aix.prices.providers import Providers
+from aix.prices.rules import LONGEST_NAME, Rule, parse_rule
+
+_COMPACT_DATE = re.compile(r"-(20\d{2})(\d{2})(\d{2})(?=-|:|$)")
+_REGION_AND_VENDOR = re.compile(r"^(?:[a-z-]+\.)+")
+
+
+class ModelPrice(NamedTuple):
+    """The price of a model for requests of one variant, within a time, of a size."""
+
+    provider: str
+    model: str
+    variant: str
+    valid_from: int
+    valid_to: int
+    tier_start_tokens: int
+    tier_end_tokens: int
+    line: PriceLine
+    """Where the prices of the units stand."""
+
+    @property
+    def basis(self) -> str:
+        """Which price it is."""
+        missing = f"; no {self.variant} price, standard taken" if self.variant != self.line.variant else ""
+        return f"{self.line.edition} {self.line.name}{missing}"
+
+
+class Chooser:
+    """Price lines, ready to be asked."""
+
+    def __init__(self, lines: Iterable[PriceLine], providers: Providers) -> None:
+        entries = [
+            _Entry(tuple(same))
+            for _, same in groupby(sorted(lines, key=lambda line: line.precedence), lambda line: line.precedence)
+        ]
+        self._providers = providers
+        self._entries = entries
+        self._by_provider: dict[str, list[_Entry]] = defaultdict(list)
+        for entry in entries:
+            self._by_provider[entry.provider].append(entry)
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Go through the models that the lines name, with their provider and as a request without one has them."""
+        for entry in self._entries:
+            yield from {(entry.provider, entry.model), ("", entry.model)}
+
+    def choose(self, provider: str, model: str) -> list[ModelPrice]:
+        """Return the prices of a model at all times; none for a model that is not known."""
+        entries = list(self._entries_for(provider, model))
+        return [
+            ModelPrice(provider, model, variant, start, end, line.tier_start_tokens, tier_end, line)
+            for variant in VARIANTS
+            for start, end, lines in _periods(entries, variant)
+            for line, tier_end in zip(lines, _tier_ends(lines), strict=True)
+        ]
+
+    def _entries_for(self, provider: str, model: str) -> Iterator["_Entry"]:
+        if not model or len(model) > LONGEST_NAME or len(provider) > LONGEST_NAME:
+            return
+        known: set[int] = set()
+        for name in _spellings(model.lower()):
+            asked = self._providers.asked(provider, name)
+            for place, each in enumerate(asked or (provider.lower(),)):
+                own = {each, "", provider.lower()} if not place else {each}
+                candidates = [entry for one in own for entry in self._by_provider.get(one, ())]
+                for entry in sorted(candidates, key=lambda entry: entry.precedence):
+                    if entry.precedence not in known and entry.rule.fits(name):
+                        known.add(entry.precedence)
+                        yield entry
+
+
+class _Entry:
+    """The lines of one model in one list."""
+
+    def __init__(self, lines: Sequence[PriceLine]) -> None:
+        first = lines[0]
+        self.provider, self.model, self.precedence = first.provider, first.model, first.precedence
+        self.rule: Rule = parse_rule(first.match_rule, first.model)
+        self.times = {time for line in lines for time in (line.valid_from, line.valid_to)}
+        self._by_variant: dict[str, list[PriceLine]] = defaultdict(list)
+        for line in lines:
+            self._by_variant[line.variant].append(line)
+
+    def lines_at(self, variant: str, time: int) -> list[PriceLine]:
+        """Return the tiers of the price that holds at that time: of several, the one that came last."""
+        for wanted in dict.fromkeys((variant, STANDARD)):
+            valid = [line for line in self._by_variant.get(wanted, ()) if line.valid_from <= time < line.valid_to]
+            if valid:
+                latest = max(line.valid_from for line in valid)
+                tiers = [line for line in valid if line.valid_from == latest]
+                return sorted(tiers, key=lambda line: line.tier_start_tokens)
+        return []
+
+
+def _spellings(model: str) -> Iterator[str]:
+    """Go through the names a model may be known by: as it is, with its date in full, bare of region and vendor."""
+    yield model
+    dated = _COMPACT_DATE.sub(_full_date, model)
+    if dated != model:
+        yield dated
+    bare = _REGION_AND_VENDOR.sub("", model.rpartition("/")[2])
+    if bare != model:
+        yield bare
+
+
+def _full_date(compact: re.Match[str]) -> str:
+    try:
+        return f"-{date(*map(int, compact.groups())).isoformat()}"
+    except ValueError:
+        return compact[0]
+
+
+def _periods(entries: Sequence[_Entry], variant: str) -> Iterator[tuple[int, int, list[PriceLine]]]:
+    """Go through the times in which the same lines hold, with these lines."""
+    times = sorted({0, FOREVER, *(time for entry in entries for time in entry.times)})
+    held = [next(filter(None, (entry.lines_at(variant, time) for entry in entries)), []) for time in times[:-1]]
+    since = 0
+    for place, lines in enumerate(held):
+        if lines != (held[place + 1] if place + 1 < len(held) else None):
+            if lines:
+                yield times[since], times[place + 1], lines
+            since = place + 1
+
+
+def _tier_ends(lines: Sequence[PriceLine]) -> list[int]:
+    return [*(line.tier_start_tokens for line in lines[1:]), FOREVER]
