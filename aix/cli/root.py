@@ -20,6 +20,8 @@ from aix.cli.stdout import emit_text
 COMMANDS = {
     "import": "Import session histories into the ledger.",
     "overview": "Show what the ledger holds.",
+    "status": "Say on one line what today, this week and this month cost.",
+    "cost": "Show what was spent, by model, project, day and more.",
     "sessions": "List the sessions of the ledger.",
     "show": "Read a session, or a turn.",
     "tag": "Give tags to sessions and turns, take them away, list them.",

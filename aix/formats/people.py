@@ -38,6 +38,21 @@ def short_duration(milliseconds: int) -> str:
     return f"{hours} h" + (f" {rest} min" if rest else "")
 
 
+def short_ago(milliseconds: int) -> str:
+    """Say how long ago something was, in one unit.
+
+    >>> [short_ago(ms) for ms in (-5, 50_000, 300_000, 7_260_000, 90_000_000, 400_000_000)]
+    ['just now', 'just now', '5 min ago', '2 h ago', '25 h ago', '4 days ago']
+    """
+    minutes = milliseconds // 60_000
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    hours = minutes // 60
+    return f"{hours} h ago" if hours < 48 else f"{hours // 24} days ago"
+
+
 def local_time(milliseconds: int, zone: tzinfo) -> str:
     """Write a moment to the minute, as clocks in the zone showed it.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.notes import write_note
+from aix.ledger.notes import write_note
 from aix.importing.plan import Planned
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
 

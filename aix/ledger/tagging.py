@@ -16,7 +16,7 @@ from aix.ledger.addition import add
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import Delivery
 from aix.ledger.groups import Groups
-from aix.ledger.manifest import Manifest, Segment, read_latest
+from aix.ledger.manifest import Manifest, Segment, has_groups, read_latest
 from aix.ledger.nodes import node_expressions
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
@@ -77,7 +77,7 @@ def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -
 
 def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None) -> list[Entity]:
     """Take a tag from sessions and turns, or from all that have it, in one commit, and return those that had it."""
-    if any(segment.group is None for segments in read_latest(ledger).tables.values() for segment in segments):
+    if not has_groups(read_latest(ledger)):
         add(ledger, [])
     had: list[Entity] = []
 
