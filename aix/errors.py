@@ -3,8 +3,12 @@
     AixError
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
-    │   │   └── UnknownSessionError    no session, or neither session nor turn, of that name
+    │   │   ├── UnknownSessionError    no session, or neither session nor turn, of that name
+    │   │   ├── UnknownQueryError      no query of that name
+    │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
+    │   │   └── AmbiguousQueryError    several packs have a query of that name
+    │   ├── ParameterError         a parameter of a query cannot have that value
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
     │   ├── TagError               a text cannot be a tag
@@ -13,7 +17,9 @@
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
     │       ├── PriceFileError         a file of prices says something that cannot be meant
     │       ├── OutputError            the output cannot be written where or how it was asked for
-    │       └── ExportError            the export cannot be written there
+    │       ├── ExportError            the export cannot be written there
+    │       ├── QueryFileError         a SQL file has no proper header, or its SQL is wrong
+    │       └── QueryPackError         a pack of queries is registered and cannot be used
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    there is none at that path
     │   │   └── NothingToImportError   nor is there any log in it
@@ -76,6 +82,41 @@ class UnknownSessionError(UnknownNameError):
         return f"the nearest are {', '.join(self.known)}; `aix sessions` lists all"
 
 
+class UnknownQueryError(UnknownNameError):
+    """No query has that name; `known` are the full names of all."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("query", name, known)
+
+    @property
+    def remedy(self) -> str:
+        """Name the nearest, whether or not the pack was given, and the command that lists all."""
+        full_names = {full: full for full in self.known} | {full.rpartition("/")[2]: full for full in self.known}
+        nearest = dict.fromkeys(full_names[each] for each in get_close_matches(self.name, full_names, n=3))
+        question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
+        return f"{question}`aix query` lists all"
+
+
+class UnknownParameterError(UnknownNameError):
+    """The query has no such parameter; `known` are those that it has."""
+
+    def __init__(self, query: str, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("parameter", name, known)
+        self.query = query
+
+    def __str__(self) -> str:
+        return f"the query {self.query} has no parameter {self.name!r}"
+
+    @property
+    def remedy(self) -> str:
+        """Name the nearest, and all there are."""
+        if not self.known:
+            return "it has none"
+        nearest = get_close_matches(self.name, self.known, n=1)
+        question = f"did you mean {nearest[0]}? " if nearest else ""
+        return f"{question}it has {', '.join(self.known)}"
+
+
 class AmbiguousNameError(UsageError):
     """Several things of that kind begin with that name."""
 
@@ -91,6 +132,33 @@ class AmbiguousNameError(UsageError):
     def remedy(self) -> str:
         """Name some of them."""
         return f"say which: {', '.join(self.found)}"
+
+
+class AmbiguousQueryError(AmbiguousNameError):
+    """Several packs have a query of that name."""
+
+    def __init__(self, name: str, found: tuple[str, ...]) -> None:
+        super().__init__("query", name, found)
+
+    def __str__(self) -> str:
+        return f"several packs have a query named {self.name!r}"
+
+
+class ParameterError(UsageError):
+    """A parameter of a query cannot have that value."""
+
+    def __init__(self, name: str, problem: str, advice: str) -> None:
+        self.name = name
+        self.problem = problem
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.problem}"
+
+    @property
+    def remedy(self) -> str:
+        """Say which values it can have."""
+        return self.advice
 
 
 class UnknownVersionError(UsageError):
@@ -198,6 +266,24 @@ class ExportError(PlaceError):
 
     def __init__(self, target: Path, problem: str) -> None:
         super().__init__(str(target), problem, "name another place with -o PATH")
+
+
+class QueryFileError(PlaceError):
+    """A SQL file has no proper header, or its SQL is wrong."""
+
+    def __init__(self, path: Path, line: int, problem: str) -> None:
+        super().__init__(f"{path}:{line}", problem, "see docs/queries.md on how a query is written")
+        self.path = path
+        self.line = line
+
+
+class QueryPackError(PlaceError):
+    """A pack of queries is registered and cannot be used."""
+
+    def __init__(self, pack: str, distribution: str, problem: str) -> None:
+        super().__init__(f"pack {pack}", problem, f"report it to the author of {distribution}, or remove it")
+        self.pack = pack
+        self.distribution = distribution
 
 
 class LedgerError(AixError):

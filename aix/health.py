@@ -22,7 +22,8 @@ import msgspec
 from aix.errors import LedgerDamagedError, UnknownNameError
 from aix.ledger.manifest import EMPTY, Manifest, manifest_path, read_latest, read_manifest, segments_of
 from aix.ledger.views import create_views
-from aix.query_files import Query, query_names, read_query
+from aix.library.packs import find_query, own_query_names
+from aix.library.query import Query
 
 if TYPE_CHECKING:
     import duckdb
@@ -77,23 +78,23 @@ class Finding:
 
 def check_names() -> tuple[str, ...]:
     """Return the names of all checks."""
-    return tuple(name.removeprefix(_PACK) for name in query_names() if name.startswith(_PACK) and _is_check(name))
+    return tuple(name.removeprefix(_PACK) for name in own_query_names() if name.startswith(_PACK) and _is_check(name))
 
 
 @cache
 def _is_check(name: str) -> bool:
-    return "severity" in read_query(name).header
+    return find_query(name).severity is not None
 
 
 def find_check(name: str) -> Query:
     """Return the check of that name, or say which names come near.
 
-    >>> find_check("parent_exists").header["invariant"]
+    >>> find_check("parent_exists").invariant
     'I2a'
     """
     if name not in check_names():
         raise UnknownNameError("check", name, check_names())
-    return read_query(_PACK + name)
+    return find_query(_PACK + name)
 
 
 def check(ledger: Path) -> list[Finding]:
@@ -118,11 +119,11 @@ class Examination:
             count += 1
             if count <= _IDS_SHOWN:
                 first.append(row)
-        severity = Severity(query.header["severity"])
+        severity = Severity(query.severity or "")
         status, reason = self._judge(query, severity, first)
         return Finding(
             query.name.removeprefix(_PACK),
-            query.header["invariant"],
+            query.invariant or "",
             severity,
             status,
             count,
@@ -146,9 +147,9 @@ class Examination:
     def _judge(self, query: Query, severity: Severity, first: list[OffendingRow]) -> tuple[Status, str]:
         if first:
             return Status.ALARM if severity is Severity.HARD else Status.INFO, first[0].reason
-        if query.header.get("needs") == "previous" and not self._has_previous:
+        if query.needs == "previous" and not self._has_previous:
             return Status.SKIP, "There is no version before this one whose rows must all be here."
-        return Status.OK, f"{query.header['title']}."
+        return Status.OK, f"{query.title}."
 
 
 @contextmanager

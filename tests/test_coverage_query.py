@@ -8,7 +8,7 @@ import pytest
 import aix
 from aix.errors import UnknownNameError
 from aix.health import check_names, find_check
-from aix.query_files import query_root, read_query
+from aix.library.packs import find_query, query_root
 from aix.schema import TABLES
 from aix.schema.canonical import CANONICAL_TABLES
 from aix.schema.checks import batch_from_rows
@@ -73,7 +73,7 @@ def test_an_empty_ledger_has_no_coverage(tmp_path: Path) -> None:
 def test_it_is_one_statement_and_no_check() -> None:
     [statement] = duckdb.extract_statements(SQL)
     assert statement.type == duckdb.StatementType.SELECT
-    assert "severity" not in read_query("health/coverage").header
+    assert find_query("health/coverage").severity is None
     assert "coverage" not in check_names()
     with pytest.raises(UnknownNameError):
         find_check("coverage")

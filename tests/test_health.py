@@ -19,7 +19,7 @@ from aix.health import Examination, Severity, Status, check, check_names, find_c
 from aix.ids import h63
 from aix.ledger.commit import Stage, commit
 from aix.ledger.manifest import Manifest, Segment, manifest_path
-from aix.query_files import Query, query_names, read_query
+from aix.library.query import Query
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
 from tests.sample_ledger import (
@@ -472,7 +472,7 @@ def test_every_reference_of_the_schema_is_checked(table: str, column: str, sampl
     row[column] = NOWHERE
     with examined(sample, rows) as examination:
         severities = {
-            query.header["severity"]
+            query.severity
             for query in CHECKS.values()
             if column in query.sql
             for found in examination.offending_rows(query)
@@ -501,22 +501,12 @@ def test_every_key_of_the_schema_is_checked(
     assert (table, row_id(stored, columns), f"2 rows have the same {', '.join(columns)}.") in found
 
 
-@pytest.mark.parametrize("name", query_names())
-def test_the_header_of_a_query_is_complete_and_true(name: str, sample: duckdb.DuckDBPyConnection) -> None:
-    query = read_query(name)
-    assert {"title", "question", "why", "grain"} <= query.header.keys()
-    described = sample.execute(f"describe {query.sql}").fetchall()
-    assert {column: kind for column, kind, *_ in described} == {
-        column: text.split(";")[0] for column, text in query.columns.items()
-    }
-
-
 @pytest.mark.parametrize("query", CHECKS.values(), ids=CHECKS)
 def test_a_check_says_what_it_holds_and_how_bad_it_is(query: Query) -> None:
-    assert query.header["invariant"]
-    assert query.header["severity"] in list(Severity)
+    assert query.invariant
+    assert query.severity in list(Severity)
     assert query.columns == CHECKS["ancestry"].columns
-    assert not query.header["title"].endswith(".")
+    assert not query.title.endswith(".")
 
 
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))

@@ -19,7 +19,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
     [
         "import aix",
         "import aix.schema",
-        "import aix.config, aix.ids, aix.errors, aix.query_files, aix.health",
+        "import aix.config, aix.ids, aix.errors, aix.library.packs, aix.library.values, aix.library.views, aix.health",
         "import aix.importing, aix.exporting, aix_importers.session_log, aix_importers.session_log.export",
         "import aix.ledger.manifest, aix.ledger.views, aix.ledger.catalog, aix.reading.ledger",
         *(

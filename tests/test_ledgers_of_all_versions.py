@@ -11,7 +11,7 @@ import pytest
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
 from aix.ledger.manifest import manifest_path, read_latest
 from aix.ledger.views import create_views
-from aix.query_files import query_root
+from aix.library.packs import query_root
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import arrow_schema
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

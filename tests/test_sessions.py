@@ -10,7 +10,7 @@ import pytest
 
 import aix
 from aix.ledger.catalog import CATALOG, refresh_catalog
-from aix.query_files import read_query
+from aix.library.packs import find_query
 from aix.schema import SCHEMA_VERSION
 from tests.command_line import AIX, run_aix, run_on_terminal
 from tests.conversations import context, message, request, session, turn
@@ -98,8 +98,8 @@ def test_blanks_in_an_ancestry_make_no_difference(tmp_path: Path) -> None:
 def test_the_file_runs_as_it_is_in_a_plain_client(sample: Path, name: str) -> None:
     refresh_catalog(sample)
     with duckdb.connect(str(sample / CATALOG), read_only=True) as connection:
-        found = connection.execute(read_query(name).sql).fetchall()
-    assert found == aix.open(sample).sql(read_query(name).sql).rows()
+        found = connection.execute(find_query(name).sql).fetchall()
+    assert found == aix.open(sample).sql(find_query(name).sql).rows()
 
 
 def test_turns_come_from_the_root_to_the_head(sample: Path) -> None:

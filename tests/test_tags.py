@@ -16,7 +16,7 @@ from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.tagging import Entity, add_tag, remove_tag
 from aix.ledger.tidying import merge_groups
-from aix.query_files import read_query
+from aix.library.packs import find_query
 from aix.schema import TABLES
 from tests.command_line import run_aix
 from tests.deliveries import deliver, dump, rows_of
@@ -131,7 +131,7 @@ def test_the_commands_name_sessions_and_turns_as_people_do(ledger: Path) -> None
     assert "für Ada" in run_aix("tag", "ls", *place).stdout
     listed = json.loads(run_aix("tag", "ls", "--tag", "für Ada", "--json", *place).stdout)
     assert [row["entity_id"] for row in listed] == ["b", "a-0"]
-    assert list(listed[0]) == list(read_query("overview/tags").columns)
+    assert list(listed[0]) == [column.name for column in find_query("overview/tags").columns]
     assert json.loads(run_aix("tag", "ls", "--tag", "x", "--json", *place).stdout) == []
     removed = json.loads(run_aix("tag", "rm", "für Ada", "b", "a", "--json", *place).stdout)
     assert [row["change"] for row in removed] == ["removed", "did not have it"]
@@ -165,7 +165,7 @@ def test_tag_alone_shows_its_commands() -> None:
 def test_the_tags_of_a_ledger_are_found_by_its_query(tmp_path: Path) -> None:
     write_ledger(tmp_path, SAMPLE_ROWS)
     add_tag(tmp_path, "early", [Entity("turns", FIRST)], 7)
-    assert aix.open(tmp_path).sql(read_query("overview/tags").sql).rows() == [
+    assert aix.open(tmp_path).query("overview/tags").rows() == [
         ("early", "turns", FIRST, None, 7),
         ("refactoring", "sessions", MAIN, "Rename a function", 5_000),
     ]

@@ -10,15 +10,11 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
 from aix.formats import Listing, ListingColumn
 from aix.health import Examination, OffendingRow, Severity, Status, check, check_names, examine, find_check
-from aix.query_files import Query
+from aix.library.query import Query
 
 
 def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    return [
-        CompletionItem(name, help=find_check(name).header["title"])
-        for name in check_names()
-        if name.startswith(incomplete)
-    ]
+    return [CompletionItem(name, help=find_check(name).title) for name in check_names() if name.startswith(incomplete)]
 
 
 @click.command(cls=Command)
@@ -74,5 +70,5 @@ def _offending_rows(examination: Examination, query: Query) -> Listing:
     rows = examination.offending_rows(query)
     first = list(islice(rows, 1))
     columns = tuple(map(ListingColumn, OffendingRow._fields))
-    is_hard = query.header["severity"] == Severity.HARD
+    is_hard = query.severity == Severity.HARD
     return Listing(columns, chain(first, rows), has_findings=bool(first) and is_hard)

@@ -107,6 +107,33 @@ def output_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
     return option(command)
 
 
+SHARED_PARAMETERS = {
+    "since": ("DATE", "Count from DATE on: a day, or a moment such as 2026-11-01T10:00:00."),
+    "until": ("DATE", "Count what was before DATE; a day is not counted itself."),
+    "project": ("TEXT", "Only projects with TEXT in their name or path."),
+    "origin": ("TEXT", "Only what came from a tool with TEXT in its name."),
+    "model": ("TEXT", "Only models with TEXT in their name."),
+    "session": ("TEXT", "Only sessions with TEXT in their label."),
+    "tag": ("TEXT", "Only what carries a tag with TEXT in it."),
+    "timezone": ("ZONE", "Zone in which days begin. Default: the one that `aix config` shows."),
+}
+"""The parameters that most queries have and that mean the same in all, as options."""
+
+
+def parameter_options(command: Callable[..., _R]) -> Callable[..., _R]:
+    """Give a command the shared parameters, as `parameters`: by name, those that were given."""
+
+    @wraps(command)
+    def collect(*args: object, **kwargs: object) -> _R:
+        given = {name: kwargs.pop(name) for name in SHARED_PARAMETERS}
+        return command(*args, parameters={name: each for name, each in given.items() if each is not None}, **kwargs)
+
+    collected: Callable[..., _R] = collect
+    for name, (metavar, meaning) in reversed(SHARED_PARAMETERS.items()):
+        collected = click.option(f"--{name}", metavar=metavar, help=meaning)(collected)
+    return collected
+
+
 def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
     """Turn a function that returns a listing into a command that writes it as the user asks."""
 

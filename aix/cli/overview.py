@@ -55,12 +55,11 @@ def command(ctx: click.Context, ledger: Path) -> Listing:
       aix overview --json
     """
     import aix
-    from aix.query_files import read_query
 
     is_default = ledger == load_config(ctx.obj).ledger
     place = "" if is_default else f" --ledger {ledger}"
     opened = aix.open(ledger)
-    found = opened.sql(read_query("overview/by_origin").sql)
+    found = opened.query("overview/by_origin")
     listing = found.listing()
     return Listing(
         listing.columns,

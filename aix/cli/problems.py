@@ -10,8 +10,8 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
 from aix.formats import Listing
 from aix.formats.people import one_line
+from aix.library.packs import find_query
 from aix.paths import absolute_path
-from aix.query_files import read_query
 from aix.reading.ledger import open_ledger
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def command(source: Path | None, kind: str | None, all_runs: bool, limit: int | 
         *(["kind = $kind"] if kind is not None else []),
         *([_IN_PLACE] if source is not None else []),
     ]
-    problems = read_query("overview/problems").sql
+    problems = find_query("overview/problems").sql
     sql = f"""
         select source, line, byte_offset, kind, reason, sample {", run_id, run_started_at" if all_runs else ""}
         from (

@@ -11,9 +11,10 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import ledger_option
 from aix.cli.stdout import emit_lines
-from aix.config import load_config, time_zone
+from aix.config import load_config
 from aix.formats.people import dollars, short_ago, short_count
 from aix.formats.text import to_json
+from aix.library.values import find_zone
 from aix.reading.summary import Summary, Total, read_summary, totals
 
 _FIELD = re.compile(r"\{(\w*)\}")
@@ -48,7 +49,7 @@ def command(ctx: click.Context, as_json: bool, template: str | None, timezone: s
     """
     if as_json and template is not None:
         raise click.UsageError("--json and --template contradict each other.")
-    zone = load_config(ctx.obj).timezone if timezone is None else time_zone(timezone)
+    zone = load_config(ctx.obj).timezone if timezone is None else find_zone(timezone)
     now_ms = time.time_ns() // 10**6
     summary = read_summary(ledger)
     of = totals(summary, now_ms, zone)

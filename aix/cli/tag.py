@@ -104,10 +104,10 @@ def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
       aix tag ls
       aix tag ls --tag billing --json
     """
-    from aix.query_files import read_query
+    from aix.library.packs import find_query
 
     opened = open_ledger(ledger)
-    tags = read_query("overview/tags").sql
+    tags = find_query("overview/tags").sql
     sql = f"select * from (\n{tags}\n) where $tag is null or tag = $tag order by tag, entity_type, entity_id"  # noqa: S608
     found = opened.sql(sql, {"tag": tag})
     listing = found.listing()

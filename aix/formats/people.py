@@ -1,6 +1,8 @@
 """Values in the short form that people like; whoever needs them exact takes a machine format."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import Decimal
+from math import isfinite
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
@@ -36,6 +38,41 @@ def short_duration(milliseconds: int) -> str:
         return f"{minutes} min" + (f" {rest} s" if rest else "")
     hours, rest = divmod(minutes, 60)
     return f"{hours} h" + (f" {rest} min" if rest else "")
+
+
+def dollars(amount: Decimal | float) -> str:
+    """Write an amount of money to the cent, and what is less than a dollar with two digits that count.
+
+    >>> [dollars(Decimal(amount)) for amount in ("1234.567", "12.3", "0.4567", "0.00042", "0", "-3")]
+    ['$1,234.57', '$12.30', '$0.46', '$0.00042', '$0.00', '-$3.00']
+    """
+    size = abs(Decimal(amount))
+    if not size.is_finite():
+        return str(amount)
+    digits = 2 if size == 0 else max(2, 1 - size.adjusted())
+    return f"{'-' if amount < 0 else ''}${size:,.{digits}f}"
+
+
+def per_cent(share: Decimal | float) -> str:
+    """Write a share of 1.
+
+    >>> [per_cent(share) for share in (0, 0.0001, 0.1234, 1, 12.5)]
+    ['0 %', '<0.1 %', '12.3 %', '100 %', '1250 %']
+    """
+    percentage = float(share) * 100
+    if 0 < percentage < 0.05:
+        return "<0.1 %"
+    return f"{percentage:.0f} %" if percentage in (0, 100) or abs(percentage) >= 999.5 else f"{percentage:.1f} %"
+
+
+def rounded(number: Decimal | float) -> str:
+    """Write a number with three digits that count, and all of those before the point.
+
+    >>> [rounded(number) for number in (1234.567, 12.345, 0.0123456, 2.0)]
+    ['1235', '12.3', '0.0123', '2']
+    """
+    value = float(number)
+    return f"{value:.0f}" if isfinite(value) and abs(value) >= 100 else f"{value:.3g}"
 
 
 def short_ago(milliseconds: int) -> str:

@@ -1,10 +1,11 @@
-"""`ledger.duckdb`: the newest version of the ledger for any DuckDB client, one view per table.
+"""`ledger.duckdb`: the newest version of the ledger for any DuckDB client, one view per table and per file of views.
 
-    LEDGER/ledger.duckdb         views over the version's Parquet files, by absolute path
-    LEDGER/ledger.duckdb.json    which version and folder the file beside it is for
+    LEDGER/ledger.duckdb         views over the version's Parquet files, by absolute path, and those of `queries/views`
+    LEDGER/ledger.duckdb.json    which version, folder and view files the file beside it is for
 
-Both are disposable: they are made of a manifest, and made again when they are missing, of another version, or in
-another folder than they say. The file is replaced whole, so whoever has it open keeps what they opened.
+Both are disposable: they are made of a manifest, and made again when they are missing, of another version, in another
+folder than they say, or of other views than this AIX has. The file is replaced whole, so whoever has it open keeps what
+they opened.
 """
 
 import os
@@ -15,10 +16,11 @@ from uuid import uuid4
 
 import msgspec
 
-from aix.errors import LedgerError, LedgerUnwritableError
+from aix.errors import LedgerError, LedgerUnwritableError, QueryFileError
 from aix.ledger.durable import remove
 from aix.ledger.manifest import Manifest, read_latest
 from aix.ledger.views import create_views
+from aix.library.views import create_library_views, read_views, view_folder, views_digest
 from aix.schema import SCHEMA_VERSION
 
 CATALOG = "ledger.duckdb"
@@ -33,13 +35,15 @@ class _Note(msgspec.Struct, frozen=True):
     version: int
     schema_version: int
     folder: str
+    views: str
+    """The digest of the view files."""
     file: tuple[int, int, int]
     """Which file is meant: of two writers, one may leave the file and the other the note."""
 
 
 def refresh_catalog(ledger: Path) -> None:
     """Bring the catalog up to date, where it can be written; the ledger is whole without it."""
-    with suppress(OSError, LedgerError, UnicodeError):
+    with suppress(OSError, LedgerError, QueryFileError, UnicodeError):
         folder = ledger.resolve()
         str(folder).encode()  # DuckDB opens no path that is not UTF-8
         written = 0
@@ -57,7 +61,7 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
         # Left by a client that wrote to the catalog before; it does not belong to the new one.
         (folder / f"{CATALOG}.wal").unlink()
     file = _replace(folder / CATALOG, content)
-    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), file)
+    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), views_digest(view_folder()), file)
     _replace(folder / CATALOG_NOTE, msgspec.json.encode(note))
 
 
@@ -67,7 +71,7 @@ def _is_current(folder: Path, manifest: Manifest) -> bool:
         found = _identity((folder / CATALOG).stat())
     except (OSError, msgspec.MsgspecError):
         return False
-    return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), found)
+    return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), views_digest(view_folder()), found)
 
 
 def _views(folder: Path, manifest: Manifest) -> bytes:
@@ -81,6 +85,7 @@ def _views(folder: Path, manifest: Manifest) -> bytes:
             with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
                 connection.execute("begin")
                 create_views(connection, folder, manifest)
+                create_library_views(connection, read_views(view_folder()).values())
                 connection.execute("commit")
         except duckdb.Error as error:
             raise LedgerUnwritableError(folder, str(error)) from error

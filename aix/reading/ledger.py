@@ -1,13 +1,15 @@
 """A ledger as a Python object."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
-from aix.errors import UnknownVersionError
+from aix.errors import UnknownVersionError, UsageError
 from aix.ledger.catalog import refresh_catalog
 from aix.ledger.manifest import Manifest, manifest_path, read_latest, read_manifest, version_numbers
+from aix.library.views import create_library_views, read_views, view_folder, views_named
 from aix.schema import find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
+    from aix.library.query import Query
+    from aix.library.values import Variable
     from aix.reading.names import Named
     from aix.reading.result import Parameters, Result
 
@@ -31,6 +35,7 @@ class Ledger:
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
+        self._created_views: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<aix ledger {self.path}, version {self.version}>"
@@ -72,10 +77,23 @@ class Ledger:
         >>> ledger.sql("select content from messages where role = $role order by id limit 1", {"role": "user"}).rows()
         [('Who calls it?',)]
         """
-        from aix.reading.result import Result
-        from aix.reading.statement import accept
+        return self._run(query, parameters)
 
-        return Result(self._connection, self._files(), accept(self._connection, query), parameters)
+    def query(self, name: str, /, **parameters: object) -> "Result":
+        """Run a query of the library; `aix query` lists them, and `aix query NAME --help` says what each takes.
+
+        Moments are a datetime, a date, its text or Unix milliseconds. Days are those of `timezone`, by default UTC.
+
+        >>> ledger.query("overview/table_rows").rows()[-1]
+        ('turns', 6)
+        """
+        from aix.library.packs import find_query
+        from aix.library.values import bind
+
+        found = find_query(name)
+        if found.needs:
+            raise UsageError(f"{found.name} is run by `aix check`: it needs more than one version of the ledger")
+        return self._run(found.sql, None, bind(found, parameters))
 
     def table(self, name: str) -> "pl.LazyFrame":
         """Return a table for polars: a scan of the version's files.
@@ -107,9 +125,7 @@ class Ledger:
         >>> [(label, title) for label, title, *_ in ledger.sessions()][0]
         ('session-log:s-1', 'Rename a function')
         """
-        from aix.query_files import read_query
-
-        return self.sql(read_query("overview/sessions").sql)
+        return self.query("overview/sessions")
 
     def turns(self, session: str) -> "Result":
         """Return the turns that lead to the head of a session, from the first to that one.
@@ -155,6 +171,23 @@ class Ledger:
         from aix.reading.names import find_session_or_turn
 
         return find_session_or_turn(self._connection, name)
+
+    def _run(self, sql: str, parameters: "Parameters | None" = None, variables: "Sequence[Variable]" = ()) -> "Result":
+        from aix.reading.result import Result
+        from aix.reading.statement import accept
+
+        statement = accept(self._connection, sql)
+        self._create_views_named(sql)
+        return Result(self._connection, self._files(), statement, parameters, variables)
+
+    def _create_views_named(self, sql: str) -> None:
+        needed = [view for view in views_named(sql, self._library_views) if view.name not in self._created_views]
+        create_library_views(self._connection, needed)
+        self._created_views.update(view.name for view in needed)
+
+    @cached_property
+    def _library_views(self) -> "dict[str, Query]":
+        return read_views(view_folder())
 
     def _files(self, *tables: str) -> list[Path]:
         """Return the files of these tables, or of all."""

@@ -11,6 +11,7 @@ import duckdb
 
 from aix.errors import LedgerDamagedError, MissingLibraryError, SqlError
 from aix.formats import Listing, ListingColumn
+from aix.library.values import Variable
 from aix.reading.plain_types import ARROW_TYPES, PYTHON_TYPES, plain_type
 from aix.reading.statement import Statement
 from aix.reading.work import Work
@@ -52,11 +53,13 @@ class Result:
         files: Sequence[Path],
         statement: Statement,
         parameters: Parameters | None,
+        variables: Sequence[Variable] = (),
     ) -> None:
         self._files = files
         self._connection = connection
         self._statement = statement
         self._parameters = parameters
+        self._variables = variables
         described = self._describe()
         self.columns = tuple(name for name, _ in described)
         self.types = tuple(sql_type for _, sql_type in described)
@@ -65,6 +68,7 @@ class Result:
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Go through the rows; what Python has no exact value for comes as the text that DuckDB writes."""
         with Work(self._connection) as work:
+            self._set_variables(work)
             self._do(work, work.connection.execute, self._select(PYTHON_TYPES), self._parameters)
             while rows := self._do(work, work.connection.fetchmany, _ROWS_AT_A_TIME):
                 yield from rows
@@ -88,6 +92,7 @@ class Result:
         import pyarrow as pa
 
         with Work(self._connection) as work:
+            self._set_variables(work)
             reader = self._do(work, _start_reader, work.connection, self._select(ARROW_TYPES), self._parameters)
             try:
                 batches = iter(partial(self._do, work, next, reader, None), None)
@@ -155,9 +160,16 @@ class Result:
         if self._statement.is_explain:
             return [("explain_key", "VARCHAR"), ("explain_value", "VARCHAR")]
         with Work(self._connection) as work:
+            self._set_variables(work)
             self._do(work, work.connection.execute, f"describe {self._wrapped('*')}", self._parameters)
             described = work.connection.fetchall()
         return [(name, sql_type) for name, sql_type, *_ in described]
+
+    def _set_variables(self, work: Work) -> None:
+        # The connection of the work is its own, so that neither another result nor a later one sees them.
+        for variable in self._variables:
+            setting = f"set variable {quote_name(variable.name)} = cast($1 as {variable.type})"
+            self._do(work, work.connection.execute, setting, [variable.value])
 
     def _plain_types(self, kept: frozenset[str]) -> list[str]:
         return [plain_type(self._connection, sql_type, kept) for sql_type in self.types]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aix.query_files import read_query
+from aix.library.packs import find_query
 from aix.reading.short_names import short_names
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def search_sessions(
     column, direction = ORDERS[order]
     if reverse:
         direction = "asc" if direction == "desc" else "desc"
-    sessions = read_query("overview/sessions").sql
+    sessions = find_query("overview/sessions").sql
     sql = f"""
         select * from (
         {sessions}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aix.query_files import read_query
+from aix.library.packs import find_query
 from aix.reading.conversation import PLACES_OF_SESSION
 from aix.reading.names import Kind
 from aix.transcript.batch import Batch, fetch, tokens_of
@@ -54,7 +54,7 @@ def read_transcript(ledger: "Ledger", name: str, *, limit: int = WHOLE, last: in
 
 
 def _read_header(ledger: "Ledger", label: str) -> Header:
-    sessions = read_query("overview/sessions").sql
+    sessions = find_query("overview/sessions").sql
     [row] = fetch(ledger, f"select * from (\n{sessions}\n) where label = $label", {"label": label})  # noqa: S608
     return Header(
         row["label"],

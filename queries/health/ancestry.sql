@@ -8,6 +8,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: Proved step by step from the roots, by hash; that it is as long as the depth says follows with `acyclic`.
+
 -- Ancestries of long threads are huge together: each becomes a few bytes here, before anything can collect them.
 with texts as (
   select turn_id,

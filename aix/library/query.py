@@ -1,0 +1,228 @@
+"""One SQL file: what its header says, and the statement below it.
+
+The header is the comments at the top, each a line of its own, in this order:
+
+    -- title: …
+    -- question: …?
+    -- why: …
+    -- grain: …
+    -- invariant: … / severity: … / needs: …     of a check only
+    -- param NAME: TYPE = DEFAULT; meaning       any number; DEFAULT is `none` where nothing stands for no limit
+    -- column NAME: SQL TYPE; meaning            one for each column of the result
+    -- caveat: …                                 any number
+    -- reads: text                               when it reads the texts of messages or calls, and so takes longer
+    -- engine: duckdb; reason                    when no other engine can run it
+
+A meaning that ends in `one of a, b, c` names the only values there are.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+
+from aix.errors import QueryFileError
+
+_LINE = re.compile(r"-- (?P<key>[a-z]+)(?: (?P<name>\S+))?: (?P<value>.*\S)\s*")
+_PARAMETER = re.compile(r"(?P<type>[a-z]+) = (?P<default>[^;]*[^; ]); (?P<meaning>.+)")
+_COLUMN = re.compile(r"(?P<type>[A-Z][^;]*[^; ]); (?P<meaning>.+)")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_WORDS = re.compile(r"(?:^|\W)one of (?P<words>[\w-]+(?:(?:, | or )[\w-]+)+)$")
+_COMMENT = re.compile("--.*")
+_WORD = re.compile(r"\w+")
+
+_REQUIRED = ("title", "question", "why", "grain", "column")
+_NAMED = ("param", "column")
+_REPEATED = ("param", "column", "caveat")
+_OF_CHECKS = ("invariant", "severity", "needs")
+ORDER = ("title", "question", "why", "grain", *_OF_CHECKS, "param", "column", "caveat", "reads", "engine")
+"""What a header may say, in the order in which it does."""
+
+
+class ParameterType(StrEnum):
+    """What kind of value a parameter takes."""
+
+    TIMESTAMP = "timestamp"
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    FLAG = "flag"
+
+    @property
+    def sql_type(self) -> str:
+        """The type of DuckDB in which the value is bound; moments are Unix milliseconds."""
+        return _SQL_TYPES[self]
+
+
+_SQL_TYPES = {
+    ParameterType.TIMESTAMP: "BIGINT",
+    ParameterType.TEXT: "VARCHAR",
+    ParameterType.INTEGER: "BIGINT",
+    ParameterType.NUMBER: "DOUBLE",
+    ParameterType.FLAG: "BOOLEAN",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a query can be asked to look at, or how."""
+
+    name: str
+    type: ParameterType
+    default: str | None
+    """As the header writes it; None where nothing stands for no limit."""
+    meaning: str
+    words: tuple[str, ...] = ()
+    """The values there are, when they are few."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the result."""
+
+    name: str
+    type: str
+    """As DuckDB writes it."""
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """One SQL file."""
+
+    name: str
+    """The pack, a slash, and the name of the file without suffix."""
+    path: Path
+    sql: str
+    """The whole file, header included: it runs as it is."""
+    title: str
+    question: str
+    why: str
+    grain: str
+    parameters: tuple[Parameter, ...]
+    columns: tuple[Column, ...]
+    caveats: tuple[str, ...]
+    reads_text: bool
+    """Whether it reads the texts of messages or calls, which takes longer than all else."""
+    only_duckdb: str
+    """Why no other engine can run it; empty where others can."""
+    invariant: str | None = None
+    """Of a check: what it holds the ledger to."""
+    severity: str | None = None
+    """Of a check: how bad it is when that is broken."""
+    needs: str | None = None
+    """Of a check: what must be there besides the ledger."""
+
+    @property
+    def pack(self) -> str:
+        """The pack it belongs to."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every word of the SQL that may be a name; those of comments are none."""
+        return frozenset(_WORD.findall(_COMMENT.sub("", self.sql)))
+
+    def parameter(self, name: str) -> Parameter | None:
+        """Return the parameter of that name."""
+        return next((each for each in self.parameters if each.name == name), None)
+
+
+@dataclass(frozen=True)
+class _Line:
+    number: int
+    key: str
+    name: str
+    value: str
+
+
+def parse_query(name: str, path: Path, sql: str) -> Query:
+    """Read a file, or say in which line it breaks which rule."""
+    lines = list(_header_lines(path, sql))
+    _check_order(path, lines)
+    first = {line.key: line.value for line in reversed(lines)}
+    reads, engine = first.get("reads"), first.get("engine", "")
+    if reads not in (None, "text"):
+        raise _wrong(path, lines, "reads", "the only thing to read is `text`")
+    if engine and not engine.startswith("duckdb; "):
+        raise _wrong(path, lines, "engine", "it is written `-- engine: duckdb; reason`")
+    return Query(
+        name,
+        path,
+        sql,
+        first["title"],
+        first["question"],
+        first["why"],
+        first["grain"],
+        tuple(_parameter(path, line) for line in lines if line.key == "param"),
+        tuple(_column(path, line) for line in lines if line.key == "column"),
+        tuple(line.value for line in lines if line.key == "caveat"),
+        reads_text=reads is not None,
+        only_duckdb=engine.removeprefix("duckdb; "),
+        invariant=first.get("invariant"),
+        severity=first.get("severity"),
+        needs=first.get("needs"),
+    )
+
+
+def _header_lines(path: Path, sql: str) -> Iterator[_Line]:
+    for number, text in enumerate(sql.splitlines(), start=1):
+        if not text.startswith("--"):
+            return
+        match = _LINE.fullmatch(text)
+        if match is None:
+            raise QueryFileError(path, number, "a line of the header is written `-- word: text`")
+        key, name, value = match["key"], match["name"] or "", match["value"]
+        if key not in ORDER:
+            raise QueryFileError(path, number, f"a header has no {key!r}; it has {', '.join(ORDER)}")
+        if bool(name) != (key in _NAMED):
+            problem = f"`{key}` needs a name" if key in _NAMED else f"`{key}` takes no name"
+            raise QueryFileError(path, number, problem)
+        if name and not _NAME.fullmatch(name):
+            raise QueryFileError(path, number, f"{name!r} is no name of small letters, digits and underscores")
+        yield _Line(number, key, name, value)
+
+
+def _check_order(path: Path, lines: list[_Line]) -> None:
+    for before, line in pairwise(lines):
+        if line.key == before.key and line.key not in _REPEATED:
+            raise QueryFileError(path, line.number, f"there is a second {line.key!r}")
+        if ORDER.index(line.key) < ORDER.index(before.key):
+            raise QueryFileError(path, line.number, f"{line.key!r} comes before {before.key!r}")
+    missing = [key for key in _REQUIRED if key not in {line.key for line in lines}]
+    if missing:
+        raise QueryFileError(path, len(lines) + 1, f"the header lacks {', '.join(missing)}")
+    seen: set[tuple[str, str]] = set()
+    for line in lines:
+        if line.name and (line.key, line.name) in seen:
+            raise QueryFileError(path, line.number, f"there is a second {line.key} {line.name!r}")
+        seen.add((line.key, line.name))
+
+
+def _parameter(path: Path, line: _Line) -> Parameter:
+    match = _PARAMETER.fullmatch(line.value)
+    if match is None:
+        raise QueryFileError(path, line.number, "a parameter is written `-- param name: type = default; meaning`")
+    if match["type"] not in list(ParameterType):
+        raise QueryFileError(path, line.number, f"{match['type']!r} is none of {', '.join(ParameterType)}")
+    words = _WORDS.search(match["meaning"])
+    return Parameter(
+        line.name,
+        ParameterType(match["type"]),
+        None if match["default"] == "none" else match["default"],
+        match["meaning"],
+        tuple(re.split(", | or ", words["words"])) if words else (),
+    )
+
+
+def _column(path: Path, line: _Line) -> Column:
+    match = _COLUMN.fullmatch(line.value)
+    if match is None:
+        raise QueryFileError(path, line.number, "a column is written `-- column name: SQL TYPE; meaning`")
+    return Column(line.name, match["type"], match["meaning"])
+
+
+def _wrong(path: Path, lines: list[_Line], key: str, problem: str) -> QueryFileError:
+    return QueryFileError(path, next(line.number for line in lines if line.key == key), problem)

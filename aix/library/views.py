@@ -1,0 +1,72 @@
+"""The building blocks of queries: a file in `queries/views` is a view of that name.
+
+A view may stand on others; each is created after those that it names. To create all of them takes as long as to open
+the ledger, so a connection gets those that a statement names when it names them.
+"""
+
+import re
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aix.errors import QueryFileError
+from aix.library.packs import VIEWS, query_root, read_query_file
+from aix.library.query import Query
+from aix.schema.sql import quote_name
+
+if TYPE_CHECKING:
+    import duckdb
+
+_WORD = re.compile(r"\w+")
+# Who asks what there is, is shown all of it.
+_LOOKING_AROUND = {"show", "information_schema", "duckdb_views", "duckdb_columns", "pragma_table_info"}
+
+
+def view_folder() -> Path:
+    """Return the folder of the view files of AIX."""
+    return query_root() / VIEWS
+
+
+def read_views(folder: Path) -> dict[str, Query]:
+    """Return the views of a folder by name, each after those that it stands on."""
+    views = {path.stem: read_query_file(path.stem, path) for path in sorted(folder.glob("*.sql"))}
+    for view in views.values():
+        if view.parameters:
+            raise QueryFileError(view.path, 1, "a view has no parameters")
+    graph = {name: sorted(view.names & views.keys() - {name}) for name, view in views.items()}
+    try:
+        return {name: views[name] for name in TopologicalSorter(graph).static_order()}
+    except CycleError as error:
+        circle = error.args[1]
+        raise QueryFileError(views[circle[0]].path, 1, f"views stand on each other: {', '.join(circle)}") from error
+
+
+def views_named(sql: str, views: dict[str, Query]) -> list[Query]:
+    """Return the views that a statement needs, in the order in which they are created."""
+    words = {word.lower() for word in _WORD.findall(sql)}
+    if words & _LOOKING_AROUND:
+        return list(views.values())
+    needed = words & views.keys()
+    for name in reversed(views):
+        if name in needed:
+            needed |= views[name].names & views.keys()
+    return [view for name, view in views.items() if name in needed]
+
+
+def create_library_views(connection: "duckdb.DuckDBPyConnection", views: Iterable[Query]) -> None:
+    """Create these views, in this order, over those of the ledger's tables."""
+    import duckdb
+
+    for view in views:
+        try:
+            connection.execute(f"create or replace view {quote_name(view.name)} as {view.sql.rstrip().rstrip(';')}")
+        except duckdb.Error as error:
+            raise QueryFileError(view.path, 1, f"DuckDB cannot make a view of it: {error}") from error
+
+
+def views_digest(folder: Path) -> str:
+    """Return what changes when a view file does."""
+    contents = [path.name.encode() + b"\0" + path.read_bytes() for path in sorted(folder.glob("*.sql"))]
+    return sha256(b"\0".join(contents)).hexdigest()[:16]
