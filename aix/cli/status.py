@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -14,7 +15,6 @@ from aix.cli.stdout import emit_lines
 from aix.config import load_config
 from aix.formats.people import dollars, short_ago, short_count
 from aix.formats.text import to_json
-from aix.library.values import find_zone
 from aix.reading.summary import Summary, Total, read_summary, totals
 
 _FIELD = re.compile(r"\{(\w*)\}")
@@ -49,7 +49,7 @@ def command(ctx: click.Context, as_json: bool, template: str | None, timezone: s
     """
     if as_json and template is not None:
         raise click.UsageError("--json and --template contradict each other.")
-    zone = load_config(ctx.obj).timezone if timezone is None else find_zone(timezone)
+    zone = load_config(ctx.obj).timezone if timezone is None else _zone(timezone)
     now_ms = time.time_ns() // 10**6
     summary = read_summary(ledger)
     of = totals(summary, now_ms, zone)
@@ -106,3 +106,9 @@ def _amount(total: Total) -> str:
     likely = total.cost_estimated_usd
     is_more = likely is not None and f"{likely:.2f}" != f"{total.cost_usd:.2f}"
     return f"{'≥' if is_more else ''}{dollars(total.cost_usd)}"
+
+
+def _zone(name: str) -> ZoneInfo:
+    from aix.library.values import find_zone
+
+    return find_zone(name)

@@ -18,8 +18,6 @@ import msgspec
 from aix import __version__
 from aix.errors import AixError, LedgerNotFoundError
 from aix.ledger.manifest import read_latest, version_numbers
-from aix.ledger.notes import write_note
-from aix.reading.ledger import Ledger
 
 STATUS_FILE = "status.json"
 _QUARTER_MS = 900_000
@@ -84,6 +82,9 @@ def note_summary(ledger: Path) -> None:
 
 def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
+    from aix.ledger.notes import write_note
+    from aix.reading.ledger import Ledger
+
     folder = ledger.expanduser().absolute()
     with Ledger(folder, read_latest(folder)) as opened:
         [(imported_at,)] = opened.sql(_LAST_IMPORT).rows()
