@@ -52,34 +52,63 @@
 -- column project: VARCHAR; the project of its turn, else of its session
 -- column quarter_hour: BIGINT; quarters of an hour since 1970, of which every time zone's days are made
 -- column is_unpriced: BOOLEAN; whether tokens are reported that have no price
+-- column unpriced_tokens: BIGINT; its tokens where they have no price
+-- column has_final_usage: BOOLEAN; whether tokens are reported and the output is the final count
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
-select
-  r.* exclude (session_label),
-  coalesce(o.session_label, r.session_label) as session_label,
-  s.origin,
-  coalesce(t.role, case when s.is_subagent = 1 then 'worker' else 'unified' end) as role,
-  t.status as turn_status,
-  coalesce(p.project, c.project) as project,
-  cast(floor(r.requested_at / 900000) as bigint) as quarter_hour,
-  r.has_usage and r.cost_usd is null as is_unpriced
-from v_requests_cost r
-left join v_turn_owner o on o.turn_id = r.turn_id
-left join turns t on t.id = r.turn_id
-left join v_project p on p.turn_id = r.turn_id
-left join sessions s on s.label = coalesce(o.session_label, r.session_label)
-left join session_context c on c.label = coalesce(o.session_label, r.session_label)
-where (getvariable('since') is null or r.requested_at >= getvariable('since'))
-  and (getvariable('until') is null or r.requested_at < getvariable('until'))
-  and (getvariable('model') is null or contains(lower(r.model), lower(getvariable('model'))))
-  and (getvariable('origin') is null or s.origin = getvariable('origin'))
-  and (getvariable('session') is null or coalesce(o.session_label, r.session_label) = getvariable('session'))
-  and (
-    getvariable('project') is null
-    or contains(lower(coalesce(p.project, c.project)), lower(getvariable('project')))
-  )
-  and (
-    getvariable('tag') is null
-    or r.turn_id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
-    or coalesce(o.session_label, r.session_label)
-      in (select entity_id from tags where entity_type = 'sessions' and tag = getvariable('tag'))
-  )
+-- What is known by turn is put together first: there are far fewer turns than requests.
+with tagged_session as (
+  select entity_id as label from tags where entity_type = 'sessions' and tag = getvariable('tag')
+),
+turn_place as (
+  select
+    t.id as turn_id,
+    o.session_label,
+    s.origin,
+    coalesce(t.role, case when s.is_subagent = 1 then 'worker' else 'unified' end) as role,
+    t.status,
+    coalesce(p.project, c.project) as project,
+    t.id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
+      or coalesce(o.session_label in (select label from tagged_session), false) as is_tagged
+  from turns t
+  left join v_turn_owner o on o.turn_id = t.id
+  left join v_project p on p.turn_id = t.id
+  left join sessions s on s.label = o.session_label
+  left join session_context c on c.label = o.session_label
+),
+side_place as (
+  select
+    s.label as session_label,
+    s.origin,
+    case when s.is_subagent = 1 then 'worker' else 'unified' end as role,
+    c.project,
+    s.label in (select label from tagged_session) as is_tagged
+  from sessions s
+  left join session_context c on c.label = s.label
+),
+placed as (
+  select
+    r.* exclude (session_label),
+    coalesce(t.session_label, r.session_label) as session_label,
+    coalesce(t.origin, s.origin) as origin,
+    coalesce(t.role, s.role, 'unified') as role,
+    t.status as turn_status,
+    coalesce(t.project, s.project) as project,
+    cast(floor(r.requested_at / 900000) as bigint) as quarter_hour,
+    r.has_usage and r.cost_usd is null as is_unpriced,
+    case when r.has_usage and r.cost_usd is null then r.context_tokens + coalesce(r.output_tokens, 0) end
+      as unpriced_tokens,
+    r.has_usage and coalesce(r.is_usage_final, false) as has_final_usage,
+    coalesce(t.is_tagged, false) or coalesce(s.is_tagged, false) as is_tagged
+  from v_requests_cost r
+  left join turn_place t on t.turn_id = r.turn_id
+  left join side_place s on s.session_label = case when t.session_label is null then r.session_label end
+)
+select * exclude (is_tagged)
+from placed
+where (getvariable('since') is null or requested_at >= getvariable('since'))
+  and (getvariable('until') is null or requested_at < getvariable('until'))
+  and (getvariable('model') is null or contains(lower(model), lower(getvariable('model'))))
+  and (getvariable('origin') is null or origin = getvariable('origin'))
+  and (getvariable('session') is null or session_label = getvariable('session'))
+  and (getvariable('project') is null or contains(lower(project), lower(getvariable('project'))))
+  and (getvariable('tag') is null or is_tagged)

@@ -1,0 +1,50 @@
+-- title: Cost by branch
+-- question: What did the work on each branch cost?
+-- why: A branch is a change, a ticket or a review: this is what it cost.
+-- grain: git branch
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column git_branch: VARCHAR; the branch checked out when the request was made; NULL when unknown
+-- column turns: BIGINT; turns with such requests
+-- column requests: BIGINT; requests
+-- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown
+-- column output_tokens: BIGINT; output as reported
+-- column cache_read_tokens: BIGINT; input read from the cache
+-- column cache_write_5m_tokens: BIGINT; input written to the cache for 5 minutes, with what the log does not split
+-- column cache_write_1h_tokens: BIGINT; input written to the cache for 1 hour
+-- column cost_usd: DECIMAL(38,12); list price of the priced requests; NULL when none is priced
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output where the report is not final
+-- column reported_cost_usd: DECIMAL(38,12); what the sources themselves say it cost
+-- column unpriced_requests: BIGINT; requests with tokens that have no price
+-- column unpriced_tokens: BIGINT; their tokens, which no cost includes
+-- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
+-- column price_basis: VARCHAR; the price, or the first of them and how many more
+-- caveat: The branch is that of each request, not of its session: one session may work on many.
+-- caveat: Branches of one name in several projects are one row; filter by project to tell them apart.
+-- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
+select
+  git_branch,
+  count(distinct turn_id) as turns,
+  count(*) as requests,
+  cast(sum(input_tokens) as bigint) as input_tokens,
+  cast(sum(output_tokens) as bigint) as output_tokens,
+  cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+  cast(sum(cache_write_5m_tokens) as bigint) as cache_write_5m_tokens,
+  cast(sum(cache_write_1h_tokens) as bigint) as cache_write_1h_tokens,
+  sum(cost_usd) as cost_usd,
+  sum(cost_estimated_usd) as cost_estimated_usd,
+  sum(reported_cost_usd) as reported_cost_usd,
+  count(case when is_unpriced then 1 end) as unpriced_requests,
+  cast(coalesce(sum(unpriced_tokens), 0) as bigint) as unpriced_tokens,
+  count(case when has_final_usage then 1 end) / nullif(count(case when has_usage then 1 end), 0) as final_share,
+  min(price_basis)
+    || case when count(distinct price_basis) > 1 then ' and ' || (count(distinct price_basis) - 1) || ' more' else '' end
+    as price_basis
+from v_counted_requests
+group by git_branch
+order by cost_usd desc nulls last, git_branch

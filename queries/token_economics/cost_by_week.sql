@@ -1,0 +1,63 @@
+-- title: Cost by week
+-- question: What was spent in each week, by the calendar of the time zone?
+-- why: Evens out weekends, so that a trend shows.
+-- grain: week
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- param timezone: text = UTC; the time zone whose days are meant
+-- column week: DATE; Monday of the local week; NULL for a time that no calendar has
+-- column turns: BIGINT; turns with such requests
+-- column requests: BIGINT; requests
+-- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown
+-- column output_tokens: BIGINT; output as reported
+-- column cache_read_tokens: BIGINT; input read from the cache
+-- column cache_write_5m_tokens: BIGINT; input written to the cache for 5 minutes, with what the log does not split
+-- column cache_write_1h_tokens: BIGINT; input written to the cache for 1 hour
+-- column cost_usd: DECIMAL(38,12); list price of the priced requests; NULL when none is priced
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output where the report is not final
+-- column reported_cost_usd: DECIMAL(38,12); what the sources themselves say it cost
+-- column unpriced_requests: BIGINT; requests with tokens that have no price
+-- column unpriced_tokens: BIGINT; their tokens, which no cost includes
+-- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
+-- column price_basis: VARCHAR; the price, or the first of them and how many more
+-- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
+-- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
+with quarter as (
+  select distinct cast(floor(requested_at / 900000) as bigint) as quarter_hour
+  from requests
+  where requested_at between -62135596800000 and 253402214400000
+),
+local_day as (
+  select
+    quarter_hour,
+    cast(epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date)
+      as day
+  from quarter
+)
+select
+  cast(date_trunc('week', d.day) as date) as week,
+  count(distinct r.turn_id) as turns,
+  count(*) as requests,
+  cast(sum(r.input_tokens) as bigint) as input_tokens,
+  cast(sum(r.output_tokens) as bigint) as output_tokens,
+  cast(sum(r.cache_read_tokens) as bigint) as cache_read_tokens,
+  cast(sum(r.cache_write_5m_tokens) as bigint) as cache_write_5m_tokens,
+  cast(sum(r.cache_write_1h_tokens) as bigint) as cache_write_1h_tokens,
+  sum(r.cost_usd) as cost_usd,
+  sum(r.cost_estimated_usd) as cost_estimated_usd,
+  sum(r.reported_cost_usd) as reported_cost_usd,
+  count(case when r.is_unpriced then 1 end) as unpriced_requests,
+  cast(coalesce(sum(r.unpriced_tokens), 0) as bigint) as unpriced_tokens,
+  count(case when r.has_final_usage then 1 end) / nullif(count(case when r.has_usage then 1 end), 0) as final_share,
+  min(r.price_basis)
+    || case when count(distinct r.price_basis) > 1 then ' and ' || (count(distinct r.price_basis) - 1) || ' more' else '' end
+    as price_basis
+from v_counted_requests r
+left join local_day d on d.quarter_hour = r.quarter_hour
+group by cast(date_trunc('week', d.day) as date)
+order by week
