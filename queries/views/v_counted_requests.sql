@@ -55,6 +55,7 @@
 -- column unpriced_tokens: BIGINT; its tokens where they have no price
 -- column has_final_usage: BOOLEAN; whether tokens are reported and the output is the final count
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
+
 -- What is known by turn is put together first: there are far fewer turns than requests.
 with tagged_session as (
   select entity_id as label from tags where entity_type = 'sessions' and tag = getvariable('tag')
