@@ -20,6 +20,7 @@ from aix.cli.stdout import emit_text
 COMMANDS = {
     "import": "Import session histories into the ledger.",
     "overview": "Show what the ledger holds.",
+    "cost": "Show what was spent, by model, project, day and more.",
     "status": "Say on one line what today, this week and this month cost.",
     "sessions": "List the sessions of the ledger.",
     "show": "Read a session, or a turn.",
