@@ -89,6 +89,8 @@ def _names(ledger: Ledger, by: str, rows: list[Row]) -> Iterable[tuple[str | Non
             return ((value and short.get(value, value), title) for value, title in zip(values, titles, strict=True))
         case "project":
             return ((value and one_line(value, _NAME_CHARACTERS),) for value in short_paths(values))
+        case "month":
+            return ((value and value[: len("2026-01")],) for value in values)
         case "turn":
             return ((value and value[:_TURN_CHARACTERS],) for value in values)
         case _:

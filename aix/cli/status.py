@@ -13,7 +13,7 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
-from aix.formats.people import dollars, short_ago, short_count
+from aix.formats.people import bounded_dollars, short_ago, short_count
 from aix.formats.text import to_json
 from aix.reading.summary import Summary, Total, read_summary, totals
 
@@ -91,21 +91,13 @@ def _fields(summary: Summary, of: Mapping[str, Total], now_ms: int) -> dict[str,
         "imported": "never" if imported_at is None else short_ago(now_ms - imported_at),
     }
     for name, total in of.items():
-        fields[name] = _amount(total)
+        fields[name] = bounded_dollars(total.cost_usd, total.cost_estimated_usd) or "$?"
         fields[f"{name}_usd"] = "?" if total.cost_usd is None else f"{total.cost_usd:.2f}"
         estimated = total.cost_estimated_usd
         fields[f"{name}_estimated_usd"] = "?" if estimated is None else f"{estimated:.2f}"
         fields[f"{name}_tokens"] = "?" if total.tokens is None else short_count(total.tokens)
         fields[f"{name}_requests"] = str(total.requests)
     return fields
-
-
-def _amount(total: Total) -> str:
-    if total.cost_usd is None:
-        return "$?"
-    likely = total.cost_estimated_usd
-    is_more = likely is not None and f"{likely:.2f}" != f"{total.cost_usd:.2f}"
-    return f"{'≥' if is_more else ''}{dollars(total.cost_usd)}"
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -53,6 +53,20 @@ def dollars(amount: Decimal | float) -> str:
     return f"{'-' if amount < 0 else ''}${size:,.{digits}f}"
 
 
+def bounded_dollars(cost: Decimal | None, likely: Decimal | None, unpriced: int = 0) -> str | None:
+    """Write a cost, marked where it is a lower bound: more is likely, or something in it has no price.
+
+    >>> [bounded_dollars(Decimal(1), Decimal(likely)) for likely in ("1", "1.001", "1.2")]
+    ['$1.00', '$1.00', '≥$1.00']
+    >>> bounded_dollars(Decimal(1), Decimal(1), unpriced=2), bounded_dollars(None, None)
+    ('≥$1.00', None)
+    """
+    if cost is None:
+        return None
+    is_bound = bool(unpriced) or (likely is not None and dollars(likely) != dollars(cost))
+    return f"{'≥' if is_bound else ''}{dollars(cost)}"
+
+
 def per_cent(share: Decimal | float) -> str:
     """Write a share of 1.
 
