@@ -11,6 +11,7 @@
     │   ├── ParameterError         a parameter of a query cannot have that value
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
+    │   ├── TagError               a text cannot be a tag
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
@@ -198,6 +199,23 @@ class SqlError(UsageError):
     def remedy(self) -> str:
         """Say what would be run."""
         return self.advice
+
+
+class TagError(UsageError):
+    """A text cannot be a tag."""
+
+    def __init__(self, tag: str, problem: str) -> None:
+        self.tag = tag
+        self.problem = problem
+
+    def __str__(self) -> str:
+        shown = self.tag if len(self.tag) <= 40 else f"{self.tag[:40]}…"
+        return f"{shown!r} cannot be a tag: {self.problem}"
+
+    @property
+    def remedy(self) -> str:
+        """Say what can."""
+        return "a tag is a short text on one line, such as billing or sprint-12"
 
 
 class MissingLibraryError(UsageError):

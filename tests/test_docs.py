@@ -41,10 +41,17 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def all_commands() -> list[click.Command]:
+def all_commands() -> dict[str, click.Command]:
+    """Every command, and every command of a command, by how it is called."""
     with click.Context(root_command) as context:
-        commands = [root_command.get_command(context, name) for name in COMMANDS]
-    return [root_command, *(command for command in commands if command)]
+        commands = {f"aix {name}": root_command.get_command(context, name) for name in COMMANDS}
+    inner = {
+        f"{path} {name}": subcommand
+        for path, command in commands.items()
+        if isinstance(command, click.Group)
+        for name, subcommand in command.commands.items()
+    }
+    return {"aix": root_command, **{path: command for path, command in commands.items() if command}, **inner}
 
 
 def test_generated_pages_are_current() -> None:
@@ -61,19 +68,13 @@ def test_every_column_is_documented() -> None:
 
 
 def test_every_command_and_option_is_documented_and_has_help() -> None:
-    for command in all_commands():
-        path = "aix" if command is root_command else f"aix {command_name(command)}"
+    for path, command in all_commands().items():
         section = COMMAND_LINE.split(f"\n## {path}\n")[1].split("\n## ")[0]
         assert command.help, path
         for parameter in command.params:
             if isinstance(parameter, click.Option):
                 assert parameter.help, f"{path} {parameter.name}"
                 assert parameter.opts[0] in section
-
-
-def command_name(wanted: click.Command) -> str:
-    with click.Context(root_command) as context:
-        return next(name for name in COMMANDS if root_command.get_command(context, name) is wanted)
 
 
 def test_published_ids_equal_their_definition() -> None:

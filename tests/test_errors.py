@@ -21,6 +21,7 @@ EXAMPLES = [
     errors.QueryPackError("acme", "acme-queries", "there is no module acme"),
     errors.UnknownVersionError(9, (1, 2, 4)),
     errors.SqlError("no such column", "see the schema"),
+    errors.TagError("", "it is empty"),
     errors.MissingLibraryError("pandas"),
     errors.PlaceError("here", "wrong", "there"),
     errors.ConfigError("config.toml", "wrong", "right it"),

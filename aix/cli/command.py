@@ -31,7 +31,9 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A command that has commands, and names the nearest when it has none of that name."""
+    """A command that has commands; it names the nearest when it has none of that name."""
+
+    command_class = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

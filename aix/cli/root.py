@@ -19,8 +19,11 @@ from aix.cli.stdout import emit_text
 COMMANDS = {
     "import": "Import session histories into the ledger.",
     "overview": "Show what the ledger holds.",
+    "cost": "Show what was spent, by model, project, day and more.",
+    "status": "Say on one line what today, this week and this month cost.",
     "sessions": "List the sessions of the ledger.",
     "show": "Read a session, or a turn.",
+    "tag": "Give tags to sessions and turns, take them away, list them.",
     "sources": "List the histories on this machine, and what has changed since the last import.",
     "importers": "List what can be imported.",
     "query": "List the questions that AIX has the SQL for, or run one.",

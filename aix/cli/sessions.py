@@ -11,7 +11,7 @@ from aix.cli.command import Command
 from aix.cli.options import DATE, ledger_option, listing_output, to_milliseconds
 from aix.config import load_config
 from aix.formats import Listing, ListingColumn
-from aix.formats.people import local_time, one_line, short_count
+from aix.formats.people import bounded_dollars, local_time, one_line, short_count
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.session_search import ORDERS, SessionSearch, first_prompts, names_to_type, search_sessions
 from aix.schema import TABLES
@@ -28,6 +28,7 @@ _PEOPLES_COLUMNS = (
     ListingColumn("title"),
     ListingColumn("turns", "BIGINT"),
     ListingColumn("tokens", "BIGINT"),
+    ListingColumn("cost", "BIGINT"),
 )
 
 
@@ -37,6 +38,7 @@ _PEOPLES_COLUMNS = (
 @click.option("--since", type=DATE, metavar="DATE", help="Sessions with activity at or after DATE.")
 @click.option("--until", type=DATE, metavar="DATE", help="Sessions that began before DATE.")
 @click.option("--model", metavar="TEXT", help="Sessions in which a model with TEXT in its name answered.")
+@click.option("--tag", metavar="TAG", help="Sessions with that tag.")
 @click.option("--search", "text", metavar="TEXT", help="Sessions with TEXT in label, title or first prompt.")
 @click.option("--subagents/--no-subagents", default=None, help="Only subagents, or none. Default: both.")
 @click.option(
@@ -57,6 +59,7 @@ def command(
     since: datetime | None,
     until: datetime | None,
     model: str | None,
+    tag: str | None,
     text: str | None,
     subagents: bool | None,  # noqa: FBT001 - click's
     status: str | None,
@@ -68,9 +71,10 @@ def command(
     """List the sessions, those with the latest activity first.
 
     The table shows what people look for: when, the shortest name that `aix show` understands, the project, the title
-    (else the first prompt; ↳ marks a subagent), turns and tokens. All other formats have every column of
-    queries/overview/sessions.sql, with exact values. Days and times are those of the configured time zone. TEXT is
-    found whether in capitals or not.
+    (else the first prompt; ↳ marks a subagent), turns, tokens and their list price. All other formats have every
+    column of queries/overview/sessions.sql, with exact values. Days and times are those of the configured time zone.
+    TEXT is found whether in capitals or not. ≥ stands before a cost that is a lower bound, because the logs do not say
+    how much the models wrote in the end, or because some requests have no price.
 
     A turn that several sessions share, because one was resumed or forked from another, counts for each of them.
 
@@ -78,7 +82,7 @@ def command(
       aix sessions --limit 20
       aix sessions --project website --since 2026-11-01
       aix sessions --search "login page" --no-subagents
-      aix sessions --sort tokens --limit 10 --json
+      aix sessions --sort cost --limit 10 --json
       aix sessions --origin session-log --format csv -o sessions.csv
     """
     zone = load_config(ctx.obj).timezone
@@ -88,6 +92,7 @@ def command(
         since_ms=to_milliseconds(since, zone),
         until_ms=to_milliseconds(until, zone),
         model=model,
+        tag=tag,
         is_subagent=None if subagents is None else int(subagents),
         status=status,
         text=text,
@@ -117,6 +122,7 @@ def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tup
             _title(row["title"] or prompts.get(row["label"]), row["is_subagent"], row["status"]),
             row["turns"],
             None if tokens is None else short_count(tokens),
+            bounded_dollars(row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"]),
         )
 
 

@@ -53,6 +53,20 @@ def dollars(amount: Decimal | float) -> str:
     return f"{'-' if amount < 0 else ''}${size:,.{digits}f}"
 
 
+def bounded_dollars(cost: Decimal | None, likely: Decimal | None, unpriced: int = 0) -> str | None:
+    """Write a cost, marked where it is a lower bound: more is likely, or something in it has no price.
+
+    >>> [bounded_dollars(Decimal(1), Decimal(likely)) for likely in ("1", "1.001", "1.2")]
+    ['$1.00', '$1.00', '≥$1.00']
+    >>> bounded_dollars(Decimal(1), Decimal(1), unpriced=2), bounded_dollars(None, None)
+    ('≥$1.00', None)
+    """
+    if cost is None:
+        return None
+    is_bound = bool(unpriced) or (likely is not None and dollars(likely) != dollars(cost))
+    return f"{'≥' if is_bound else ''}{dollars(cost)}"
+
+
 def per_cent(share: Decimal | float) -> str:
     """Write a share of 1.
 
@@ -73,6 +87,21 @@ def rounded(number: Decimal | float) -> str:
     """
     value = float(number)
     return f"{value:.0f}" if isfinite(value) and abs(value) >= 100 else f"{value:.3g}"
+
+
+def short_ago(milliseconds: int) -> str:
+    """Say how long ago something was, in one unit.
+
+    >>> [short_ago(ms) for ms in (-5, 50_000, 300_000, 7_260_000, 90_000_000, 400_000_000)]
+    ['just now', 'just now', '5 min ago', '2 h ago', '25 h ago', '4 days ago']
+    """
+    minutes = milliseconds // 60_000
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    hours = minutes // 60
+    return f"{hours} h ago" if hours < 48 else f"{hours // 24} days ago"
 
 
 def local_time(milliseconds: int, zone: tzinfo) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from aix.importing.discovery import Walk
-from aix.importing.notes import write_note
+from aix.ledger.notes import write_note
 
 FILE_NAME = "quiet.json"
 _MOST_STATES = 16

@@ -172,6 +172,10 @@ def _import(
         watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
         _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
     report.after = _with_prices(ledger, prices)
+    if report.after != report.before:
+        from aix.reading.summary import note_summary
+
+        note_summary(ledger)
 
 
 def _with_prices(ledger: Path, prices: PriceTable) -> Manifest | None:

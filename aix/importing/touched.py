@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.notes import write_note
 from aix.importing.plan import Planned
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
+from aix.ledger.notes import write_note
 
 FILE_NAME = "touched.json"
 _DECODER = msgspec.json.Decoder(dict[str, tuple[str, tuple[str, ...]]])

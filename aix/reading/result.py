@@ -81,6 +81,17 @@ class Result:
         """
         return list(self)
 
+    def part(self, first: int, count: int) -> "Result":
+        """Return so many of the rows, from the one of that number on; the first is 0.
+
+        >>> ledger.sql("select role from messages group by role order by role").part(1, 5).rows()
+        [('system',), ('user',)]
+        """
+        sql = f"{self._wrapped('*')} limit {int(count)} offset {int(first)}"
+        return Result(
+            self._connection, self._files, Statement(sql, is_explain=False), self._parameters, self._variables
+        )
+
     @contextmanager
     def arrow_reader(self) -> "Iterator[pa.RecordBatchReader]":
         """Give the rows as Arrow batches, one after the other.

@@ -14,6 +14,7 @@ ORDERS = {
     "updated": ("updated_at", "desc"),
     "created": ("created_at", "desc"),
     "tokens": ("total_tokens", "desc"),
+    "cost": ("cost_usd", "desc"),
     "turns": ("turns", "desc"),
     "label": ("label", "asc"),
 }
@@ -35,6 +36,7 @@ _CONDITIONS = {
     "model": "contains(lower(models), lower($model))",
     "is_subagent": "is_subagent = $is_subagent",
     "status": "status = $status",
+    "tag": "label in (select entity_id from tags where entity_type = 'sessions' and tag = $tag)",
     "text": f"""(
         contains(lower(label), lower($text)) or contains(lower(title), lower($text))
         or label in (select label from ({_FIRST_PROMPT}) where contains(lower(content), lower($text)))
@@ -57,6 +59,7 @@ class SessionSearch:
     """A part of the name of a model that answered."""
     is_subagent: int | None = None
     status: str | None = None
+    tag: str | None = None
     text: str | None = None
     """A part of the label, the title or the first prompt."""
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from aix.transcript.model import Call, Compaction, Excerpt, File, Message, Subagent, Tokens, Turn
+from aix.transcript.model import Call, Compaction, Cost, Excerpt, File, Message, Subagent, Tokens, Turn
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -56,13 +56,18 @@ _COMPACTIONS = """
 """
 
 
+NO_COST = Cost(None, None, 0)
+"""Of what made no request."""
+
+
 class Batch:
     """A few turns, each with everything that belongs to it."""
 
-    def __init__(self, ledger: "Ledger", numbers: Mapping[str, int], limit: int) -> None:
+    def __init__(self, ledger: "Ledger", numbers: Mapping[str, int], limit: int, costs: Mapping[str, Cost]) -> None:
         wanted = {"turns": list(numbers)}
         limited = wanted | {"limit": limit}
         self._numbers = numbers
+        self._costs = costs
         self._turns = fetch(ledger, _TURNS, wanted)
         self._messages = _grouped(fetch(ledger, _MESSAGES, limited), "turn_id")
         self._calls = _grouped(fetch(ledger, _CALLS, limited), "turn_id")
@@ -99,6 +104,7 @@ class Batch:
             completed_at=row["completed_at"],
             model=row["model"],
             tokens=tokens_of(row),
+            cost=self._costs.get(turn_id, NO_COST),
             tool_call_count=row["tool_call_count"] or 0,
             workspace_path=row["workspace_path"],
             messages=tuple(
@@ -164,6 +170,11 @@ def tokens_of(row: _Row) -> Tokens:
         cache_write=row["cache_write_tokens"],
         total=row["total_tokens"],
     )
+
+
+def cost_of(row: _Row) -> Cost:
+    """Return what a row of a turn or session says of cost."""
+    return Cost(row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"])
 
 
 def _excerpt(row: _Row, name: str) -> Excerpt | None:

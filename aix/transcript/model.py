@@ -1,6 +1,7 @@
 """What a transcript shows of a session and its turns."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,18 @@ class Tokens:
     cached_input: int | None
     cache_write: int | None
     total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What something cost at list price; None is not known."""
+
+    usd: Decimal | None
+    """Of the tokens that are reported."""
+    estimated_usd: Decimal | None
+    """The same with the output estimated where its count is not final."""
+    unpriced_requests: int
+    """Those with tokens that have no price, and so in neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +114,7 @@ class Turn:
     completed_at: int | None
     model: str | None
     tokens: Tokens
+    cost: Cost
     tool_call_count: int
     workspace_path: str | None
     messages: tuple[Message, ...]
@@ -128,3 +142,6 @@ class Header:
     failed_turns: int
     models: str | None
     tokens: Tokens
+    cost: Cost
+    subagent_cost: Cost | None
+    """Of the sessions it spawned, and those that they did; None when it spawned none."""

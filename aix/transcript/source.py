@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from aix.library.packs import find_query
 from aix.reading.conversation import PLACES_OF_SESSION
 from aix.reading.names import Kind
-from aix.transcript.batch import Batch, fetch, tokens_of
-from aix.transcript.model import Header, Turn
+from aix.transcript.batch import Batch, cost_of, fetch, tokens_of
+from aix.transcript.model import Cost, Header, Turn
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -31,6 +31,21 @@ _SIZES = """
       from tool_calls where turn_id in (select unnest($turns))
     ) group by turn_id
 """
+_SUMS_OF_COST = """
+    sum(r.cost_usd) as cost_usd, sum(r.cost_estimated_usd) as cost_estimated_usd,
+    count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests
+"""
+_COSTS = f"""
+    select r.turn_id, {_SUMS_OF_COST} from v_requests_cost r
+    where r.turn_id in (select unnest($turns)) group by r.turn_id
+"""  # noqa: S608 - made of the text above
+_COST_OF_SUBAGENTS = f"""
+    select {_SUMS_OF_COST}
+    from v_subagents d
+    join v_turn_owner o on o.session_label = d.session_label
+    join v_requests_cost r on r.turn_id = o.turn_id
+    where d.ancestor_label = $label
+"""  # noqa: S608
 
 
 @dataclass(frozen=True)
@@ -70,14 +85,24 @@ def _read_header(ledger: "Ledger", label: str) -> Header:
         row["failed_turns"],
         row["models"],
         tokens_of(row),
+        cost_of(row),
+        _cost_of_subagents(ledger, label),
     )
+
+
+def _cost_of_subagents(ledger: "Ledger", label: str) -> Cost | None:
+    if not ledger.sql("select 1 from sessions where parent_session_label = $1 limit 1", [label]).rows():
+        return None
+    [row] = fetch(ledger, _COST_OF_SUBAGENTS, {"label": label})
+    return cost_of(row)
 
 
 def _read_turns(ledger: "Ledger", places: Sequence[tuple[int, str]], limit: int) -> Iterator[Turn]:
     turn_ids = [turn_id for _, turn_id in places]
     sizes = dict(ledger.sql(_SIZES, {"turns": turn_ids, "limit": limit}).rows()) if turn_ids else {}
+    costs = {row["turn_id"]: cost_of(row) for row in fetch(ledger, _COSTS, {"turns": turn_ids})} if turn_ids else {}
     for batch in _batches(places, sizes):
-        yield from Batch(ledger, {turn_id: place for place, turn_id in batch}, limit).turns()
+        yield from Batch(ledger, {turn_id: place for place, turn_id in batch}, limit, costs).turns()
 
 
 def _batches(places: Sequence[tuple[int, str]], sizes: Mapping[str, int]) -> Iterator[list[tuple[int, str]]]:

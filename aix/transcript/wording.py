@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from itertools import groupby
 
-from aix.formats.people import local_time, one_line, short_count, short_duration
-from aix.transcript.model import Call, Compaction, File, Header, Message, Subagent, Tokens, Turn
+from aix.formats.people import dollars, local_time, one_line, short_count, short_duration
+from aix.transcript.model import Call, Compaction, Cost, File, Header, Message, Subagent, Tokens, Turn
 from aix.transcript.readable import telling_parameter
 
 _TELLING_CHARACTERS = 100
@@ -28,6 +28,8 @@ def session_facts(header: Header, zone: tzinfo) -> Iterator[str]:
     yield " · ".join(fact for fact in facts if fact)
     if header.tokens.total is not None:
         yield tokens_text(header.tokens)
+    if costs := [cost for cost in (cost_text(header.cost), _subagents_text(header.subagent_cost)) if cost]:
+        yield " · ".join(costs)
     if header.parent_session_label:
         yield f"spawned by {header.parent_session_label}"
 
@@ -39,6 +41,7 @@ def turn_facts(turn: Turn, zone: tzinfo) -> str:
         local_time(turn.started_at, zone),
         turn.model,
         "" if turn.tokens.total is None else f"{short_count(turn.tokens.total)} tokens",
+        cost_text(turn.cost),
         short_duration(duration) if duration and duration > 0 else "",
         turn_trouble(turn),
     ]
@@ -61,6 +64,23 @@ def tokens_text(tokens: Tokens) -> str:
     }
     parts = ", ".join(f"{short_count(count)} {kind}" for kind, count in kinds.items() if count is not None)
     return f"{short_count(tokens.total or 0)} tokens" + (f": {parts}" if parts else "")
+
+
+def cost_text(cost: Cost) -> str:
+    """Say what something cost at list price, what it likely was, and how much of it has no price.
+
+    >>> cost_text(Cost(Decimal("1.2"), Decimal("1.5"), 3))
+    '$1.20, likely $1.50, 3 requests unpriced'
+    """
+    usd, likely = (None if amount is None else dollars(amount) for amount in (cost.usd, cost.estimated_usd))
+    unpriced = f"{_counted(cost.unpriced_requests, 'request')} unpriced" if cost.unpriced_requests else ""
+    parts = [usd, f"likely {likely}" if likely not in (None, usd) else "", unpriced]
+    return ", ".join(part for part in parts if part)
+
+
+def _subagents_text(cost: Cost | None) -> str:
+    text = "" if cost is None else cost_text(cost)
+    return f"subagents {text}" if text else ""
 
 
 def sender(message: Message) -> str:

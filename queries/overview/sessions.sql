@@ -23,6 +23,9 @@
 -- column cached_input_tokens: BIGINT; input read from the cache
 -- column cache_write_tokens: BIGINT; input written to the cache
 -- column total_tokens: BIGINT; all of these together
+-- column cost_usd: DECIMAL(38,12); list price of the tokens that the requests of these turns report; NULL when unknown
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the output estimated where its count is not final
+-- column unpriced_requests: BIGINT; requests of these turns with tokens that have no price, and so in no cost
 -- caveat: A turn that several sessions share, because one was resumed or forked from another, is counted for each.
 -- caveat: Work of subagents is counted for their own sessions only, and an abandoned branch for the session that ends it.
 with session_turn as (
@@ -58,6 +61,16 @@ model_by_session as (
   union
   select s.label, r.model from session_turn s join requests r on r.turn_id = s.turn_id where r.model is not null
 ),
+cost_by_session as (
+  select
+    s.label,
+    sum(r.cost_usd) as cost_usd,
+    sum(r.cost_estimated_usd) as cost_estimated_usd,
+    count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests
+  from session_turn s
+  join v_requests_cost r on r.turn_id = s.turn_id
+  group by s.label
+),
 models_by_session as (
   select label, string_agg(model, ', ' order by model) as models from model_by_session group by label
 )
@@ -82,10 +95,14 @@ select
   try_cast(n.output_tokens as bigint) as output_tokens,
   try_cast(n.cached_input_tokens as bigint) as cached_input_tokens,
   try_cast(n.cache_write_tokens as bigint) as cache_write_tokens,
-  try_cast(n.total_tokens as bigint) as total_tokens
+  try_cast(n.total_tokens as bigint) as total_tokens,
+  cast(q.cost_usd as decimal(38, 12)) as cost_usd,
+  cast(q.cost_estimated_usd as decimal(38, 12)) as cost_estimated_usd,
+  cast(coalesce(q.unpriced_requests, 0) as bigint) as unpriced_requests
 from sessions s
 left join session_context c on c.label = s.label
 left join turns head on head.id = s.thread_id
 left join sums n on n.label = s.label
 left join models_by_session m on m.label = s.label
+left join cost_by_session q on q.label = s.label
 order by s.updated_at desc, s.label

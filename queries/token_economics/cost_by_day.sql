@@ -26,6 +26,7 @@
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
+
 -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
 with quarter as (
   select distinct cast(floor(requested_at / 900000) as bigint) as quarter_hour

@@ -2,13 +2,6 @@
 -- question: Which requests fall into the time, project, origin, model, session and tag that were asked for?
 -- why: Every figure of cost is a sum over these rows, so that the same filters mean the same everywhere.
 -- grain: request
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
 -- column request_id: VARCHAR; the request
 -- column turn_id: VARCHAR; the turn it served; NULL for side calls
 -- column message_id: VARCHAR; the message it gave
@@ -62,6 +55,7 @@
 -- column unpriced_tokens: BIGINT; its tokens where they have no price
 -- column has_final_usage: BOOLEAN; whether tokens are reported and the output is the final count
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
+
 -- What is known by turn is put together first: there are far fewer turns than requests.
 with tagged_session as (
   select entity_id as label from tags where entity_type = 'sessions' and tag = getvariable('tag')

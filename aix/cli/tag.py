@@ -1,0 +1,147 @@
+"""`aix tag add`, `aix tag rm` and `aix tag ls`."""
+
+import time
+from collections.abc import Iterator
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.command import Group
+from aix.cli.options import ledger_option, listing_output
+from aix.cli.stdout import emit_text
+from aix.config import load_config
+from aix.formats import Listing, ListingColumn
+from aix.formats.people import local_time, one_line
+from aix.reading.ledger import Ledger, open_ledger
+
+if TYPE_CHECKING:
+    from aix.ledger.tagging import Entity
+    from aix.reading.result import Result
+
+_TITLE_CHARACTERS = 72
+_CHANGES = (ListingColumn("tag"), ListingColumn("entity_type"), ListingColumn("entity_id"), ListingColumn("change"))
+_PEOPLES_COLUMNS = tuple(ListingColumn(name) for name in ("tag", "added", "kind", "name", "title"))
+
+
+@click.group(cls=Group, invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Give tags to sessions and turns, take them away, list them.
+
+    A tag says what no log knows: the customer, the sprint, the experiment. Every question about cost takes --tag.
+    Tags stay when histories are imported again, and go when what they were given to is forgotten.
+
+    \b
+      aix tag add billing 5b1f03ab 77c0e1d2
+      aix tag ls --tag billing
+      aix cost --tag billing
+      aix tag rm billing 5b1f03ab
+    """
+    if ctx.invoked_subcommand is None:
+        emit_text(ctx.get_help())
+
+
+@command.command()
+@click.argument("tag")
+@click.argument("names", nargs=-1, required=True, metavar="SESSION|TURN...")
+@ledger_option
+@listing_output
+def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
+    """Give a tag to sessions and turns.
+
+    They are named as for `aix show`: by label, alias, id, or the beginning of one. TAG is any text on one line of at
+    most 100 characters. Either all get the tag or, when one is not known, none. What has the tag already keeps it, with
+    the time at which it was first given.
+
+    \b
+      aix tag add billing 5b1f03ab
+      aix tag add "sprint 12" 5b1f03ab 77c0e1d2
+    """
+    from aix.ledger.tagging import add_tag, check_tag
+
+    check_tag(tag)
+    entities = _entities(ledger, names)
+    new = set(add_tag(ledger, tag, entities, time.time_ns() // 10**6))
+    return _changes(tag, {entity: "added" if entity in new else "had it already" for entity in entities})
+
+
+@command.command()
+@click.argument("tag")
+@click.argument("names", nargs=-1, metavar="[SESSION|TURN]...")
+@click.option("--everywhere", is_flag=True, help="Take the tag from all that have it.")
+@ledger_option
+@listing_output
+def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> Listing:  # noqa: FBT001 - click's
+    """Take a tag from sessions and turns.
+
+    \b
+      aix tag rm billing 5b1f03ab
+      aix tag rm billing --everywhere
+    """
+    if everywhere == bool(names):
+        raise click.UsageError("Say what to take the tag from: SESSION or TURN, or --everywhere.")
+    from aix.ledger.tagging import remove_tag
+
+    entities = None if everywhere else _entities(ledger, names)
+    had = remove_tag(ledger, tag, entities)
+    changes = {entity: "removed" if entity in set(had) else "did not have it" for entity in entities or had}
+    return _changes(tag, changes)
+
+
+@command.command()
+@click.option("--tag", metavar="TAG", help="Only this tag.")
+@ledger_option
+@listing_output
+@click.pass_context
+def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
+    """List tags, and what has them.
+
+    All formats but the table have every column of queries/overview/tags.sql, with exact values.
+
+    \b
+      aix tag ls
+      aix tag ls --tag billing --json
+    """
+    from aix.library.packs import find_query
+
+    opened = open_ledger(ledger)
+    tags = find_query("overview/tags").sql
+    sql = f"select * from (\n{tags}\n) where $tag is null or tag = $tag order by tag, entity_type, entity_id"  # noqa: S608
+    found = opened.sql(sql, {"tag": tag})
+    listing = found.listing()
+    zone = load_config(ctx.obj).timezone
+    return Listing(
+        listing.columns,
+        listing.rows,
+        listing.arrow_reader,
+        for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, found, zone)),
+    )
+
+
+def _entities(ledger: Path, names: tuple[str, ...]) -> list["Entity"]:
+    """Return what the names stand for, each once."""
+    from aix.ledger.tagging import Entity
+
+    with open_ledger(ledger) as opened:
+        found = [opened.find(name) for name in names]
+    return list(dict.fromkeys(Entity(f"{named.kind}s", named.key) for named in found))
+
+
+def _changes(tag: str, changes: dict["Entity", str]) -> Listing:
+    return Listing(_CHANGES, [(tag, entity.table, entity.key, change) for entity, change in changes.items()])
+
+
+def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
+    from aix.reading.session_search import names_to_type
+
+    names = names_to_type(ledger)
+    for tag, table, key, title, added_at in found:
+        yield (
+            tag,
+            local_time(added_at, zone),
+            table.removesuffix("s"),
+            names.get(key, key) if table == "sessions" else key,
+            one_line(title, _TITLE_CHARACTERS) if title else None,
+        )

@@ -1,0 +1,116 @@
+"""Tags that users give to sessions and turns.
+
+A tag is a row of its own beside the conversations: reading a source anew leaves it, forgetting what it was given to
+removes it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from aix.errors import TagError, UnknownNameError
+from aix.ledger.addition import add
+from aix.ledger.commit import Stage, commit
+from aix.ledger.delivery import Delivery
+from aix.ledger.groups import Groups
+from aix.ledger.manifest import Manifest, Segment, has_groups, read_latest
+from aix.ledger.nodes import node_expressions
+from aix.ledger.staging import staging_folder
+from aix.ledger.views import create_views
+from aix.ledger.workbench import Workbench, engine_errors_of
+from aix.schema import TABLES
+from aix.schema.checks import batch_from_rows
+from aix.schema.sql import quote_name
+
+LONGEST_TAG = 100
+_TAGS = TABLES["tags"]
+_SOURCE = "user"
+
+
+@dataclass(frozen=True, order=True)
+class Entity:
+    """Something that can have tags: a row of a table, by its key."""
+
+    table: str
+    key: str
+
+
+def check_tag(tag: str) -> None:
+    """Raise `TagError` for a text that cannot be a tag."""
+    if not tag.strip():
+        raise TagError(tag, "it is empty")
+    if tag != tag.strip():
+        raise TagError(tag, "it begins or ends with a blank")
+    if len(tag) > LONGEST_TAG:
+        raise TagError(tag, f"it has {len(tag)} characters, and {LONGEST_TAG} is the limit")
+    if not tag.isprintable():
+        raise TagError(tag, "it holds a character that cannot be printed")
+
+
+def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -> list[Entity]:
+    """Give a tag to sessions and turns, in one commit, and return those that did not have it."""
+    check_tag(tag)
+    read_latest(ledger)
+    without: list[Entity] = []
+
+    def look(base: Manifest, stage: Stage) -> Manifest:  # noqa: ARG001 - the signature of a preparation
+        with duckdb.connect() as connection:
+            create_views(connection, ledger, base)
+            _check_there(connection, entities)
+            having = _having(connection, tag)
+        without[:] = [entity for entity in entities if entity not in having]
+        return base
+
+    rows = [
+        {"entity_type": entity.table, "entity_id": entity.key, "tag": tag, "added_at": added_at} for entity in entities
+    ]
+    with staging_folder(ledger) as folder:
+        delivery = Delivery(folder / "tags")
+        with delivery:
+            delivery.add(_SOURCE, _TAGS, batch_from_rows(_TAGS, rows))
+        add(ledger, [delivery.files()], prepare=look)
+    return without
+
+
+def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None) -> list[Entity]:
+    """Take a tag from sessions and turns, or from all that have it, in one commit, and return those that had it."""
+    if not has_groups(read_latest(ledger)):
+        add(ledger, [])
+    had: list[Entity] = []
+
+    def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+        groups = Groups(base, stage)
+        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+            create_views(bench.connection, ledger, base)
+            having = _having(bench.connection, tag)
+            had[:] = sorted(having if entities is None else having.keys() & set(entities))
+            if not had:
+                return base.tables
+            nodes = pa.array([having[entity] for entity in had], pa.uint64())
+            for name, part in groups.holding(nodes, nodes).items():
+                groups.remove(bench, name, part)
+            groups.merge()
+            return groups.tables()
+
+    commit(ledger, change)
+    return had
+
+
+def _check_there(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) -> None:
+    """Another writer may have forgotten what was there when its name was looked up."""
+    for table in {entity.table for entity in entities}:
+        column = quote_name(TABLES[table].key[0])
+        keys = {entity.key for entity in entities if entity.table == table}
+        found = connection.execute(f"select {column} from {table} where {column} in (select unnest($1))", [list(keys)])
+        if gone := sorted(keys - {key for (key,) in found.fetchall()}):
+            raise UnknownNameError(table.removesuffix("s"), gone[0], ())
+
+
+def _having(connection: duckdb.DuckDBPyConnection, tag: str) -> dict[Entity, int]:
+    """Return what has the tag, each with the node of the row that says so."""
+    node = node_expressions(_TAGS)[0]
+    found = connection.execute(f"select entity_type, entity_id, {node} from tags where tag = $1", [tag])
+    return {Entity(table, key): node for table, key, node in found.fetchall()}

@@ -1,0 +1,129 @@
+"""`status.json`: the recent use of a ledger in a small file, so that to say it takes neither DuckDB nor a query.
+
+    LEDGER/status.json    what was used in each quarter of an hour of the last 62 days on which anything was
+
+It is disposable: it is made of a version, and made again when it is missing, of another version or of another AIX. It
+holds no day, week or month: which these are depends on the time zone and the moment at which somebody asks.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+
+from aix import __version__
+from aix.errors import AixError, LedgerNotFoundError
+from aix.ledger.manifest import read_latest, version_numbers
+
+STATUS_FILE = "status.json"
+_QUARTER_MS = 900_000
+_LAST_IMPORT = "select max(coalesce(finished_at, started_at)) from import_runs"
+_SESSIONS = "select count(*) from sessions"
+
+
+class Use(msgspec.Struct, frozen=True, array_like=True):
+    """What was used in a quarter of an hour; None is not known."""
+
+    quarter_hour: int
+    requests: int
+    unpriced_requests: int
+    tokens: int | None
+    cost_usd: Decimal | None
+    cost_estimated_usd: Decimal | None
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What is known of a version without opening it."""
+
+    version: int
+    made_by: str
+    """The version of AIX."""
+    sessions: int
+    imported_at: int | None
+    """When the last import that brought something ended, in Unix ms."""
+    uses: tuple[Use, ...]
+
+
+@dataclass(frozen=True)
+class Total:
+    """What was used in a period."""
+
+    from_ms: int
+    requests: int
+    unpriced_requests: int
+    tokens: int | None
+    cost_usd: Decimal | None
+    """None when there were requests and the cost of none is known."""
+    cost_estimated_usd: Decimal | None
+
+
+def read_summary(ledger: Path) -> Summary:
+    """Return the summary of the newest version: that of the file, or a new one."""
+    versions = version_numbers(ledger)
+    if not versions:
+        raise LedgerNotFoundError(ledger)
+    try:
+        stored = msgspec.json.decode((ledger / STATUS_FILE).read_bytes(), type=Summary)
+    except (OSError, msgspec.MsgspecError):
+        return refresh_summary(ledger)
+    is_current = stored.version == versions[-1] and stored.made_by == __version__
+    return stored if is_current else refresh_summary(ledger)
+
+
+def note_summary(ledger: Path) -> None:
+    """Bring the file up to date, where that can be done; the ledger is whole without it."""
+    with suppress(AixError):
+        refresh_summary(ledger)
+
+
+def refresh_summary(ledger: Path) -> Summary:
+    """Make the summary of the newest version, and keep it where that can be written."""
+    from aix.ledger.notes import write_note
+    from aix.reading.ledger import Ledger
+
+    folder = ledger.expanduser().absolute()
+    with Ledger(folder, read_latest(folder)) as opened:
+        [(imported_at,)] = opened.sql(_LAST_IMPORT).rows()
+        [(sessions,)] = opened.sql(_SESSIONS).rows()
+        uses = tuple(Use(*row) for row in opened.query("overview/recent_use"))
+        summary = Summary(opened.version, __version__, sessions, imported_at, uses)
+    write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
+    return summary
+
+
+def totals(summary: Summary, now_ms: int, zone: tzinfo) -> dict[str, Total]:
+    """Add up the day, the week from Monday on, and the month in which clocks in the zone are at that moment."""
+    now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(zone)
+    today = datetime(now.year, now.month, now.day)
+    monday = today - timedelta(days=today.weekday())
+    first = today.replace(day=1)
+    periods = {
+        "today": (today, today + timedelta(days=1)),
+        "week": (monday, monday + timedelta(days=7)),
+        "month": (first, (first + timedelta(days=31)).replace(day=1)),
+    }
+    return {
+        name: _total(summary.uses, *(int(day.replace(tzinfo=zone).timestamp() * 1000) for day in days))
+        for name, days in periods.items()
+    }
+
+
+def _total(uses: Iterable[Use], from_ms: int, until_ms: int) -> Total:
+    of_period = [use for use in uses if from_ms <= use.quarter_hour * _QUARTER_MS < until_ms]
+    return Total(
+        from_ms,
+        sum(use.requests for use in of_period),
+        sum(use.unpriced_requests for use in of_period),
+        sum(known) if (known := [use.tokens for use in of_period if use.tokens is not None]) or not of_period else None,
+        _sum_known([use.cost_usd for use in of_period]),
+        _sum_known([use.cost_estimated_usd for use in of_period]),
+    )
+
+
+def _sum_known(amounts: list[Decimal | None]) -> Decimal | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known, Decimal(0)) if known or not amounts else None

@@ -1,0 +1,32 @@
+-- title: Recent use, by quarter of an hour
+-- question: What was used in each quarter of an hour of the last 62 days on which anything was?
+-- why: The days, weeks and months of every time zone are made of such quarters: `aix status` adds them up.
+-- grain: quarter of an hour
+-- column quarter_hour: BIGINT; quarters of an hour since 1970
+-- column requests: BIGINT; requests made in it
+-- column unpriced_requests: BIGINT; those with tokens that have no price
+-- column tokens: BIGINT; tokens of all kinds; NULL when unknown
+-- column cost_usd: DECIMAL(38,12); computed at list price from the reported tokens; NULL when no price is known
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the output estimated where its count is not final
+-- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
+with day as (
+  select distinct cast(floor(requested_at / 86400000) as bigint) as number from requests
+),
+recent_day as (
+  select number from day order by number desc limit 62
+),
+beginning as (
+  select min(number) * 86400000 as began_at from recent_day
+)
+select
+  cast(floor(r.requested_at / 900000) as bigint) as quarter_hour,
+  count(*) as requests,
+  count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests,
+  cast(sum(case when r.has_usage then coalesce(r.context_tokens, 0) + coalesce(r.output_tokens, 0) end) as bigint)
+    as tokens,
+  cast(sum(r.cost_usd) as decimal(38, 12)) as cost_usd,
+  cast(sum(r.cost_estimated_usd) as decimal(38, 12)) as cost_estimated_usd
+from v_requests_cost r
+join beginning b on r.requested_at >= b.began_at
+group by cast(floor(r.requested_at / 900000) as bigint)
+order by quarter_hour

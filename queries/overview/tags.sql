@@ -1,0 +1,19 @@
+-- title: Tags
+-- question: Which sessions and turns did people tag, and how?
+-- why: Tags say what a log cannot: the customer, the sprint, the experiment that work was done for.
+-- grain: tag and what has it
+-- column tag: VARCHAR; the tag
+-- column entity_type: VARCHAR; the table of what has it: sessions, turns
+-- column entity_id: VARCHAR; its key there: the label of a session, the id of a turn
+-- column title: VARCHAR; the title of the session, else the task that a subagent was given
+-- column added_at: BIGINT; when the tag was first given, in Unix ms
+select
+  t.tag,
+  t.entity_type,
+  t.entity_id,
+  coalesce(c.title, s.task_description) as title,
+  t.added_at
+from tags t
+left join sessions s on t.entity_type = 'sessions' and s.label = t.entity_id
+left join session_context c on c.label = s.label
+order by t.tag, t.entity_type, t.entity_id
