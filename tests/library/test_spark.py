@@ -70,7 +70,7 @@ def choices(duck: duckdb.DuckDBPyConnection) -> list[Values]:
         select c.project, r.model, s.origin
         from requests r join session_context c on c.label = r.session_label join sessions s on s.label = c.label
         where c.project is not null and r.model is not null
-        group by all order by count(*) desc, all limit 1
+        group by all order by count(*) desc, c.project, r.model, s.origin limit 1
         """
     ).fetchone()
     assert times
