@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.ledger.manifest import Manifest
-from aix.query_files import query_root
 from aix.schema import TABLES, Table, Type
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ Rows = list[tuple[object, ...]]
 
 _PARAMETER = re.compile(r"^-- param (?P<name>\w+): (?P<type>\w+) = ", re.MULTILINE)
 _ENGINE = re.compile(r"^-- engine: (?P<engine>\w+)(; (?P<reason>.+))?$", re.MULTILINE)
+QUERIES = Path(__file__).parents[2] / "queries"
 _VIEWS = "views"
 _SPARK_TYPES = {Type.VARCHAR: "STRING", Type.VECTOR: "ARRAY<FLOAT>"}
 _SETTINGS = {
@@ -49,12 +49,12 @@ _SETTINGS = {
 
 def library_files() -> list[Path]:
     """Every file that asks a question."""
-    return sorted(path for path in query_root().glob("*/*.sql") if path.parent.name != _VIEWS)
+    return sorted(path for path in QUERIES.glob("*/*.sql") if path.parent.name != _VIEWS)
 
 
 def view_files() -> dict[str, Path]:
     """The building blocks by name."""
-    return {path.stem: path for path in (query_root() / _VIEWS).glob("*.sql")}
+    return {path.stem: path for path in (QUERIES / _VIEWS).glob("*.sql")}
 
 
 def declared_parameters(sql: str) -> dict[str, str]:
@@ -70,28 +70,63 @@ def reason_for_duckdb_only(sql: str) -> str | None:
 
 def views_in_order() -> list[tuple[str, str]]:
     """Name and SQL of each building block, after those that it is made of."""
-    from sqlglot import exp, parse_one
-
     texts = {name: path.read_text("utf-8") for name, path in view_files().items()}
-    sources = {
-        name: {table.name for table in parse_one(sql, read="duckdb").find_all(exp.Table)} & texts.keys() - {name}
-        for name, sql in texts.items()
-    }
+    sources = {name: _tables_of(sql) & texts.keys() - {name} for name, sql in texts.items()}
     return [(name, texts[name]) for name in TopologicalSorter(sources).static_order()]
 
 
-def spark_sql(sql: str, values: Values | None = None) -> str:
-    """Write a file of the library as Spark's SQL, with these values for its parameters."""
+def spark_sql(sql: str, values: Values, views: Mapping[str, str]) -> str:
+    """Write a file of the library as Spark's SQL, with these values for its parameters and these names for views."""
     from sqlglot import exp, parse_one
 
     def bind(node: "Expression") -> "Expression":
         if isinstance(node, exp.Anonymous) and node.name.lower() == "getvariable":
-            value = (values or {}).get(node.expressions[0].name)
+            value = values.get(node.expressions[0].name)
             literal = exp.convert(value)
             return exp.cast(literal, "double") if isinstance(value, float) else literal
+        if isinstance(node, exp.Table) and node.name in views:
+            alias = node.alias_or_name  # by which the columns may be named
+            node.set("this", exp.to_identifier(views[node.name]))
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
         return node
 
     return str(parse_one(sql, read="duckdb").transform(bind).sql(dialect="spark"))
+
+
+class SparkLedger:
+    """One version of a ledger in Spark. Tables, and views for each set of values that was asked for, are read once."""
+
+    def __init__(self, session: "SparkSession", ledger: Path, manifest: Manifest) -> None:
+        self._session = session
+        self._values: list[Values] = []
+        for table in TABLES.values():
+            self._keep(table.name, self._table(table, ledger, manifest))
+
+    def rows(self, sql: str, values: Values) -> Rows:
+        """Run a file of the library with these values set."""
+        return [tuple(row) for row in self._session.sql(spark_sql(sql, values, self._views(values))).collect()]
+
+    def _views(self, values: Values) -> dict[str, str]:
+        """Return the name of each view as it is with these values: a view may depend on them."""
+        if values in self._values:
+            return {name: f"{name}_{self._values.index(values)}" for name in view_files()}
+        names: dict[str, str] = {}
+        for name, sql in views_in_order():
+            kept = f"{name}_{len(self._values)}"
+            self._keep(kept, self._session.sql(spark_sql(sql, values, names)))
+            names[name] = kept
+        self._values.append(values)
+        return names
+
+    def _table(self, table: Table, ledger: Path, manifest: Manifest) -> "DataFrame":
+        schema = ", ".join(f"`{column.name}` {_SPARK_TYPES.get(column.type, column.type)}" for column in table)
+        files = [str(ledger / segment.path) for segment in manifest.tables.get(table.name, ())]
+        reader = self._session.read.schema(schema)
+        return reader.parquet(*files) if files else self._session.createDataFrame([], schema)
+
+    def _keep(self, name: str, rows: "DataFrame") -> None:
+        rows.coalesce(1).createOrReplaceTempView(name)
+        self._session.catalog.cacheTable(name)
 
 
 @contextmanager
@@ -112,25 +147,7 @@ def spark_session(scratch: Path) -> Iterator["SparkSession"]:
         session.stop()
 
 
-def register(session: "SparkSession", ledger: Path, manifest: Manifest) -> None:
-    """Give Spark the tables of a version and the views of the library, each computed once."""
-    for table in TABLES.values():
-        _keep(session, table.name, _table(session, table, ledger, manifest))
-    for name, sql in views_in_order():
-        _keep(session, name, session.sql(spark_sql(sql)))
+def _tables_of(sql: str) -> set[str]:
+    from sqlglot import exp, parse_one
 
-
-def rows_on_spark(session: "SparkSession", sql: str, values: Values) -> Rows:
-    """Run a file of the library."""
-    return [tuple(row) for row in session.sql(spark_sql(sql, values)).collect()]
-
-
-def _table(session: "SparkSession", table: Table, ledger: Path, manifest: Manifest) -> "DataFrame":
-    schema = ", ".join(f"`{column.name}` {_SPARK_TYPES.get(column.type, column.type)}" for column in table)
-    files = [str(ledger / segment.path) for segment in manifest.tables.get(table.name, ())]
-    return session.read.schema(schema).parquet(*files) if files else session.createDataFrame([], schema)
-
-
-def _keep(session: "SparkSession", name: str, rows: "DataFrame") -> None:
-    rows.coalesce(1).createOrReplaceTempView(name)
-    session.catalog.cacheTable(name)
+    return {table.name for table in parse_one(sql, read="duckdb").find_all(exp.Table)}
