@@ -10,8 +10,8 @@
 -- column params_hash: VARCHAR; hash of the parameters
 -- column result_chars: BIGINT; length of the result
 -- column status_before: VARCHAR; how the same call ended the time before
--- Most parameters occur once in the whole ledger: those calls need no session.
 with seen_again as (
+  -- Most parameters occur once in the whole ledger: those calls need no session.
   select params_hash from tool_call_facts where params_hash is not null group by params_hash having count(*) > 1
 ),
 candidate as (
