@@ -30,7 +30,6 @@ _PARAMETER = re.compile(r"(?P<type>[a-z]+) = (?P<default>[^;]*[^; ]); (?P<meanin
 _COLUMN = re.compile(r"(?P<type>[A-Z][^;]*[^; ]); (?P<meaning>.+)")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORDS = re.compile(r"(?:^|\W)one of (?P<words>[\w-]+(?:(?:, | or )[\w-]+)+)$")
-_SENTENCE = re.compile("-- [A-Z]")  # a comment on the statement: words of the header are small
 _COMMENT = re.compile("--.*")
 _WORD = re.compile(r"\w+")
 
@@ -170,7 +169,7 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
 
 def _header_lines(path: Path, sql: str) -> Iterator[_Line]:
     for number, text in enumerate(sql.splitlines(), start=1):
-        if not text.startswith("--") or _SENTENCE.match(text):
+        if not text.startswith("--"):
             return
         match = _LINE.fullmatch(text)
         if match is None:
