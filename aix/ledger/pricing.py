@@ -100,9 +100,9 @@ def _pairs(ledger: Path, segments: Sequence[Segment]) -> set[Pair]:
 
 
 def _write(stage: "Stage", chooser: Chooser, pairs: Iterable[Pair]) -> Segment:
-    named = sorted({*chooser.named(), *pairs})
-    prices = (price for pair in named for price in chooser.choose(*pair))
-    return stage.write(_MODEL_PRICES, _model_price_batches(prices))
+    named = chooser.named
+    found = {**named, **{pair: chooser.choose(*pair) for pair in pairs if pair not in named}}
+    return stage.write(_MODEL_PRICES, _model_price_batches(price for pair in sorted(found) for price in found[pair]))
 
 
 def _model_price_batches(prices: Iterable[ModelPrice]) -> Iterator[pa.RecordBatch]:
