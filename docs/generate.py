@@ -172,11 +172,11 @@ def _queries_page() -> Iterator[str]:
     views = read_views(view_folder())
     yield "# Queries"
     yield ""
-    yield "<!-- Made from the headers of the files by docs/generate.py. Do not edit: change those and run `make docs`. -->"
+    yield "<!-- Made from the files' headers by docs/generate.py. Do not edit: change those and run `make docs`. -->"
     yield ""
-    yield "One file, one question. `aix query NAME` runs one, `aix query NAME --help` explains it, and every file runs as it"
-    yield "is in any DuckDB client on `ledger.duckdb`. [docs/queries.md](../docs/queries.md) tells how to change one and how"
-    yield "to add your own. `NAME.expected.csv` is what a query returns on the fixtures."
+    yield "One file, one question. `aix query NAME` runs one, `aix query NAME --help` explains it, and every file runs"
+    yield "as it is in any DuckDB client on `ledger.duckdb`. [docs/queries.md](../docs/queries.md) tells how to change one"
+    yield "and how to add your own. `NAME.expected.csv` is what a query returns on the fixtures."
     yield ""
     for pack, members in groupby(queries, key=lambda query: query.pack):
         yield f"## {pack}"
