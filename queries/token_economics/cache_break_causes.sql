@@ -17,7 +17,7 @@
 -- column lost_cost_usd: DECIMAL(38,12); what that cost beyond reading them; NULL when none has a price
 -- column unpriced_breaks: BIGINT; breaks without a price
 -- column median_gap_s: DOUBLE; median of the seconds since the request before
--- caveat: After a compaction or a rewind the inputs have less in common than their length says; the loss is an upper bound.
+-- caveat: After a compaction or a rewind the inputs have less in common than their length says: an upper bound.
 -- caveat: A cache is left too long after 5 minutes, or after 1 hour where it was written for 1 hour.
 select
   cause,

@@ -23,7 +23,7 @@
 -- column cache_write_tokens: BIGINT; input written to the cache
 -- column lost_tokens: BIGINT; what both inputs could have in common, less what was read from the cache
 -- column lost_cost_usd: DECIMAL(38,12); these tokens at the price of writing less that of reading; NULL without a price
--- caveat: After a compaction or a rewind the inputs have less in common than their length says; the loss is an upper bound.
+-- caveat: After a compaction or a rewind the inputs have less in common than their length says: an upper bound.
 -- caveat: A cache is left too long after 5 minutes, or after 1 hour where it was written for 1 hour.
 select
   request_id, turn_id, session_label, requested_at, model, cause,

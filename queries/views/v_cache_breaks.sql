@@ -56,7 +56,8 @@ select
     when c.request_id is not null then 'compaction'
     when b.before_model is distinct from b.model then 'model_switch'
     when b.gap_ms > 3600000 then 'ttl'
-    when b.gap_ms > 300000 and coalesce(b.before_write_1h_tokens, 0) + coalesce(b.cache_write_1h_tokens, 0) = 0 then 'ttl'
+    when b.gap_ms > 300000 and not coalesce(b.before_write_1h_tokens > 0 or b.cache_write_1h_tokens > 0, false)
+      then 'ttl'
     else 'prefix_changed'
   end as cause,
   b.gap_ms,
