@@ -1,0 +1,57 @@
+-- title: Carry cost
+-- question: What do tool results cost over their life, because every later request sends them again?
+-- why: A large result early in a session costs far more than its first reading; names the tools whose output is worth cutting.
+-- grain: tool, or call
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- param per: text = tool; tool, or call for a row for each call
+-- column tool_name: VARCHAR; the tool
+-- column call_id: VARCHAR; the call; NULL where the row stands for a tool
+-- column calls: BIGINT; calls
+-- column result_tokens: BIGINT; tokens of their results; NULL when unknown
+-- column requests_carried: BIGINT; later requests that sent these results again, summed over the calls
+-- column cost_usd: DECIMAL(38,12); result tokens at the cache read price of each of these requests; NULL without a price
+-- column cost_share: DOUBLE; share of the carry cost of all results
+-- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
+-- caveat: A result is carried until the next compaction or the last request of its session that is counted.
+-- caveat: That every later request reads it from the cache is assumed; where the cache was lost, it cost more.
+with carried as (
+  select
+    t.call_id,
+    t.tool_name,
+    t.result_tokens,
+    t.is_measured,
+    k.later_requests,
+    cast(t.result_tokens * k.later_read_usd as decimal(38, 12)) as cost_usd
+  from v_result_tokens t
+  join v_carry k on k.message_id = t.message_id
+),
+summed as (
+  select
+    tool_name,
+    case when getvariable('per') = 'call' then call_id end as call_id,
+    count(distinct call_id) as calls,
+    cast(sum(result_tokens) as bigint) as result_tokens,
+    cast(sum(later_requests) as bigint) as requests_carried,
+    sum(cost_usd) as cost_usd,
+    bool_or(is_measured) as has_measured,
+    bool_and(is_measured) as has_only_measured
+  from carried
+  group by 1, 2
+)
+select
+  tool_name,
+  call_id,
+  calls,
+  result_tokens,
+  requests_carried,
+  cost_usd,
+  cast(cost_usd as double) / nullif(cast(sum(cost_usd) over () as double), 0) as cost_share,
+  case when has_only_measured then 'measured' when has_measured then 'mixed' else 'estimated' end as basis
+from summed
+order by cost_usd desc nulls last, tool_name, call_id

@@ -1,0 +1,54 @@
+-- title: MCP overhead
+-- question: What do the results of each MCP server take of the context, and what does it cost to carry them?
+-- why: A server that is hardly used, or that answers at length, costs with every request.
+-- grain: MCP server
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column server: VARCHAR; the server, as it is named in mcp__server__tool
+-- column tools_used: BIGINT; different tools of it that were called
+-- column calls: BIGINT; calls
+-- column failed_calls: BIGINT; calls that failed or were denied
+-- column sessions: BIGINT; sessions that called it
+-- column last_used_at: BIGINT; when it was last called, in Unix ms
+-- column result_tokens: BIGINT; tokens of its results; NULL when unknown
+-- column result_share: DOUBLE; share of the result tokens of all tools
+-- column carry_cost_usd: DECIMAL(38,12); what later requests paid to read these results again; NULL without a price
+-- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
+-- caveat: The definitions of a server's tools stand in the context of every request, used or not; no log shows their size.
+-- caveat: A server that was connected and never called is not listed.
+with carried as (
+  select
+    t.call_id,
+    t.tool_name,
+    t.result_tokens,
+    t.is_measured,
+    k.session_label,
+    cast(t.result_tokens * k.later_read_usd as decimal(38, 12)) as cost_usd
+  from v_result_tokens t
+  join v_carry k on k.message_id = t.message_id
+),
+total as (
+  select sum(result_tokens) as result_tokens from carried
+)
+select
+  split_part(c.tool_name, '__', 2) as server,
+  count(distinct c.tool_name) as tools_used,
+  count(distinct c.call_id) as calls,
+  count(distinct case when t.status = 'failed' then c.call_id end) as failed_calls,
+  count(distinct c.session_label) as sessions,
+  max(t.started_at) as last_used_at,
+  cast(sum(c.result_tokens) as bigint) as result_tokens,
+  cast(sum(c.result_tokens) as double) / nullif(cast(max(n.result_tokens) as double), 0) as result_share,
+  sum(c.cost_usd) as carry_cost_usd,
+  case when bool_and(c.is_measured) then 'measured' when bool_or(c.is_measured) then 'mixed' else 'estimated' end as basis
+from carried c
+join tool_calls t on t.id = c.call_id
+cross join total n
+where starts_with(c.tool_name, 'mcp__')
+group by 1
+order by carry_cost_usd desc nulls last, server
