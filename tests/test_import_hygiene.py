@@ -31,6 +31,8 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["show", "--help"],
                 ["problems", "--help"],
                 ["sql", "--help"],
+                ["query"],
+                ["query", "overview/sessions", "--help"],
                 ["check", "--help"],
                 ["import", "--help"],
                 ["export", "--help"],
