@@ -1,6 +1,6 @@
 -- title: Carry cost
 -- question: What do tool results cost over their life, because every later request sends them again?
--- why: A large result early in a session costs far more than its first reading; names the tools whose output is worth cutting.
+-- why: A large result early in a session costs far more than its first reading: cut the output of such tools.
 -- grain: tool, or call
 -- param since: timestamp = none; first moment counted
 -- param until: timestamp = none; first moment no longer counted
@@ -15,7 +15,7 @@
 -- column calls: BIGINT; calls
 -- column result_tokens: BIGINT; tokens of their results; NULL when unknown
 -- column requests_carried: BIGINT; later requests that sent these results again, summed over the calls
--- column cost_usd: DECIMAL(38,12); result tokens at the cache read price of each of these requests; NULL without a price
+-- column cost_usd: DECIMAL(38,12); result tokens at the cache read price of these requests; NULL without a price
 -- column cost_share: DOUBLE; share of the carry cost of all results
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
 -- caveat: A result is carried until the next compaction or the last request of its session that is counted.

@@ -28,7 +28,9 @@ with main as (
   where kind = 'main' and turn_id is not null and context_tokens between 0 and 1000000000000
 ),
 turn_size as (
-  select turn_id, max(seq) as last_seq, max(context_tokens) as peak_tokens, count(*) as requests from main group by turn_id
+  select turn_id, max(seq) as last_seq, max(context_tokens) as peak_tokens, count(*) as requests
+  from main
+  group by turn_id
 ),
 turn_end as (
   select s.turn_id, s.peak_tokens, s.requests, max(m.context_tokens) as context_tokens

@@ -1,6 +1,6 @@
 -- title: Context peaks
 -- question: How large did the context of each session become, and how often was it compacted?
--- why: A session that runs near the limit pays for its whole context with every request, and loses some of it at each compaction.
+-- why: A session pays for its whole context with every request, and loses some of it at each compaction.
 -- grain: session
 -- param since: timestamp = none; first moment counted
 -- param until: timestamp = none; first moment no longer counted

@@ -19,7 +19,7 @@
 -- column result_share: DOUBLE; share of the result tokens of all tools
 -- column carry_cost_usd: DECIMAL(38,12); what later requests paid to read these results again; NULL without a price
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
--- caveat: The definitions of a server's tools stand in the context of every request, used or not; no log shows their size.
+-- caveat: The definitions of a server's tools stand in the context of every request; no log shows their size.
 -- caveat: A server that was connected and never called is not listed.
 with carried as (
   select
@@ -45,7 +45,8 @@ select
   cast(sum(c.result_tokens) as bigint) as result_tokens,
   cast(sum(c.result_tokens) as double) / nullif(cast(max(n.result_tokens) as double), 0) as result_share,
   sum(c.cost_usd) as carry_cost_usd,
-  case when bool_and(c.is_measured) then 'measured' when bool_or(c.is_measured) then 'mixed' else 'estimated' end as basis
+  case when bool_and(c.is_measured) then 'measured' when bool_or(c.is_measured) then 'mixed' else 'estimated' end
+    as basis
 from carried c
 join tool_calls t on t.id = c.call_id
 cross join total n

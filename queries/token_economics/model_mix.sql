@@ -36,16 +36,17 @@ with by_quarter as (
   from v_counted_requests
   group by 1, 2
 ),
+dated as (
+  select
+    *,
+    cast(
+      epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date
+    ) as day
+  from by_quarter
+),
 by_month as (
   select
-    cast(
-      date_trunc(
-        'month',
-        cast(
-          epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date
-        )
-      ) as date
-    ) as month,
+    cast(date_trunc('month', day) as date) as month,
     model,
     sum(requests) as requests,
     sum(context_tokens) as context_tokens,
@@ -54,7 +55,7 @@ by_month as (
     sum(cost_usd) as cost_usd,
     sum(cost_estimated_usd) as cost_estimated_usd,
     sum(unpriced_requests) as unpriced_requests
-  from by_quarter
+  from dated
   group by 1, 2
 )
 select

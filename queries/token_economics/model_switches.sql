@@ -20,7 +20,7 @@
 -- column lost_usd: DECIMAL(38,12); what these cost beyond reading them from the cache; NULL without a price
 -- column cost_usd: DECIMAL(38,12); list price of the whole request; NULL without a price
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
--- caveat: After a pause longer than the cache lives (5 minutes, or 1 hour), the cache would have been lost without the switch.
+-- caveat: After a pause longer than the cache lives (5 minutes, or 1 hour), it would have been lost without a switch.
 -- caveat: The model parameter names the new model.
 select
   r.session_label,

@@ -18,8 +18,8 @@
 -- column measured_calls: BIGINT; calls whose tokens were measured
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
 -- column result_share: DOUBLE; share of the result tokens of all tools
--- caveat: Measured is what the context grew by between two requests of a turn, split by the length of the results between them.
--- caveat: Reminders and instructions that a client adds to a result are in it; the estimate takes 4 characters for a token.
+-- caveat: Measured is what the context grew by between two requests of a turn, split by the length of the results.
+-- caveat: Reminders that a client adds to a result are in it; the estimate takes 4 characters for a token.
 with counted as (
   select distinct message_id from v_counted_requests where message_id is not null
 ),
