@@ -8,7 +8,7 @@ import pytest
 
 import aix
 
-SAMPLE = Path(__file__).parent / "fixtures" / "ledgers" / "schema_3"
+SAMPLE = Path(__file__).parent / "fixtures" / "ledgers" / "schema_4"
 
 
 @pytest.fixture(scope="session", autouse=True)

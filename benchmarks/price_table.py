@@ -26,8 +26,8 @@ from genai_prices import data, types
 from aix.prices.lines import COLUMNS, STANDARD, UNITS
 from aix.prices.providers import COLUMNS as PROVIDER_COLUMNS
 
-_FOLDER = Path(__file__).parent.parent / "aix" / "prices"
-_PROVIDERS = (
+FOLDER = Path(__file__).parent.parent / "aix" / "prices"
+PROVIDERS = (
     "anthropic",
     "openai",
     "google",
@@ -42,14 +42,14 @@ _PROVIDERS = (
     "azure",
     "aws",
 )
-_CONTEXTS: Mapping[str, dict[str, str]] = {
+CONTEXTS: Mapping[str, dict[str, str]] = {
     STANDARD: {},
     "batch": {"processing": "batch"},
     "priority": {"service_tier": "priority"},
     "flex": {"service_tier": "flex"},
     "fast": {"service_tier": "fast"},
 }
-_KEYS = {
+KEYS = {
     "input": "input_mtok",
     "output": "output_mtok",
     "cache_read": "cache_read_mtok",
@@ -91,11 +91,11 @@ def main() -> int:
     checked_on = given.checked_on or (written_day() if given.check else datetime.now(tz=UTC).date())
     rows = list(table_rows(checked_on))
     pages = {"table.csv": to_csv(COLUMNS, rows), "providers.csv": to_csv(PROVIDER_COLUMNS, provider_rows())}
-    stale = [name for name, text in pages.items() if _read(_FOLDER / name) != text]
+    stale = [name for name, text in pages.items() if _read(FOLDER / name) != text]
     for name in stale:
         print(f"aix/prices/{name}: {'out of date' if given.check else 'written'}")
         if not given.check:
-            (_FOLDER / name).write_text(pages[name], "utf-8", newline="")
+            (FOLDER / name).write_text(pages[name], "utf-8", newline="")
     models = {(row["provider"], row["model"]) for row in rows}
     print(f"genai-prices {version('genai-prices')}: {len(models)} models, {len(rows)} lines")
     litellm = given.litellm or _installed_litellm()
@@ -108,7 +108,7 @@ def main() -> int:
 
 def written_day() -> date:
     """Return the day on which the source of the table was read."""
-    first = next(csv.DictReader(io.StringIO(_read(_FOLDER / "table.csv"))))
+    first = next(csv.DictReader(io.StringIO(_read(FOLDER / "table.csv"))))
     return date.fromisoformat(first["checked_on"])
 
 
@@ -136,7 +136,7 @@ def provider_rows() -> Iterator[Row]:
 def table_rows(checked_on: date) -> Iterator[Row]:
     """Go through the lines of all models; the package's order of models within a vendor is kept, as it decides."""
     providers = {provider.id: provider for provider in data.providers}
-    for name in sorted(_PROVIDERS):
+    for name in sorted(PROVIDERS):
         for model in providers[name].models:
             if name != "aws" or "claude" in model.id:
                 yield from _model_rows(name, model, checked_on)
@@ -145,7 +145,7 @@ def table_rows(checked_on: date) -> Iterator[Row]:
 def _model_rows(provider: str, model: types.ModelInfo, checked_on: date) -> Iterator[Row]:
     peak = _peak_hour(model)
     edition = version("genai-prices") + (" (peak hours)" if peak else "")
-    for variant in _CONTEXTS:
+    for variant in CONTEXTS:
         for start, end, tiers in _periods(model, variant, peak or time(12, tzinfo=UTC)):
             for tier_start, prices in tiers.items():
                 yield {
@@ -177,7 +177,7 @@ Tiers = dict[int, dict[str, Decimal]]
 def _periods(model: types.ModelInfo, variant: str, hour: time) -> Iterator[tuple[date, date | None, Tiers]]:
     """Go through the times in which a model has one price."""
     changes: list[tuple[date, Tiers | None]] = []
-    for start in sorted({date.min, *_start_dates(model)}):
+    for start in sorted({date.min, *start_dates(model)}):
         moment = datetime.combine(max(start, date(1970, 1, 2)), hour)
         tiers = _tiers(model, variant, moment)
         if not changes or changes[-1][1] != tiers:
@@ -188,7 +188,8 @@ def _periods(model: types.ModelInfo, variant: str, hour: time) -> Iterator[tuple
             yield start, end, found
 
 
-def _start_dates(model: types.ModelInfo) -> Iterator[date]:
+def start_dates(model: types.ModelInfo) -> Iterator[date]:
+    """Go through the days on which a price of a model changes."""
     prices = model.prices if isinstance(model.prices, list) else []
     for each in (*prices, *(model.price_variants or ())):
         if isinstance(each.constraint, types.StartDateConstraint):
@@ -197,7 +198,7 @@ def _start_dates(model: types.ModelInfo) -> Iterator[date]:
 
 def _tiers(model: types.ModelInfo, variant: str, moment: datetime) -> Tiers | None:
     """Return the prices at a moment; None where the variant has none of its own."""
-    context = _CONTEXTS[variant]
+    context = CONTEXTS[variant]
     own = [
         each
         for each in model.price_variants or ()
@@ -206,7 +207,7 @@ def _tiers(model: types.ModelInfo, variant: str, moment: datetime) -> Tiers | No
     if context and not any(value is not None for each in own for value in vars(each.prices).values()):
         return None
     price = model.get_prices(moment, context or None)
-    listed = {unit: getattr(price, key) for unit, key in _KEYS.items() if getattr(price, key) is not None}
+    listed = {unit: getattr(price, key) for unit, key in KEYS.items() if getattr(price, key) is not None}
     starts = {tier.start for value in listed.values() if isinstance(value, types.TieredPrices) for tier in value.tiers}
     # A tier of the package begins above its start.
     tiers = {above and above + 1: _listed_above(listed, above) for above in sorted({0, *starts})}

@@ -174,9 +174,6 @@ def _command_line_page() -> Iterator[str]:
             command = root_command.get_command(context, name)
             assert command is not None
             yield from _command_section(f"aix {name}", command)
-            if isinstance(command, click.Group):
-                for inner, subcommand in command.commands.items():
-                    yield from _command_section(f"aix {name} {inner}", subcommand)
 
 
 def _command_section(path: str, command: click.Command) -> Iterator[str]:
@@ -191,6 +188,9 @@ def _command_section(path: str, command: click.Command) -> Iterator[str]:
     yield from _help_lines(command.help or "")
     if options:
         yield from _markdown_table(("option", "meaning"), (_option_cells(option) for option in options))
+    if isinstance(command, click.Group) and command is not root_command:
+        for name, member in command.commands.items():
+            yield from _command_section(f"{path} {name}", member)
 
 
 def _help_lines(text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import duckdb
 
 from aix.ledger.addition import add
 from aix.ledger.delivery import Delivery
-from aix.ledger.manifest import Manifest, is_ledger, read_latest
+from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
 from aix.schema import TABLES
@@ -45,8 +45,9 @@ def dump(ledger: Path) -> dict[str, list[str]]:
 
 
 def facts(ledger: Path) -> dict[str, list[str]]:
-    """Return what the ledger holds apart from how it came in."""
-    return {name: rows for name, rows in dump(ledger).items() if TABLES[name] not in IMPORT_TABLES}
+    """Return what the ledger holds apart from how it came in, and from its prices."""
+    others = {*PRICE_TABLES, *(table.name for table in IMPORT_TABLES)}
+    return {name: rows for name, rows in dump(ledger).items() if name not in others}
 
 
 def as_text(rows: Iterable[tuple[object, ...]]) -> list[str]:

@@ -1,5 +1,7 @@
 """Commands whose help goes out as all other output does."""
 
+from difflib import get_close_matches
+
 import click
 
 from aix.cli.stdout import emit_text
@@ -28,7 +30,16 @@ class Command(click.Command):
         return option
 
 
-class CommandGroup(Command, click.Group):
-    """A command with commands of its own; called without one, it shows its help."""
+class Group(Command, click.Group):
+    """A command that has commands, and names the nearest when it has none of that name."""
 
-    command_class = Command
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that a line begins with."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not ctx.resilient_parsing:
+            nearest = get_close_matches(args[0], known, n=1)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)

@@ -4,7 +4,6 @@ Each subcommand is a module of its own that is imported when it runs; `aix --hel
 fast with fifty commands as with five.
 """
 
-from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import click
 
 import aix as package
-from aix.cli.command import Command, print_and_exit
+from aix.cli.command import Group, print_and_exit
 from aix.cli.stdout import emit_text
 
 # The subcommand NAME is `command` in the module `aix.cli.NAME`, or `NAME_` where NAME is a word of Python; what a
@@ -29,6 +28,7 @@ COMMANDS = {
     "importers": "List what can be imported.",
     "query": "List the questions that AIX has the SQL for, or run one.",
     "sql": "Ask the ledger a question in SQL.",
+    "prices": "Show what models cost, and which have no price.",
     "problems": "List what imports could not take as it stood.",
     "check": "Check that the ledger keeps its promises.",
     "export": "Write the ledger as Parquet files or as a DuckDB database.",
@@ -42,7 +42,7 @@ COMMANDS = {
 }
 
 
-class _Commands(Command, click.Group):
+class _Commands(Group):
     """A group whose members are listed by `COMMANDS` and imported by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -58,16 +58,6 @@ class _Commands(Command, click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in COMMANDS and not ctx.resilient_parsing:
-            nearest = get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-            raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)
-        return super().resolve_command(ctx, args)
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001, FBT001 - click's

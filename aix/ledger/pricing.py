@@ -5,9 +5,11 @@ up. They lie in one file each, outside of all groups, and are replaced as a whol
 is made.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import msgspec
@@ -98,9 +100,9 @@ def _pairs(ledger: Path, segments: Sequence[Segment]) -> set[Pair]:
 
 
 def _write(stage: "Stage", chooser: Chooser, pairs: Iterable[Pair]) -> Segment:
-    named = sorted({*chooser.named(), *pairs})
-    prices = (price for pair in named for price in chooser.choose(*pair))
-    return stage.write(_MODEL_PRICES, _model_price_batches(prices))
+    named = chooser.named
+    found = {**named, **{pair: chooser.choose(*pair) for pair in pairs if pair not in named}}
+    return stage.write(_MODEL_PRICES, _model_price_batches(price for pair in sorted(found) for price in found[pair]))
 
 
 def _model_price_batches(prices: Iterable[ModelPrice]) -> Iterator[pa.RecordBatch]:
@@ -149,17 +151,14 @@ def _price_batches(lines: Sequence[PriceLine]) -> Iterator[pa.RecordBatch]:
 
 def _stored_lines(stage: "Stage", kept: Mapping[str, Sequence[Segment]]) -> list[PriceLine]:
     """Read the lines that a ledger holds."""
-    lines: dict[tuple[object, ...], PriceLine] = {}
+    prices: dict[tuple[object, ...], dict[str, Decimal]] = defaultdict(dict)
+    names = [name for name in _PRICES.column_names if name not in ("id", "unit", "price_usd")]
     for segment in kept[_PRICES.name]:
         for row in pq.read_table(stage.ledger / segment.path).to_pylist():
-            key = tuple(value for name, value in row.items() if name not in ("id", "unit", "price_usd"))
-            line = lines.setdefault(key, _line(row))
-            line.prices[row["unit"]] = row["price_usd"]
-    return list(lines.values())
+            prices[tuple(row[name] for name in names)][row["unit"]] = row["price_usd"]
+    return [_line(dict(zip(names, values, strict=True)), found) for values, found in prices.items()]
 
 
-def _line(row: Mapping[str, object]) -> PriceLine:
-    names = ("provider", "model", "match_rule", "valid_from", "tier_start_tokens", "variant", "source")
-    given = {name: row[name] for name in (*names, "source_version", "checked_at")}
+def _line(row: dict[str, Any], prices: dict[str, Decimal]) -> PriceLine:
     valid_to = FOREVER if row["valid_to"] is None else row["valid_to"]
-    return PriceLine(prices={}, valid_to=valid_to, precedence=row["precedence"] or 0, **given)  # type: ignore[arg-type]
+    return PriceLine(**{**row, "valid_to": valid_to, "prices": prices})

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
@@ -54,22 +55,23 @@ class Chooser:
         for entry in entries:
             self._by_provider[entry.provider].append(entry)
 
-    def named(self) -> Iterator[tuple[str, str]]:
-        """Go through the models that the lines name, with their provider and as a request without one has them."""
-        for entry in self._entries:
-            yield from {(entry.provider, entry.model), ("", entry.model)}
+    @cached_property
+    def named(self) -> dict[tuple[str, str], list[ModelPrice]]:
+        """The prices of the models that the lines name, with their provider, and as a request without one has them."""
+        pairs = {pair for entry in self._entries for pair in ((entry.provider, entry.model), ("", entry.model))}
+        return {pair: self.choose(*pair) for pair in sorted(pairs)}
 
     def choose(self, provider: str, model: str) -> list[ModelPrice]:
         """Return the prices of a model at all times; none for a model that is not known."""
-        entries = list(self._entries_for(provider, model))
+        candidates = list(self._candidates(provider, model))
         return [
             ModelPrice(provider, model, variant, start, end, line.tier_start_tokens, tier_end, line)
             for variant in VARIANTS
-            for start, end, lines in _periods(entries, variant)
+            for start, end, lines in _periods(candidates, variant)
             for line, tier_end in zip(lines, _tier_ends(lines), strict=True)
         ]
 
-    def _entries_for(self, provider: str, model: str) -> Iterator["_Entry"]:
+    def _candidates(self, provider: str, model: str) -> Iterator["_Candidate"]:
         if not model or len(model) > LONGEST_NAME or len(provider) > LONGEST_NAME:
             return
         known: set[int] = set()
@@ -77,11 +79,13 @@ class Chooser:
             asked = self._providers.asked(provider, name)
             for place, each in enumerate(asked or (provider.lower(),)):
                 own = {each, "", provider.lower()} if not place else {each}
-                candidates = [entry for one in own for entry in self._by_provider.get(one, ())]
-                for entry in sorted(candidates, key=lambda entry: entry.precedence):
+                asked_now = [entry for one in own for entry in self._by_provider.get(one, ())]
+                for entry in sorted(asked_now, key=lambda entry: entry.precedence):
                     if entry.precedence not in known and entry.rule.fits(name):
                         known.add(entry.precedence)
-                        yield entry
+                        yield _Candidate(entry, has_variants=not place)
+                        if entry.holds_always:
+                            return
 
 
 class _Entry:
@@ -95,6 +99,8 @@ class _Entry:
         self._by_variant: dict[str, list[PriceLine]] = defaultdict(list)
         for line in lines:
             self._by_variant[line.variant].append(line)
+        self.holds_always = all(self.lines_at(STANDARD, time) for time in {0, *self.times} - {FOREVER})
+        """Whether no other line need be asked, whatever the time."""
 
     def lines_at(self, variant: str, time: int) -> list[PriceLine]:
         """Return the tiers of the price that holds at that time: of several, the one that came last."""
@@ -105,6 +111,17 @@ class _Entry:
                 tiers = [line for line in valid if line.valid_from == latest]
                 return sorted(tiers, key=lambda line: line.tier_start_tokens)
         return []
+
+
+class _Candidate(NamedTuple):
+    """Lines that may price a model; what another vendor asks for a variant is not what this one asks."""
+
+    entry: _Entry
+    has_variants: bool
+
+    def lines_at(self, variant: str, time: int) -> list[PriceLine]:
+        """Return the lines that hold at that time."""
+        return self.entry.lines_at(variant if self.has_variants else STANDARD, time)
 
 
 def _spellings(model: str) -> Iterator[str]:
@@ -125,10 +142,10 @@ def _full_date(compact: re.Match[str]) -> str:
         return compact[0]
 
 
-def _periods(entries: Sequence[_Entry], variant: str) -> Iterator[tuple[int, int, list[PriceLine]]]:
+def _periods(found: Sequence[_Candidate], variant: str) -> Iterator[tuple[int, int, list[PriceLine]]]:
     """Go through the times in which the same lines hold, with these lines."""
-    times = sorted({0, FOREVER, *(time for entry in entries for time in entry.times)})
-    held = [next(filter(None, (entry.lines_at(variant, time) for entry in entries)), []) for time in times[:-1]]
+    times = sorted({0, FOREVER, *(time for each in found for time in each.entry.times)})
+    held = [next(filter(None, (each.lines_at(variant, time) for each in found)), []) for time in times[:-1]]
     since = 0
     for place, lines in enumerate(held):
         if lines != (held[place + 1] if place + 1 < len(held) else None):

@@ -63,7 +63,7 @@ class PriceTable:
         """The lines, ready to be asked."""
         from aix.prices.choice import Chooser
 
-        return Chooser(self.lines, bundled_providers())
+        return _bundled_chooser() if self._own is None else Chooser(self.lines, bundled_providers())
 
 
 @lru_cache(maxsize=1)
@@ -72,6 +72,13 @@ def bundled_providers() -> "Providers":
     from aix.prices.providers import parse_providers
 
     return parse_providers(_bundled(_PROVIDERS).decode())
+
+
+@lru_cache(maxsize=1)
+def _bundled_chooser() -> "Chooser":
+    from aix.prices.choice import Chooser
+
+    return Chooser(PriceTable().lines, bundled_providers())
 
 
 @lru_cache(maxsize=1)
