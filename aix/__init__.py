@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aix.importing.report import Report
     from aix.importing.run import Settings
+    from aix.library.query import Query
     from aix.reading.ledger import Ledger
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "import_histories", "open"]
+__all__ = ["__version__", "import_histories", "open", "queries"]
 
 
 def open(path: Path | str | None = None) -> "Ledger":  # noqa: A001 - read as `aix.open`
@@ -48,3 +49,14 @@ def import_histories(
     target = load_config().ledger if ledger is None else Path(ledger)
     places = None if paths is None else [Path(path) for path in paths]
     return run.import_histories(target, places, settings or run.Settings(jobs=0))
+
+
+def queries() -> "list[Query]":
+    """Return the queries that `Ledger.query` runs, of all packs that are installed; a file that is wrong is left out.
+
+    >>> next(query.question for query in aix.queries() if query.name == "overview/table_rows")
+    'How many rows does each table of the ledger hold?'
+    """
+    from aix.library.packs import packs, read_packs
+
+    return read_packs(packs())[0]

@@ -91,8 +91,9 @@ class UnknownQueryError(UnknownNameError):
     @property
     def remedy(self) -> str:
         """Name the nearest, whether or not the pack was given, and the command that lists all."""
-        full_names = {full: full for full in self.known} | {full.rpartition("/")[2]: full for full in self.known}
-        nearest = dict.fromkeys(full_names[each] for each in get_close_matches(self.name, full_names, n=3))
+        # The pack is left out: those of a pack would all be near to each other.
+        by_name = {full.rpartition("/")[2]: full for full in reversed(self.known)}
+        nearest = [by_name[each] for each in get_close_matches(self.name.rpartition("/")[2], by_name, n=3)]
         question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
         return f"{question}`aix query` lists all"
 

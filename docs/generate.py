@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: docs/ledger.md and docs/cli.md.
+"""Write the pages that are made from the code: docs/ledger.md, docs/cli.md and queries/README.md.
 
 python docs/generate.py            write them
 python docs/generate.py --check    say which are out of date, and exit with 1 when any is
@@ -8,6 +8,7 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -16,10 +17,13 @@ from aix.cli.diagnostics import MEANINGS
 from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
 from aix.ids import h63, ulid
+from aix.library.packs import find_query, own_query_names, query_root
+from aix.library.query import Query
+from aix.library.views import read_views, view_folder
 from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
 from aix.schema.migrations import MIGRATIONS
 
-_FOLDER = Path(__file__).parent
+_ROOT = Path(__file__).parent.parent
 _ULID_VECTORS = (
     ("turn", "session-log", "5b1f"),
     ("msg", "session-log", "naïve 日本語 🚀"),
@@ -36,10 +40,14 @@ _H63_VECTORS: tuple[tuple[str | int | None, ...], ...] = (
 
 def main() -> int:
     """Write or check every generated page."""
-    pages = {"ledger.md": _ledger_page(), "cli.md": _command_line_page()}
+    pages = {
+        "docs/ledger.md": _ledger_page(),
+        "docs/cli.md": _command_line_page(),
+        "queries/README.md": _queries_page(),
+    }
     stale = []
     for name, lines in pages.items():
-        path = _FOLDER / name
+        path = _ROOT / name
         text = "\n".join(lines) + "\n"
         if not path.exists() or path.read_text("utf-8") != text:
             stale.append(name)
@@ -47,7 +55,7 @@ def main() -> int:
                 path.write_text(text, "utf-8")
     verb = "out of date, run `make docs`" if "--check" in sys.argv else "written"
     for name in stale:
-        print(f"docs/{name}: {verb}")
+        print(f"{name}: {verb}")
     return 1 if stale and "--check" in sys.argv else 0
 
 
@@ -158,6 +166,40 @@ def _column_cells(column: Column) -> tuple[str, ...]:
     if column.references:
         meaning += f" → `{column.references}`"
     return (f"`{column.name}`", column.type, "yes" if column.nullable else "no", column.unit, column.join, meaning)
+
+
+def _queries_page() -> Iterator[str]:
+    queries = [find_query(name) for name in own_query_names()]
+    views = read_views(view_folder())
+    yield "# Queries"
+    yield ""
+    yield "<!-- Made from the files' headers by docs/generate.py. Do not edit: change those and run `make docs`. -->"
+    yield ""
+    yield "One file, one question. `aix query NAME` runs one, `aix query NAME --help` explains it, and every file runs"
+    yield "as it is in any DuckDB client on `ledger.duckdb`. [docs/queries.md](../docs/queries.md) tells how to change one"
+    yield "and how to add your own. `NAME.expected.csv` is what a query returns on the fixtures."
+    yield ""
+    for pack, members in groupby(queries, key=lambda query: query.pack):
+        yield f"## {pack}"
+        yield ""
+        yield from _markdown_table(("query", "question", "parameters"), map(_query_cells, members))
+    if views:
+        yield "## views"
+        yield ""
+        yield "What queries stand on: each is a view of that name in every connection and in `ledger.duckdb`."
+        yield ""
+        yield from _markdown_table(
+            ("view", "question", "parameters"), (_query_cells(views[name]) for name in sorted(views))
+        )
+
+
+def _query_cells(query: Query) -> tuple[str, str, str]:
+    name = query.name.rpartition("/")[2]
+    return (
+        f"[{name}]({query.path.relative_to(query_root())})",
+        query.question,
+        _names(each.name for each in query.parameters),
+    )
 
 
 def _command_line_page() -> Iterator[str]:

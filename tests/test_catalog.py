@@ -1,5 +1,6 @@
 """`ledger.duckdb` shows one whole version to any DuckDB client, and nothing depends on it."""
 
+import json
 import os
 import shutil
 import signal
@@ -180,6 +181,16 @@ def test_a_catalog_of_another_version_than_its_note_says_is_replaced(tmp_path: P
     assert catalog_generation(tmp_path) == 1
     refresh_catalog(tmp_path)
     assert catalog_generation(tmp_path) == 2
+
+
+def test_a_catalog_with_the_views_of_another_release_is_replaced(tmp_path: Path) -> None:
+    commit(tmp_path, next_generation)
+    note = json.loads((tmp_path / CATALOG_NOTE).read_bytes())
+    (tmp_path / CATALOG_NOTE).write_text(json.dumps(note | {"views": "of old"}))
+    written = (tmp_path / CATALOG).stat().st_ino
+    aix.open(tmp_path)
+    assert (tmp_path / CATALOG).stat().st_ino != written
+    assert json.loads((tmp_path / CATALOG_NOTE).read_bytes())["views"] == note["views"]
 
 
 def test_a_deleted_catalog_comes_back(tmp_path: Path) -> None:

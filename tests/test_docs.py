@@ -31,6 +31,7 @@ PAGES = sorted(
         *(ROOT / "docs").glob("*.md"),
         *(ROOT / "importers").rglob("README.md"),
         ROOT / "fixtures" / "README.md",
+        ROOT / "queries" / "README.md",
     ]
 )
 LEDGER = (ROOT / "docs" / "ledger.md").read_text("utf-8")

@@ -111,10 +111,10 @@ SHARED_PARAMETERS = {
     "since": ("DATE", "Count from DATE on: a day, or a moment such as 2026-11-01T10:00:00."),
     "until": ("DATE", "Count what was before DATE; a day is not counted itself."),
     "project": ("TEXT", "Only projects with TEXT in their name or path."),
-    "origin": ("TEXT", "Only what came from a tool with TEXT in its name."),
+    "origin": ("NAME", "Only what came from NAME; `aix overview` shows which there are."),
     "model": ("TEXT", "Only models with TEXT in their name."),
-    "session": ("TEXT", "Only sessions with TEXT in their label."),
-    "tag": ("TEXT", "Only what carries a tag with TEXT in it."),
+    "session": ("SESSION", "Only this session, named as for `aix show`."),
+    "tag": ("TAG", "Only what carries this tag."),
     "timezone": ("ZONE", "Zone in which days begin. Default: the one that `aix config` shows."),
 }
 """The parameters that most queries have and that mean the same in all, as options."""

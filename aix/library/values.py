@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from difflib import get_close_matches
-from math import isfinite
+from math import isfinite, nan
 from zoneinfo import ZoneInfo, available_timezones
 
 from aix.errors import ParameterError, UnknownParameterError
@@ -144,10 +144,10 @@ def _integer(name: str, value: object) -> int:
 
 def _number(name: str, value: object) -> float:
     try:
-        number = float(value) if isinstance(value, str | int | float | Decimal) and value not in (True, False) else None
+        number = float(value) if isinstance(value, str | int | float | Decimal) else nan
     except (ValueError, OverflowError):
-        number = None
-    if number is None or not isfinite(number):
+        number = nan
+    if isinstance(value, bool) or not isfinite(number):
         raise ParameterError(name, f"{value!r} is no number", "write one such as 0.5")
     return number
 

@@ -1,6 +1,7 @@
 """The building blocks of queries: a file in `queries/views` is a view of that name.
 
-A view may stand on others; each is created after those that it names. To create all of them takes as long as to open
+A view may stand on others; each is created after those that it names. It may read parameters as a query does: those of
+the query that stands on it. To create all of them takes as long as to open
 the ledger, so a connection gets those that a statement names when it names them.
 """
 
@@ -32,9 +33,6 @@ def view_folder() -> Path:
 def read_views(folder: Path) -> dict[str, Query]:
     """Return the views of a folder by name, each after those that it stands on."""
     views = {path.stem: read_query_file(path.stem, path) for path in sorted(folder.glob("*.sql"))}
-    for view in views.values():
-        if view.parameters:
-            raise QueryFileError(view.path, 1, "a view has no parameters")
     graph = {name: sorted(view.names & views.keys() - {name}) for name, view in views.items()}
     try:
         return {name: views[name] for name in TopologicalSorter(graph).static_order()}

@@ -1,6 +1,7 @@
 """A ledger as a Python object."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -82,7 +83,8 @@ class Ledger:
     def query(self, name: str, /, **parameters: object) -> "Result":
         """Run a query of the library; `aix query` lists them, and `aix query NAME --help` says what each takes.
 
-        Moments are a datetime, a date, its text or Unix milliseconds. Days are those of `timezone`, by default UTC.
+        Moments are a datetime, a date, its text or Unix milliseconds. Days are those of `timezone`, by default UTC. A
+        session is named as for `turns`.
 
         >>> ledger.query("overview/table_rows").rows()[-1]
         ('turns', 6)
@@ -93,7 +95,11 @@ class Ledger:
         found = find_query(name)
         if found.needs:
             raise UsageError(f"{found.name} is run by `aix check`: it needs more than one version of the ledger")
-        return self._run(found.sql, None, bind(found, parameters))
+        variables = [
+            replace(each, value=self.find_session(str(each.value))) if each.name == "session" else each
+            for each in bind(found, parameters)
+        ]
+        return self._run(found.sql, None, variables)
 
     def table(self, name: str) -> "pl.LazyFrame":
         """Return a table for polars: a scan of the version's files.

@@ -1,0 +1,107 @@
+"""What every file of the query library keeps to."""
+
+import re
+from collections.abc import Mapping
+
+import duckdb
+import pytest
+
+from aix.formats import ListingColumn
+from aix.library.packs import query_root
+from aix.library.query import ParameterType, Query
+from aix.library.values import bind
+from aix.library.views import read_views, view_folder, views_named
+from aix.reading.ledger import Ledger
+from tests.library.ledger import QUERIES, RUNNABLE, expected_file, expected_text, result_text, written
+
+VIEWS = read_views(view_folder())
+FILES = [*QUERIES.values(), *VIEWS.values()]
+SHARED: Mapping[str, tuple[ParameterType, str | None]] = {
+    "since": (ParameterType.TIMESTAMP, None),
+    "until": (ParameterType.TIMESTAMP, None),
+    "project": (ParameterType.TEXT, None),
+    "origin": (ParameterType.TEXT, None),
+    "model": (ParameterType.TEXT, None),
+    "session": (ParameterType.TEXT, None),
+    "tag": (ParameterType.TEXT, None),
+    "timezone": (ParameterType.TEXT, "UTC"),
+}
+
+every_file = pytest.mark.parametrize("query", FILES, ids=lambda query: query.name)
+every_query = pytest.mark.parametrize("query", RUNNABLE.values(), ids=RUNNABLE)
+every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+
+
+def declared_columns(query: Query) -> list[tuple[str, str]]:
+    return [(column.name, column.type) for column in query.columns]
+
+
+def variables_read(query: Query) -> set[str]:
+    files = [query, *views_named(" ".join(query.names), VIEWS)]
+    return {name for file in files for name in re.findall(r"getvariable\('(\w+)'\)", file.sql)}
+
+
+@every_file
+def test_the_header_reads_well(query: Query) -> None:
+    assert query.question.endswith("?")
+    assert query.why.endswith((".", "?"))
+    assert not query.title.endswith((".", "?"))
+    assert all(caveat.endswith(".") for caveat in query.caveats)
+    meanings = [*(each.meaning for each in query.parameters), *(each.meaning for each in query.columns)]
+    assert not [meaning for meaning in meanings if meaning.endswith(".")]
+
+
+@every_file
+def test_it_is_one_select(query: Query) -> None:
+    assert [statement.type.name for statement in duckdb.extract_statements(query.sql)] == ["SELECT"]
+
+
+@every_file
+def test_the_parameters_are_those_that_it_reads_and_mean_the_same_everywhere(query: Query) -> None:
+    assert {parameter.name for parameter in query.parameters} == variables_read(query)
+    shared = [parameter for parameter in query.parameters if parameter.name in SHARED]
+    assert {each.name: (each.type, each.default) for each in shared}.items() <= SHARED.items()
+
+
+@every_query
+def test_it_runs_on_a_ledger_that_holds_nothing(query: Query, empty: Ledger) -> None:
+    result = empty.query(query.name)
+    assert list(zip(result.columns, result.types, strict=True)) == declared_columns(query)
+    assert [len(row) for row in result if len(row) != len(query.columns)] == []
+
+
+@every_query
+def test_it_returns_what_is_expected(query: Query, filled: Ledger) -> None:
+    result = filled.query(query.name)
+    assert list(zip(result.columns, result.types, strict=True)) == declared_columns(query)
+    assert result_text(result) == expected_text(query), "see tests/library/ledger.py"
+
+
+@every_query
+def test_it_runs_as_it_is_in_a_plain_client(query: Query, plain: duckdb.DuckDBPyConnection) -> None:
+    found = plain.execute(query.sql).fetchall()
+    columns = tuple(ListingColumn(*column) for column in declared_columns(query))
+    assert written(columns, found) == expected_text(query)
+
+
+@pytest.mark.parametrize("query", [each for each in RUNNABLE.values() if each.parameters], ids=lambda query: query.name)
+def test_the_defaults_are_those_that_the_header_names(query: Query, filled: Ledger) -> None:
+    defaults = {each.name: each.default for each in query.parameters if each.default is not None}
+    assert len(bind(query, defaults)) == len(defaults)
+    assert result_text(filled.query(query.name, **defaults)) == expected_text(query)
+
+
+@every_view
+def test_a_view_has_the_columns_it_declares(view: Query, empty: Ledger, plain: duckdb.DuckDBPyConnection) -> None:
+    seen = plain.execute(f"describe {view.name}").fetchall()
+    assert [(name, kind) for name, kind, *_ in seen] == declared_columns(view)
+    assert empty.sql(f"from {view.name}").rows() == []
+
+
+def test_an_expected_result_belongs_to_a_query() -> None:
+    expected = {expected_file(query) for query in RUNNABLE.values() if not query.severity}
+    assert set(query_root().rglob("*.csv")) == expected
+
+
+def test_other_engines_run_nine_of_ten() -> None:
+    assert 10 * len([query for query in QUERIES.values() if query.only_duckdb]) <= len(QUERIES)
