@@ -23,7 +23,7 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column unpriced_tokens: BIGINT; their tokens, which no cost includes
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
--- column price_basis: VARCHAR; the price, or the first of them and how many more
+-- column price_basis: VARCHAR; whether computed, and on which price; the first of several
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 select
   provider,
@@ -39,10 +39,10 @@ select
   sum(reported_cost_usd) as reported_cost_usd,
   count(case when is_unpriced then 1 end) as unpriced_requests,
   cast(coalesce(sum(unpriced_tokens), 0) as bigint) as unpriced_tokens,
-  count(case when has_final_usage then 1 end) / nullif(count(case when has_usage then 1 end), 0) as final_share,
+  count(case when has_final_usage then 1 end)
+    / nullif(count(case when has_usage then 1 end), 0) as final_share,
   min(price_basis)
-    || case when count(distinct price_basis) > 1 then ' and ' || (count(distinct price_basis) - 1) || ' more' else '' end
-    as price_basis
+    || case when min(price_basis) < max(price_basis) then ' and others' else '' end as price_basis
 from v_counted_requests
 group by provider
 order by cost_usd desc nulls last, provider

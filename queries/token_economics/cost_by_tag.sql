@@ -23,13 +23,15 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column unpriced_tokens: BIGINT; their tokens, which no cost includes
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
--- column price_basis: VARCHAR; the price, or the first of them and how many more
+-- column price_basis: VARCHAR; whether computed, and on which price; the first of several
 -- caveat: What has several tags counts for each of them, so the rows add up to more than the total.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 with turn_tag as (
   select entity_id as turn_id, tag from tags where entity_type = 'turns'
   union
-  select o.turn_id, g.tag from v_turn_owner o join tags g on g.entity_type = 'sessions' and g.entity_id = o.session_label
+  select o.turn_id, g.tag
+  from v_turn_owner o
+  join tags g on g.entity_type = 'sessions' and g.entity_id = o.session_label
 )
 select
   coalesce(t.tag, g.tag) as tag,
@@ -45,10 +47,10 @@ select
   sum(r.reported_cost_usd) as reported_cost_usd,
   count(case when r.is_unpriced then 1 end) as unpriced_requests,
   cast(coalesce(sum(r.unpriced_tokens), 0) as bigint) as unpriced_tokens,
-  count(case when r.has_final_usage then 1 end) / nullif(count(case when r.has_usage then 1 end), 0) as final_share,
+  count(case when r.has_final_usage then 1 end)
+    / nullif(count(case when r.has_usage then 1 end), 0) as final_share,
   min(r.price_basis)
-    || case when count(distinct r.price_basis) > 1 then ' and ' || (count(distinct r.price_basis) - 1) || ' more' else '' end
-    as price_basis
+    || case when min(r.price_basis) < max(r.price_basis) then ' and others' else '' end as price_basis
 from v_counted_requests r
 left join turn_tag t on t.turn_id = r.turn_id
 left join tags g on r.turn_id is null and g.entity_type = 'sessions' and g.entity_id = r.session_label

@@ -24,7 +24,7 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column unpriced_tokens: BIGINT; their tokens, which no cost includes
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
--- column price_basis: VARCHAR; the price, or the first of them and how many more
+-- column price_basis: VARCHAR; whether computed, and on which price; the first of several
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 
 -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
@@ -36,8 +36,9 @@ with quarter as (
 local_day as (
   select
     quarter_hour,
-    cast(epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date)
-      as day
+    cast(
+      epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date
+    ) as day
   from quarter
 )
 select
@@ -54,10 +55,10 @@ select
   sum(r.reported_cost_usd) as reported_cost_usd,
   count(case when r.is_unpriced then 1 end) as unpriced_requests,
   cast(coalesce(sum(r.unpriced_tokens), 0) as bigint) as unpriced_tokens,
-  count(case when r.has_final_usage then 1 end) / nullif(count(case when r.has_usage then 1 end), 0) as final_share,
+  count(case when r.has_final_usage then 1 end)
+    / nullif(count(case when r.has_usage then 1 end), 0) as final_share,
   min(r.price_basis)
-    || case when count(distinct r.price_basis) > 1 then ' and ' || (count(distinct r.price_basis) - 1) || ' more' else '' end
-    as price_basis
+    || case when min(r.price_basis) < max(r.price_basis) then ' and others' else '' end as price_basis
 from v_counted_requests r
 left join local_day d on d.quarter_hour = r.quarter_hour
 group by cast(date_trunc('week', d.day) as date)

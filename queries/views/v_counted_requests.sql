@@ -26,7 +26,7 @@
 -- column context_tokens: BIGINT; whole input: uncached, read from and written to the cache
 -- column web_search_count: BIGINT; searches the vendor ran
 -- column estimated_output_tokens: BIGINT; output estimated from the length of what was written
--- column likely_output_tokens: BIGINT; output as reported, or the estimate where that is larger and the report not final
+-- column likely_output_tokens: BIGINT; as reported, or the estimate where that is larger and the report not final
 -- column is_usage_final: BOOLEAN; whether the reported output is the final count
 -- column is_ttl_assumed: BOOLEAN; whether cache writes were taken as 5-minute ones because the log does not say
 -- column has_usage: BOOLEAN; whether any tokens are reported

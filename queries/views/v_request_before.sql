@@ -10,6 +10,7 @@
 -- column before_turn_id: VARCHAR; the turn it served
 -- column before_context_tokens: BIGINT; its whole input
 -- column before_output_tokens: BIGINT; its output
+-- column before_write_5m_tokens: BIGINT; what it wrote to the cache for 5 minutes
 -- column before_write_1h_tokens: BIGINT; what it wrote to the cache for 1 hour
 -- column gap_ms: BIGINT; time between the two
 -- caveat: Only requests of kind main with usage are looked at; an abandoned branch stands in its session by time.
@@ -22,6 +23,7 @@ select
   lag(r.turn_id) over thread as before_turn_id,
   lag(r.context_tokens) over thread as before_context_tokens,
   lag(r.output_tokens) over thread as before_output_tokens,
+  lag(r.cache_write_5m_tokens) over thread as before_write_5m_tokens,
   lag(r.cache_write_1h_tokens) over thread as before_write_1h_tokens,
   r.requested_at - lag(r.requested_at) over thread as gap_ms
 from (

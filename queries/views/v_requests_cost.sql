@@ -27,7 +27,7 @@
 -- column context_tokens: BIGINT; whole input: uncached, read from and written to the cache
 -- column web_search_count: BIGINT; searches the vendor ran
 -- column estimated_output_tokens: BIGINT; output estimated from the length of what was written
--- column likely_output_tokens: BIGINT; output as reported, or the estimate where that is larger and the report not final
+-- column likely_output_tokens: BIGINT; as reported, or the estimate where that is larger and the report not final
 -- column is_usage_final: BOOLEAN; whether the reported output is the final count
 -- column is_ttl_assumed: BOOLEAN; whether cache writes were taken as 5-minute ones because the log does not say
 -- column has_usage: BOOLEAN; whether any tokens are reported
@@ -47,11 +47,12 @@
 -- column reported_cost_usd: DECIMAL(38,12); what the source itself says it cost
 -- column price_basis: VARCHAR; whether the cost is computed or estimated, and on which price; NULL without a price
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
--- caveat: Counts above a million million tokens are taken for unknown.
+-- caveat: Counts above a million million tokens, and reported costs above as many dollars, are taken for unknown.
 with usage as (
   select
     id as request_id, turn_id, session_label, message_id, origin_message_id, seq, requested_at, kind, model, provider,
-    git_branch, cwd, stop_reason, latency_ms, is_usage_final, reported_cost_usd,
+    git_branch, cwd, stop_reason, latency_ms, is_usage_final,
+    case when abs(reported_cost_usd) <= 1000000000000 then reported_cost_usd end as reported_cost_usd,
     case
       when speed = 'fast' then 'fast'
       when service_tier in ('batch', 'priority', 'flex') then service_tier
@@ -101,32 +102,52 @@ summed as (
       cache_write_1h_tokens) is not null as has_usage
   from written
 ),
+-- What is said of a price is put together once for each price, not for each request.
+price as (
+  select
+    *,
+    cast(0 as decimal(31, 12)) as nothing_usd,
+    'computed: ' || price_basis as computed_basis,
+    'computed, 5-minute writes assumed: ' || price_basis as assumed_basis,
+    'not computed, a price is missing: ' || price_basis as missing_basis,
+    'not computed, no usage is reported: ' || price_basis as unused_basis
+  from model_prices
+),
 priced as (
   select
     s.*,
     p.input_usd, p.output_usd, p.cache_read_usd, p.cache_write_5m_usd, p.cache_write_1h_usd,
-    p.price_basis as list_price,
-    case when s.input_tokens > 0 then cast(cast(s.input_tokens as decimal(19, 0)) * p.input_usd as decimal(38, 12))
-      when p.model is not null then cast(0 as decimal(38, 12)) end as input_cost_usd,
-    case when s.output_tokens > 0 then cast(cast(s.output_tokens as decimal(19, 0)) * p.output_usd as decimal(38, 12))
-      when p.model is not null then cast(0 as decimal(38, 12)) end as output_cost_usd,
-    case when s.likely_output_tokens > 0
-      then cast(cast(s.likely_output_tokens as decimal(19, 0)) * p.output_usd as decimal(38, 12))
-      when p.model is not null then cast(0 as decimal(38, 12)) end as likely_output_cost_usd,
-    case when s.cache_read_tokens > 0
-      then cast(cast(s.cache_read_tokens as decimal(19, 0)) * p.cache_read_usd as decimal(38, 12))
-      when p.model is not null then cast(0 as decimal(38, 12)) end as cache_read_cost_usd,
-    case when s.cache_write_5m_tokens > 0
-      then cast(cast(s.cache_write_5m_tokens as decimal(19, 0)) * p.cache_write_5m_usd as decimal(38, 12))
-      when p.model is not null then cast(0 as decimal(38, 12)) end as cache_write_5m_cost_usd,
-    case when s.cache_write_1h_tokens > 0
-      then cast(cast(s.cache_write_1h_tokens as decimal(19, 0)) * p.cache_write_1h_usd as decimal(38, 12))
-      when p.model is not null then cast(0 as decimal(38, 12)) end as cache_write_1h_cost_usd,
-    case when s.web_search_count > 0
-      then cast(cast(s.web_search_count as decimal(19, 0)) * p.web_search_usd as decimal(38, 12))
-      when p.model is not null then cast(0 as decimal(38, 12)) end as web_search_cost_usd
+    p.computed_basis, p.assumed_basis, p.missing_basis, p.unused_basis,
+    case
+      when s.input_tokens > 0 then cast(s.input_tokens as decimal(13, 0)) * p.input_usd
+      else p.nothing_usd
+    end as input_cost_usd,
+    case
+      when s.output_tokens > 0 then cast(s.output_tokens as decimal(13, 0)) * p.output_usd
+      else p.nothing_usd
+    end as output_cost_usd,
+    case
+      when s.likely_output_tokens > 0 then cast(s.likely_output_tokens as decimal(13, 0)) * p.output_usd
+      else p.nothing_usd
+    end as likely_output_cost_usd,
+    case
+      when s.cache_read_tokens > 0 then cast(s.cache_read_tokens as decimal(13, 0)) * p.cache_read_usd
+      else p.nothing_usd
+    end as cache_read_cost_usd,
+    case
+      when s.cache_write_5m_tokens > 0 then cast(s.cache_write_5m_tokens as decimal(13, 0)) * p.cache_write_5m_usd
+      else p.nothing_usd
+    end as cache_write_5m_cost_usd,
+    case
+      when s.cache_write_1h_tokens > 0 then cast(s.cache_write_1h_tokens as decimal(13, 0)) * p.cache_write_1h_usd
+      else p.nothing_usd
+    end as cache_write_1h_cost_usd,
+    case
+      when s.web_search_count > 0 then cast(s.web_search_count as decimal(13, 0)) * p.web_search_usd
+      else p.nothing_usd
+    end as web_search_cost_usd
   from summed s
-  left join model_prices p
+  left join price p
     on p.model = s.model
     and p.provider = coalesce(s.provider, '')
     and p.variant = s.variant
@@ -154,8 +175,12 @@ select
   cache_read_usd as cache_read_price_usd,
   cache_write_5m_usd as cache_write_5m_price_usd,
   cache_write_1h_usd as cache_write_1h_price_usd,
-  input_cost_usd, output_cost_usd, cache_read_cost_usd, cache_write_5m_cost_usd, cache_write_1h_cost_usd,
-  web_search_cost_usd,
+  cast(input_cost_usd as decimal(38, 12)) as input_cost_usd,
+  cast(output_cost_usd as decimal(38, 12)) as output_cost_usd,
+  cast(cache_read_cost_usd as decimal(38, 12)) as cache_read_cost_usd,
+  cast(cache_write_5m_cost_usd as decimal(38, 12)) as cache_write_5m_cost_usd,
+  cast(cache_write_1h_cost_usd as decimal(38, 12)) as cache_write_1h_cost_usd,
+  cast(web_search_cost_usd as decimal(38, 12)) as web_search_cost_usd,
   case when has_usage then cast(cost_but_output_usd + output_cost_usd as decimal(38, 12)) end as cost_usd,
   case
     when has_usage or likely_output_tokens > 0
@@ -163,10 +188,9 @@ select
   end as cost_estimated_usd,
   cast(reported_cost_usd as decimal(38, 12)) as reported_cost_usd,
   case
-    when list_price is null then null
-    when cost_but_output_usd is null or output_cost_usd is null then 'not computed, a price is missing: ' || list_price
-    when not has_usage then 'not computed, no usage is reported: ' || list_price
-    when cache_write_5m_tokens > coalesce(stated_5m_tokens, 0) then 'computed, 5-minute writes assumed: ' || list_price
-    else 'computed: ' || list_price
+    when cost_but_output_usd is null or output_cost_usd is null then missing_basis
+    when not has_usage then unused_basis
+    when cache_write_5m_tokens > coalesce(stated_5m_tokens, 0) then assumed_basis
+    else computed_basis
   end as price_basis
 from parts

@@ -1,0 +1,71 @@
+-- title: Cache hits
+-- question: How much of the input came out of the cache, by model, project, session, day or origin?
+-- why: Input read from the cache costs a tenth of fresh input; a low ratio is money lost.
+-- grain: key
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- param by: text = model; what the rows are: model, project, session, day or origin; anything else gives the total
+-- param timezone: text = UTC; the time zone whose days are meant
+-- column key: VARCHAR; the model, project, session, day or origin; NULL when unknown, or for the total
+-- column requests: BIGINT; requests that say what the cache did
+-- column context_tokens: BIGINT; their whole input
+-- column cache_read_tokens: BIGINT; the part read from the cache
+-- column cache_write_tokens: BIGINT; the part written to it
+-- column hit_ratio: DOUBLE; share of the input that was read from the cache
+-- column write_ratio: DOUBLE; share of the input that was written to it
+-- column read_per_write: DOUBLE; how often a written token was read
+-- caveat: Requests that say nothing of the cache are left out.
+-- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
+with quarter as (
+  select distinct cast(floor(requested_at / 900000) as bigint) as quarter_hour
+  from requests
+  where requested_at between -62135596800000 and 253402214400000
+),
+local_day as (
+  select
+    quarter_hour,
+    cast(
+      cast(
+        epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date
+      ) as varchar
+    ) as day
+  from quarter
+),
+counted as (
+  select
+    case coalesce(getvariable('by'), 'model')
+      when 'model' then r.model
+      when 'project' then r.project
+      when 'session' then r.session_label
+      when 'day' then d.day
+      when 'origin' then r.origin
+    end as key,
+    r.context_tokens,
+    r.cache_read_tokens,
+    r.cache_write_tokens
+  from v_counted_requests r
+  left join local_day d on d.quarter_hour = r.quarter_hour
+  where r.cache_read_tokens is not null or r.cache_write_tokens is not null
+),
+summed as (
+  select
+    key,
+    count(*) as requests,
+    cast(sum(context_tokens) as bigint) as context_tokens,
+    cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(cache_write_tokens) as bigint) as cache_write_tokens
+  from counted
+  group by key
+)
+select
+  key, requests, context_tokens, cache_read_tokens, cache_write_tokens,
+  cache_read_tokens / nullif(context_tokens, 0) as hit_ratio,
+  cache_write_tokens / nullif(context_tokens, 0) as write_ratio,
+  cache_read_tokens / nullif(cache_write_tokens, 0) as read_per_write
+from summed
+order by context_tokens desc, key

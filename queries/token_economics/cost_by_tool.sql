@@ -1,0 +1,57 @@
+-- title: Cost by tool
+-- question: What did the requests cost that called each tool?
+-- why: Shows which tools keep the model busy.
+-- grain: tool
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column tool_name: VARCHAR; the tool that the request called first; NULL for requests that called none
+-- column turns: BIGINT; turns with such requests
+-- column requests: BIGINT; requests
+-- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown
+-- column output_tokens: BIGINT; output as reported
+-- column cache_read_tokens: BIGINT; input read from the cache
+-- column cache_write_5m_tokens: BIGINT; input written to the cache for 5 minutes, with what the log does not split
+-- column cache_write_1h_tokens: BIGINT; input written to the cache for 1 hour
+-- column cost_usd: DECIMAL(38,12); list price of the priced requests; NULL when none is priced
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output where the report is not final
+-- column reported_cost_usd: DECIMAL(38,12); what the sources themselves say it cost
+-- column unpriced_requests: BIGINT; requests with tokens that have no price
+-- column unpriced_tokens: BIGINT; their tokens, which no cost includes
+-- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
+-- column price_basis: VARCHAR; whether computed, and on which price; the first of several
+-- caveat: A request that called several tools counts for the first, so that the rows add up to the total.
+-- caveat: What a result costs when later requests read it again is not in here; see carry_cost.
+-- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
+with first_call as (
+  select message_id, arg_min(tool_name, sequence) as tool_name
+  from tool_calls
+  where message_id is not null
+  group by message_id
+)
+select
+  c.tool_name,
+  count(distinct r.turn_id) as turns,
+  count(*) as requests,
+  cast(sum(r.input_tokens) as bigint) as input_tokens,
+  cast(sum(r.output_tokens) as bigint) as output_tokens,
+  cast(sum(r.cache_read_tokens) as bigint) as cache_read_tokens,
+  cast(sum(r.cache_write_5m_tokens) as bigint) as cache_write_5m_tokens,
+  cast(sum(r.cache_write_1h_tokens) as bigint) as cache_write_1h_tokens,
+  sum(r.cost_usd) as cost_usd,
+  sum(r.cost_estimated_usd) as cost_estimated_usd,
+  sum(r.reported_cost_usd) as reported_cost_usd,
+  count(case when r.is_unpriced then 1 end) as unpriced_requests,
+  cast(coalesce(sum(r.unpriced_tokens), 0) as bigint) as unpriced_tokens,
+  count(case when r.has_final_usage then 1 end)
+    / nullif(count(case when r.has_usage then 1 end), 0) as final_share,
+  min(r.price_basis)
+    || case when min(r.price_basis) < max(r.price_basis) then ' and others' else '' end as price_basis
+from v_counted_requests r
+left join first_call c on c.message_id = r.message_id
+group by c.tool_name
+order by cost_usd desc nulls last, c.tool_name

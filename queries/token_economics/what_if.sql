@@ -1,0 +1,114 @@
+-- title: What if: another model or cache lifetime
+-- question: What would the same tokens have cost on another model, or written to the cache for another time?
+-- why: Shows what a change of model or lifetime is worth before it is made.
+-- grain: model
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- param as_model: text = none; the model to price all requests at, by its exact name; none keeps each model
+-- param lifetime: text = none; the lifetime to price all cache writes at: 5m or 1h; none keeps what was written
+-- column model: VARCHAR; the model the request named
+-- column then_model: VARCHAR; the model it is priced at instead
+-- column requests: BIGINT; requests with usage
+-- column cost_now_usd: DECIMAL(38,12); their cost as it was; NULL when none is priced
+-- column cost_then_usd: DECIMAL(38,12); their cost then; NULL when none can be priced, as with an unknown model
+-- column difference_usd: DECIMAL(38,12); cost then less cost now, of requests priced both ways
+-- column unpriced_now: BIGINT; requests that have no price as they were
+-- column unpriced_then: BIGINT; requests that have no price then
+-- column final_share: DOUBLE; share of these requests whose reported output is the final count
+-- caveat: Another model would use other tokens for the same text, and other turns for the same task.
+-- caveat: Another lifetime would also change what is found in the cache; see cache_lifetimes and cache_breaks.
+-- caveat: Where a model has no price for the cache, its price of uncached input is taken.
+-- caveat: Of several vendors of a model, the request's own is taken, else the first by name.
+with then_provider as (
+  select
+    q.provider,
+    coalesce(max(case when p.provider = q.provider then p.provider end), min(nullif(p.provider, '')), '')
+      as provider_then
+  from (select distinct coalesce(provider, '') as provider from requests) q
+  cross join (select distinct provider from model_prices where model = getvariable('as_model')) p
+  group by q.provider
+),
+price as (
+  select
+    provider, model, variant, valid_from, valid_to, tier_start_tokens, tier_end_tokens, input_usd, output_usd,
+    web_search_usd,
+    case when getvariable('as_model') is null then cache_read_usd else coalesce(cache_read_usd, input_usd) end
+      as cache_read_usd,
+    case when getvariable('as_model') is null then cache_write_5m_usd else coalesce(cache_write_5m_usd, input_usd) end
+      as cache_write_5m_usd,
+    case when getvariable('as_model') is null then cache_write_1h_usd else coalesce(cache_write_1h_usd, input_usd) end
+      as cache_write_1h_usd,
+    cast(0 as decimal(31, 12)) as nothing_usd
+  from model_prices
+),
+moved as (
+  select
+    r.model,
+    coalesce(getvariable('as_model'), r.model) as then_model,
+    case when getvariable('as_model') is null then coalesce(r.provider, '') else t.provider_then end as then_provider,
+    r.variant, r.requested_at, r.cost_usd, r.has_final_usage, r.context_tokens, r.input_tokens, r.output_tokens,
+    r.cache_read_tokens, r.web_search_count,
+    case
+      when getvariable('lifetime') is null then coalesce(r.cache_write_5m_tokens, 0)
+      when getvariable('lifetime') = '5m' then coalesce(r.cache_write_tokens, 0)
+      when getvariable('lifetime') = '1h' then 0
+    end as write_5m_tokens,
+    case
+      when getvariable('lifetime') is null then coalesce(r.cache_write_1h_tokens, 0)
+      when getvariable('lifetime') = '5m' then 0
+      when getvariable('lifetime') = '1h' then coalesce(r.cache_write_tokens, 0)
+    end as write_1h_tokens
+  from v_counted_requests r
+  left join then_provider t on t.provider = coalesce(r.provider, '')
+  where r.has_usage
+),
+priced as (
+  select
+    m.model,
+    m.then_model,
+    m.cost_usd,
+    m.has_final_usage,
+    case
+      when m.write_5m_tokens is not null
+        then cast(
+          case when m.input_tokens > 0 then cast(m.input_tokens as decimal(13, 0)) * p.input_usd
+            else p.nothing_usd end
+          + case when m.output_tokens > 0 then cast(m.output_tokens as decimal(13, 0)) * p.output_usd
+            else p.nothing_usd end
+          + case when m.cache_read_tokens > 0 then cast(m.cache_read_tokens as decimal(13, 0)) * p.cache_read_usd
+            else p.nothing_usd end
+          + case when m.write_5m_tokens > 0 then cast(m.write_5m_tokens as decimal(13, 0)) * p.cache_write_5m_usd
+            else p.nothing_usd end
+          + case when m.write_1h_tokens > 0 then cast(m.write_1h_tokens as decimal(13, 0)) * p.cache_write_1h_usd
+            else p.nothing_usd end
+          + case when m.web_search_count > 0 then cast(m.web_search_count as decimal(13, 0)) * p.web_search_usd
+            else p.nothing_usd end
+          as decimal(38, 12)
+        )
+    end as then_usd
+  from moved m
+  left join price p
+    on p.model = m.then_model
+    and p.provider = m.then_provider
+    and p.variant = m.variant
+    and m.requested_at >= p.valid_from and m.requested_at < p.valid_to
+    and m.context_tokens >= p.tier_start_tokens and m.context_tokens < p.tier_end_tokens
+)
+select
+  model,
+  then_model,
+  count(*) as requests,
+  sum(cost_usd) as cost_now_usd,
+  sum(then_usd) as cost_then_usd,
+  sum(then_usd - cost_usd) as difference_usd,
+  count(*) - count(cost_usd) as unpriced_now,
+  count(*) - count(then_usd) as unpriced_then,
+  count(case when has_final_usage then 1 end) / nullif(count(*), 0) as final_share
+from priced
+group by model, then_model
+order by cost_now_usd desc nulls last, model
