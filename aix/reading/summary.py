@@ -91,7 +91,8 @@ def refresh_summary(ledger: Path) -> Summary:
         [(sessions,)] = opened.sql(_SESSIONS).rows()
         uses = tuple(Use(*row) for row in opened.query("overview/recent_use"))
         summary = Summary(opened.version, __version__, sessions, imported_at, uses)
-    write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
+    with suppress(OSError):
+        write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
     return summary
 
 
