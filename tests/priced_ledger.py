@@ -1,4 +1,4 @@
-"""A small ledger whose costs can be computed in the head: model-x costs $1 per million tokens of input, $10 of output."""
+"""A small ledger whose costs anyone can compute: of model-x, a million tokens of input cost $1, of output $10."""
 
 from pathlib import Path
 
