@@ -61,7 +61,7 @@ def test_a_day_on_which_clocks_are_changed_is_whole(day: tuple[int, int, int], q
     start = moment("Europe/Berlin", *day)
     summary = summary_of(*(start + number * QUARTER for number in range(-10, 120)))
     found = totals(summary, moment("Europe/Berlin", *day, 12), ZoneInfo("Europe/Berlin"))
-    assert (found["today"].requests, found["today"].cost_usd) == (quarters, quarters)
+    assert (found["today"].requests, found["today"].cost_usd) == (quarters, Decimal(quarters))
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_the_commands_name_sessions_and_turns_as_people_do(ledger: Path, capsys:
     [
         (["add", "x", "nobody"], UnknownSessionError, "there is no session or turn named 'nobody'"),
         (["add", "", "a"], TagError, "'' cannot be a tag: it is empty"),
-        (["add", "x"], click.UsageError, "SESSION|TURN"),
+        (["add", "x"], click.UsageError, "Missing parameter: names"),
         (["rm", "x"], click.UsageError, "--everywhere"),
         (["rename"], click.UsageError, "There is no command 'rename'"),
     ],
