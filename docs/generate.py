@@ -176,8 +176,8 @@ def _queries_page() -> Iterator[str]:
     yield "<!-- Made from the files' headers by docs/generate.py. Do not edit: change those and run `make docs`. -->"
     yield ""
     yield "One file, one question. `aix query NAME` runs one, `aix query NAME --help` explains it, and every file runs"
-    yield "as it is in any DuckDB client on `ledger.duckdb`. [docs/queries.md](../docs/queries.md) tells how to change one"
-    yield "and how to add your own. `NAME.expected.csv` is what a query returns on the fixtures."
+    yield "as it is in any DuckDB client on `ledger.duckdb`. [docs/queries.md](../docs/queries.md) tells how to change"
+    yield "one and how to add your own. `NAME.expected.csv` is what a query returns on the fixtures."
     yield ""
     for pack, members in groupby(queries, key=lambda query: query.pack):
         yield f"## {pack}"
@@ -194,12 +194,8 @@ def _queries_page() -> Iterator[str]:
 
 
 def _query_cells(query: Query) -> tuple[str, str, str]:
-    name = query.name.rpartition("/")[2]
-    return (
-        f"[{name}]({query.path.relative_to(query_root())})",
-        query.question,
-        _names(each.name for each in query.parameters),
-    )
+    link = f"[{query.path.stem}]({query.path.relative_to(query_root()).as_posix()})"
+    return link, query.question, _names(each.name for each in query.parameters)
 
 
 def _command_line_page() -> Iterator[str]:

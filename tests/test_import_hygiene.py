@@ -34,6 +34,8 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["tag", "add", "--help"],
                 ["problems", "--help"],
                 ["sql", "--help"],
+                ["query"],
+                ["query", "overview/sessions", "--help"],
                 ["check", "--help"],
                 ["import", "--help"],
                 ["export", "--help"],

@@ -37,7 +37,8 @@ def declared_columns(query: Query) -> list[tuple[str, str]]:
 
 
 def variables_read(query: Query) -> set[str]:
-    files = [query, *views_named(" ".join(query.names), VIEWS)]
+    """What a query reads, itself or by the views it stands on; a view answers only for itself."""
+    files = [query] if query.name in VIEWS else [query, *views_named(" ".join(query.names), VIEWS)]
     return {name for file in files for name in re.findall(r"getvariable\('(\w+)'\)", file.sql)}
 
 

@@ -6,10 +6,27 @@ from pathlib import Path
 import pytest
 
 import aix
-from aix.errors import AmbiguousQueryError, QueryFileError, QueryPackError, UnknownQueryError, UsageError
+from aix.errors import (
+    AmbiguousQueryError,
+    QueryFileError,
+    QueryPackError,
+    UnknownQueryError,
+    UnknownSessionError,
+    UsageError,
+)
 from aix.library.packs import find_query, own_query_names, packs, query_names, read_packs
 from aix.reading.ledger import Ledger
 from tests.library.other_packs import TURNS_BY_DAY, install
+
+HEADS = """\
+-- title: Sessions
+-- question: Which sessions are there?
+-- why: To see them.
+-- grain: session
+-- param session: text = none; only this one
+-- column label: VARCHAR; the session
+select label from sessions where getvariable('session') is null or label = getvariable('session') order by label
+"""
 
 
 @pytest.fixture
@@ -117,6 +134,14 @@ def test_a_day_is_that_of_the_zone(installed: Path, filled: Ledger) -> None:
 
 def next_day(day: str) -> str:
     return str(date.fromisoformat(day) + timedelta(days=1))
+
+
+def test_a_session_is_named_as_everywhere(installed: Path, filled: Ledger) -> None:
+    install(installed, "acme-queries", "acme", {"heads.sql": HEADS})
+    [label, *_] = [row[0] for row in filled.query("acme/heads")]
+    assert filled.query("acme/heads", session=label.partition(":")[2]).rows() == [(label,)]
+    with pytest.raises(UnknownSessionError):
+        filled.query("acme/heads", session="of nobody")
 
 
 def test_what_needs_two_versions_is_left_to_the_check(filled: Ledger) -> None:
