@@ -19,10 +19,9 @@
 -- column final_share: DOUBLE; share of those with usage whose reported output is the final count
 -- caveat: Shared history counts for every session that goes on from it, so the rows add up to more than the total.
 -- caveat: Where final_share is below 1, the costs are a lower bound.
-with recursive place as (
-  select t.id as turn_id, t.parent_turn_id, x.root_turn_id, o.session_label
+with place as (
+  select t.id as turn_id, t.parent_turn_id, o.session_label
   from turns t
-  left join turn_context x on x.turn_id = t.id
   left join v_turn_owner o on o.turn_id = t.id
 ),
 turn_cost as (
@@ -48,7 +47,7 @@ own as (
   from turn_cost
   group by session_label
 ),
--- Few sessions go on from another's turns. Only these, in their own trees, are followed to the root.
+-- Few sessions go on from another's turns. Only these are followed to their root.
 heir as (
   select t.session_label
   from place t
@@ -60,26 +59,14 @@ heir as (
   join place h on h.turn_id = s.thread_id
   where h.session_label <> s.label
 ),
-head as (
-  select s.label as session_label, h.turn_id, h.root_turn_id
-  from sessions s
-  join heir i on i.session_label = s.label
-  join place h on h.turn_id = s.thread_id
-),
-tree as (
-  select p.turn_id, p.parent_turn_id, p.session_label
-  from place p
-  where p.root_turn_id in (select root_turn_id from head)
-),
-walk as (
-  select h.session_label, t.turn_id, t.parent_turn_id, t.session_label as owner_label, 1 as step
-  from head h
-  join tree t on t.turn_id = h.turn_id
-  union all
-  select w.session_label, t.turn_id, t.parent_turn_id, t.session_label, w.step + 1
-  from walk w
-  join tree t on t.turn_id = w.parent_turn_id
-  where w.step < 100000
+-- An id holds neither quotes nor backslashes, so its place in the text needs no reader of JSON.
+way as (
+  select
+    i.session_label,
+    unnest(string_split(replace(replace(replace(h.ancestry, '", "', '","'), '["', ''), '"]', ''), '","')) as turn_id
+  from heir i
+  join sessions s on s.label = i.session_label
+  join threads h on h.turn_id = s.thread_id
 ),
 part as (
   select
@@ -88,9 +75,9 @@ part as (
   from own
   union all
   select 'shared', w.session_label, null, c.cost_usd, c.requests, c.unpriced, c.with_usage, c.final
-  from walk w
+  from way w
   join turn_cost c on c.turn_id = w.turn_id
-  where w.owner_label <> w.session_label
+  where c.session_label <> w.session_label
   union all
   select 'subagent', a.ancestor_label, a.session_label, o.cost_usd, o.requests, o.unpriced, o.with_usage, o.final
   from v_subagents a
