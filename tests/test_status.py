@@ -17,7 +17,10 @@ from aix.cli.status import filled, status_line
 from aix.errors import LedgerNotFoundError, ParameterError
 from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import read_latest
-from aix.reading.summary import STATUS_FILE, Summary, Use, read_summary, totals
+from aix.ledger.notes import STATUS_FILE
+from aix.ledger.removal import forget
+from aix.ledger.selection import Selection
+from aix.reading.summary import Summary, Use, read_summary, totals
 from tests.command_line import run_here
 from tests.deliveries import deliver
 from tests.priced_ledger import APRIL_1, MARCH_1, MARCH_2, make_priced_ledger
@@ -135,6 +138,14 @@ def test_a_summary_that_is_not_of_this_version_is_made_again(tmp_path: Path, con
     assert read_summary(tmp_path) == first
     deliver(tmp_path, conversation("b"))
     assert (read_summary(tmp_path).version, read_summary(tmp_path).sessions) == (2, 2)
+
+
+def test_what_is_forgotten_is_in_no_summary(tmp_path: Path) -> None:
+    deliver(tmp_path, conversation("a"), conversation("b"))
+    read_summary(tmp_path)
+    forget(tmp_path, Selection(labels=["a"]))
+    assert not (tmp_path / STATUS_FILE).exists()
+    assert read_summary(tmp_path).sessions == 1
 
 
 def test_a_summary_that_cannot_be_kept_is_still_told(tmp_path: Path) -> None:
