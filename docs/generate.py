@@ -212,9 +212,6 @@ def _command_line_page() -> Iterator[str]:
             command = root_command.get_command(context, name)
             assert command is not None
             yield from _command_section(f"aix {name}", command)
-            if isinstance(command, click.Group):
-                for inner, subcommand in command.commands.items():
-                    yield from _command_section(f"aix {name} {inner}", subcommand)
 
 
 def _command_section(path: str, command: click.Command) -> Iterator[str]:

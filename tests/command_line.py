@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from aix.cli.root import aix as root_command
+
 AIX = str(Path(sys.executable).with_name("aix"))
 
 
@@ -31,3 +33,8 @@ def run_on_terminal(*command: str, columns: int = 80) -> tuple[str, int]:
     _, status = os.waitpid(process, 0)
     os.close(terminal)
     return shown.decode(), os.waitstatus_to_exitcode(status)
+
+
+def run_here(*arguments: str) -> None:
+    """Run a command line in this process, which is faster; errors are raised, and output goes where it always does."""
+    root_command.main(list(arguments), prog_name="aix", standalone_mode=False)

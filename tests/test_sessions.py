@@ -12,9 +12,10 @@ import aix
 from aix.ledger.catalog import CATALOG, refresh_catalog
 from aix.library.packs import find_query
 from aix.schema import SCHEMA_VERSION
-from tests.command_line import AIX, run_aix, run_on_terminal
+from tests.command_line import AIX, run_aix, run_here, run_on_terminal
 from tests.conversations import context, message, request, session, turn
 from tests.deliveries import deliver
+from tests.priced_ledger import make_priced_ledger
 from tests.sample_ledger import ABANDONED, AFTER, COMPACTION, FIRST, MAIN, SAMPLE_ROWS, SECOND, SUBAGENT, write_ledger
 from tests.test_ledgers_of_all_versions import FIXTURES
 
@@ -64,6 +65,9 @@ def test_a_session_is_counted_with_every_turn_that_leads_to_its_head(sample: Pat
         "cached_input_tokens": 300,
         "cache_write_tokens": 40,
         "total_tokens": 388,
+        "cost_usd": None,
+        "cost_estimated_usd": None,
+        "unpriced_requests": 3,
     }
     assert rows[ABANDONED]["failed_turns"] == 1
     assert rows[SUBAGENT]["title"] == "Look for callers"
@@ -161,6 +165,20 @@ def test_sessions_of_unknown_size_come_last_in_either_order(tmp_path: Path) -> N
     }
     deliver(tmp_path, rows)
     assert labels(tmp_path, "--sort", "tokens") == labels(tmp_path, "--sort", "tokens", "--reverse")
+
+
+def test_sessions_say_what_the_turns_that_lead_to_their_head_cost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    priced = ["--ledger", str(make_priced_ledger(tmp_path / "ledger"))]
+    run_here("sessions", "--sort", "cost", "--json", *priced)
+    rows = json.loads(capsys.readouterr().out)
+    figures = [(row["label"], row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"]) for row in rows]
+    assert figures == [("log:main", 3, 3.5, 0), ("log:helper", 2, 2, 0), ("log:other", None, None, 1)]
+    run_here("sessions", "--sort", "cost", *priced)
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()[2:]] == ["≥$3.00", "$2.00", "NULL"]
+    run_here("sessions", "--tag", "billing", "--format", "jsonl", *priced)
+    assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 def one_session(ledger: Path, updated_at: int = 9) -> None:

@@ -4,11 +4,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import click
 import duckdb
 import pytest
 
 import aix
-from aix.errors import TagError, UnknownNameError
+from aix.errors import TagError, UnknownNameError, UnknownSessionError
 from aix.importing.run import Settings, import_histories
 from aix.ledger.export import export_parquet
 from aix.ledger.manifest import read_latest
@@ -18,7 +19,7 @@ from aix.ledger.tagging import Entity, add_tag, remove_tag
 from aix.ledger.tidying import merge_groups
 from aix.library.packs import find_query
 from aix.schema import TABLES
-from tests.command_line import run_aix
+from tests.command_line import run_here
 from tests.deliveries import deliver, dump, rows_of
 from tests.sample_ledger import FIRST, MAIN, SAMPLE_ROWS, write_ledger
 from tests.session_log.logs import entry, write_log
@@ -32,6 +33,13 @@ TURN = Entity("turns", "a-0")
 def ledger(tmp_path: Path) -> Path:
     deliver(tmp_path / "ledger", conversation("a", 2), conversation("b"))
     return tmp_path / "ledger"
+
+
+@pytest.fixture(scope="module")
+def untagged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    ledger = tmp_path_factory.mktemp("untagged")
+    deliver(ledger, conversation("a"))
+    return ledger
 
 
 def tags(ledger: Path) -> list[tuple[str, str, str, int]]:
@@ -114,52 +122,53 @@ def test_tags_survive_reading_anew_and_tidying_and_are_exported(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("tag", ["", " ", "two\nlines", "\x1b[2J", "x" * 101, " edge", "\ud800"])
-def test_what_cannot_be_a_tag_is_refused(ledger: Path, tag: str) -> None:
+def test_what_cannot_be_a_tag_is_refused(tag: str, tmp_path: Path) -> None:
     with pytest.raises(TagError):
-        add_tag(ledger, tag, [A], 5)
-    assert read_latest(ledger).version == 1
+        add_tag(tmp_path / "untouched", tag, [A], 5)
+    assert not list(tmp_path.iterdir())
 
 
-def test_the_commands_name_sessions_and_turns_as_people_do(ledger: Path) -> None:
-    place = ["--ledger", str(ledger)]
-    added = run_aix("tag", "add", "für Ada", "b", "a-0", "b", "--json", *place)
-    assert json.loads(added.stdout) == [
+def test_the_commands_name_sessions_and_turns_as_people_do(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: str) -> str:
+        run_here("tag", *arguments, "--ledger", str(ledger))
+        return capsys.readouterr().out
+
+    assert json.loads(run("add", "für Ada", "b", "a-0", "b", "--json")) == [
         {"tag": "für Ada", "entity_type": "sessions", "entity_id": "b", "change": "added"},
         {"tag": "für Ada", "entity_type": "turns", "entity_id": "a-0", "change": "added"},
     ]
-    assert "had it already" in run_aix("tag", "add", "für Ada", "b", *place).stdout
-    assert "für Ada" in run_aix("tag", "ls", *place).stdout
-    listed = json.loads(run_aix("tag", "ls", "--tag", "für Ada", "--json", *place).stdout)
+    assert "had it already" in run("add", "für Ada", "b")
+    assert "für Ada" in run("ls")
+    listed = json.loads(run("ls", "--tag", "für Ada", "--json"))
     assert [row["entity_id"] for row in listed] == ["b", "a-0"]
     assert list(listed[0]) == [column.name for column in find_query("overview/tags").columns]
-    assert json.loads(run_aix("tag", "ls", "--tag", "x", "--json", *place).stdout) == []
-    removed = json.loads(run_aix("tag", "rm", "für Ada", "b", "a", "--json", *place).stdout)
+    assert json.loads(run("ls", "--tag", "x", "--json")) == []
+    removed = json.loads(run("rm", "für Ada", "b", "a", "--json"))
     assert [row["change"] for row in removed] == ["removed", "did not have it"]
-    assert "a-0" in run_aix("tag", "rm", "für Ada", "--everywhere", *place).stdout
+    assert "a-0" in run("rm", "für Ada", "--everywhere")
     assert tags(ledger) == []
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "error", "message"),
     [
-        (["add", "x", "nobody"], 2, "there is no session or turn named 'nobody'"),
-        (["add", "", "a"], 2, "'' cannot be a tag: it is empty"),
-        (["add", "x"], 2, "SESSION|TURN"),
-        (["rm", "x"], 2, "--everywhere"),
-        (["rename"], 2, "rename"),
+        (["add", "x", "nobody"], UnknownSessionError, "there is no session or turn named 'nobody'"),
+        (["add", "", "a"], TagError, "'' cannot be a tag: it is empty"),
+        (["add", "x"], click.UsageError, "Missing parameter: names"),
+        (["rm", "x"], click.UsageError, "--everywhere"),
+        (["rename"], click.UsageError, "There is no command 'rename'"),
     ],
 )
-def test_unclear_wishes_tag_nothing(ledger: Path, arguments: list[str], code: int, message: str) -> None:
-    process = run_aix("tag", *arguments, "--ledger", str(ledger))
-    assert (process.returncode, process.stdout) == (code, "")
-    assert message in process.stderr
-    assert read_latest(ledger).version == 1
+def test_unclear_wishes_tag_nothing(untagged: Path, arguments: list[str], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as raised:
+        run_here("tag", *arguments, *(["--ledger", str(untagged)] if len(arguments) > 1 else []))
+    assert message in str(raised.value)
+    assert read_latest(untagged).version == 1
 
 
-def test_tag_alone_shows_its_commands() -> None:
-    process = run_aix("tag")
-    assert (process.returncode, process.stderr) == (0, "")
-    assert "aix tag add billing" in process.stdout
+def test_tag_alone_shows_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    run_here("tag")
+    assert "aix tag add billing" in capsys.readouterr().out
 
 
 def test_the_tags_of_a_ledger_are_found_by_its_query(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from aix.schema import SCHEMA_VERSION
-from tests.command_line import AIX, run_aix, run_on_terminal
+from tests.command_line import AIX, run_aix, run_here, run_on_terminal
 from tests.conversations import call, context, message, session, turn
 from tests.deliveries import Rows, deliver
+from tests.priced_ledger import make_priced_ledger
 from tests.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SECOND, SUBAGENT, write_ledger
 from tests.test_ledgers_of_all_versions import FIXTURES
 from tests.test_scale import measure
@@ -24,8 +25,9 @@ Rename a function
 session-log:s-1 · session-log · näve · /home/ada/näve
 1970-01-01 00:00 · 4 turns · model-x
 388 tokens: 15 in, 33 out, 300 from cache, 40 to cache
+3 requests unpriced · subagents 1 request unpriced
 
-── 1 · 1970-01-01 00:00 · model-x · 370 tokens · 500 ms · 09MZPVPS
+── 1 · 1970-01-01 00:00 · model-x · 370 tokens · unpriced · 500 ms · 09MZPVPS
 
 > Rename the function. 日本語 🚀
 
@@ -39,7 +41,7 @@ session-log:s-1 · session-log · näve · /home/ada/näve
     │ {"ok": true}
     written src/a.py:1–2
 
-── 2 · 1970-01-01 00:00 · model-x · 11 tokens · 600 ms · 0WD4C5AR
+── 2 · 1970-01-01 00:00 · model-x · 11 tokens · unpriced · 600 ms · 0WD4C5AR
 
 > Who calls it?
 
@@ -52,7 +54,7 @@ session-log:s-1 · session-log · näve · /home/ada/näve
 ≡ context compacted: 9.0P → 32k tokens · 2 turns summarised · context_limit
   A function was renamed.
 
-── 4 · 1970-01-01 00:00 · model-x · 7 tokens · 500 ms · 13SEYQ1X
+── 4 · 1970-01-01 00:00 · model-x · 7 tokens · unpriced · 500 ms · 13SEYQ1X
 
   Done.
 """
@@ -81,6 +83,21 @@ def one_turn(ledger: Path, **rows: list[dict[str, object]]) -> Path:
 
 def test_a_session_reads_from_its_first_turn_to_its_last(sample: Path) -> None:
     assert show(sample, MAIN) == show(sample, "s-1") == SAMPLE_TEXT
+
+
+def test_a_session_says_its_cost_and_that_of_its_subagents_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    priced = ["--ledger", str(make_priced_ledger(tmp_path / "ledger"))]
+    run_here("show", "log:main", *priced)
+    shown = capsys.readouterr().out
+    assert "\n$3.00, likely $3.50 · subagents $2.00\n" in shown
+    assert "· model-x · 1.1M tokens · $2.00 ·" in shown
+    assert "· model-x · 1.0M tokens · ≥$1.00 ·" in shown
+    run_here("show", "log:other", "--format", "markdown", *priced)
+    assert "- 1 request unpriced\n" in capsys.readouterr().out
+    run_here("show", "h-1", *priced)
+    assert "· $2.00 ·" in capsys.readouterr().out
 
 
 def test_a_failed_turn_and_an_abandoned_session_are_said_so(sample: Path) -> None:
@@ -128,6 +145,7 @@ def test_json_is_a_list_of_turns_with_everything_inside(sample: Path) -> None:
     [made] = first["messages"][1]["calls"]
     assert (made["tool_name"], made["params"]) == ("Edit", '{"file":"src/a.py","new":"def new(): ..."}')
     assert first["tokens"] == {"input": 10, "output": 20, "cached_input": 300, "cache_write": 40, "total": 370}
+    assert first["cost"] == {"usd": None, "estimated_usd": None, "unpriced_requests": 1}
     assert turns[2]["compaction"]["tokens_before"] == 9_007_199_254_740_993
     assert turns[1]["messages"][1]["calls"][0]["subagent"]["label"] == SUBAGENT
 

@@ -31,9 +31,7 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A command that has commands; it names the nearest when it has none of that name."""
-
-    command_class = Command
+    """A command that has commands, and names the nearest when it has none of that name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

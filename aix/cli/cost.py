@@ -52,7 +52,7 @@ def command(ctx: click.Context, by: str, parameters: dict[str, object], limit: i
     table say how much of the figures is certain, and whose prices they are.
 
     The table is written for people; all other formats have every column of queries/token_economics/cost_by_NAME.sql,
-    with exact values. SESSION can be named as for `aix show`.
+    with exact values. Sessions are named as for `aix show`.
 
     \b
       aix cost
@@ -65,8 +65,6 @@ def command(ctx: click.Context, by: str, parameters: dict[str, object], limit: i
     zone = {TIMEZONE: load_config(ctx.obj).timezone.key} if takes_timezone(query) else {}
     given = zone | parameters
     opened = open_ledger(ledger)
-    if "session" in given:
-        given["session"] = opened.find_session(str(given["session"]))
     found = opened.query(query.name, **given)
     shown = found
     if limit is not None:

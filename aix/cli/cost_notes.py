@@ -9,7 +9,7 @@ from aix.formats.people import dollars, one_line, per_cent, short_count
 
 _MODELS_NAMED = 5
 _NAME_CHARACTERS = 48
-_BASIS = re.compile(r"computed[^:]*: (?P<table>.+?) [^ /]+/[^ ]+(?:;.*)?(?: and \d+ more)?")
+_BASIS = re.compile(r"computed[^:]*: (?P<table>.+?) [^ ;]+(?:;.*)?(?: and others)?")
 
 Row = dict[str, Any]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 CALENDAR = ("day", "week", "month")
-_OVERLAPPING = ("tag", "tool")
+_OVERLAPPING = "tag"
 """What may count for several rows: these have no total."""
 _NOTHING = "–"
 _NAME_CHARACTERS = 44
@@ -41,7 +41,7 @@ def cost_table(ledger: Ledger, by: str, found: "Result", limit: int | None, mode
     columns = (
         *map(ListingColumn, ["session", "title"] if by == "session" else [by]),
         *(ListingColumn(name, "BIGINT") for name in numbers),
-        *([] if by in _OVERLAPPING else [ListingColumn("share", "DOUBLE")]),
+        *([] if by == _OVERLAPPING else [ListingColumn("share", "DOUBLE")]),
         ListingColumn(""),
     )
     return Listing(columns, _lines(ledger, by, found, limit, numbers))
@@ -59,7 +59,7 @@ def _lines(
     largest = max((row["cost_usd"] or Decimal(0) for row in rows), default=Decimal(0))
 
     def line(names: Sequence[object], row: Row, drawn: str) -> Sequence[object]:
-        share = [] if by in _OVERLAPPING else [_share(row["cost_usd"], total)]
+        share = [] if by == _OVERLAPPING else [_share(row["cost_usd"], total)]
         return (*names, *(_number(row, name) for name in numbers), *share, drawn)
 
     def summary(name: str, row: Row) -> Sequence[object]:
@@ -73,7 +73,7 @@ def _lines(
         yield line(names, row, bar(row["cost_usd"], largest))
     if rest and by not in CALENDAR:
         yield summary(others, _together(rest))
-    if by not in _OVERLAPPING and len(rows) + len(rest) > 1:
+    if by != _OVERLAPPING and len(rows) + len(rest) > 1:
         yield summary("total", everything)
 
 

@@ -117,12 +117,14 @@ def command(
 def _join_ledgers(ledger: Path, others: list[Path], prices: Path | None, *, keep_raw: bool) -> Listing:
     from aix.ledger.merging import join_ledger
     from aix.prices.table import PriceTable
+    from aix.reading.summary import note_summary
 
     before = read_latest(ledger) if is_ledger(ledger) else None
     table = PriceTable(prices)
     table.check()
     for other in others:
         after = join_ledger(ledger, other, keep_raw=keep_raw, prices=table)
+    note_summary(ledger)
     columns = (ListingColumn("table"), ListingColumn("rows", "BIGINT"), ListingColumn("new", "BIGINT"))
     return Listing(
         columns, [(name, _rows(after, name), _rows(after, name) - _rows(before, name)) for name in _given(after)]

@@ -52,9 +52,9 @@ def command(
 
     Prompts stand behind >, thinking behind ~, calls behind • or, when they failed, ✗, with the parameter that says most
     about them; ↳ names the session of a subagent and ≡ marks a compaction of the context. Long texts are folded to
-    their first lines, with a count of what is hidden. Times are those of the configured time zone. A session and each
-    turn say their list price, the likely one where the logs do not give the final count of output, and how many of
-    their requests have no price; subagents are shown apart.
+    their first lines, with a count of what is hidden. Times are those of the configured time zone. A session says
+    its list price, the likely one where the logs do not give the final count of output, how many requests have no
+    price, and what its subagents cost; before the cost of a turn, ≥ says that it was more.
 
     json is an array of turns with their messages and calls inside, every text whole.
 

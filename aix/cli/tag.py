@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Group
+from aix.cli.command import Command, Group
 from aix.cli.options import ledger_option, listing_output
 from aix.cli.stdout import emit_text
 from aix.config import load_config
@@ -43,7 +43,7 @@ def command(ctx: click.Context) -> None:
         emit_text(ctx.get_help())
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("tag")
 @click.argument("names", nargs=-1, required=True, metavar="SESSION|TURN...")
 @ledger_option
@@ -67,7 +67,7 @@ def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
     return _changes(tag, {entity: "added" if entity in new else "had it already" for entity in entities})
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("tag")
 @click.argument("names", nargs=-1, metavar="[SESSION|TURN]...")
 @click.option("--everywhere", is_flag=True, help="Take the tag from all that have it.")
@@ -90,7 +90,7 @@ def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> List
     return _changes(tag, changes)
 
 
-@command.command()
+@command.command(cls=Command)
 @click.option("--tag", metavar="TAG", help="Only this tag.")
 @ledger_option
 @listing_output

@@ -22,6 +22,7 @@ from aix.ledger.groups import Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment, groups_of, has_groups, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
+from aix.ledger.notes import STATUS_FILE
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
@@ -82,6 +83,7 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
             return groups.tables()
 
     commit(ledger, change)
+    remove(ledger / STATUS_FILE)  # it adds up what is gone; whoever asks for it makes it again
     # Even when there is nothing to forget now, an earlier attempt may have been stopped before this point.
     forgotten.files = len(collect(ledger, 0 if forgotten.rows else DEFAULT_GRACE_SECONDS))
     return forgotten

@@ -18,8 +18,8 @@ import msgspec
 from aix import __version__
 from aix.errors import AixError, LedgerNotFoundError
 from aix.ledger.manifest import read_latest, version_numbers
+from aix.ledger.notes import STATUS_FILE, write_note
 
-STATUS_FILE = "status.json"
 _QUARTER_MS = 900_000
 _LAST_IMPORT = "select max(coalesce(finished_at, started_at)) from import_runs"
 _SESSIONS = "select count(*) from sessions"
@@ -82,7 +82,6 @@ def note_summary(ledger: Path) -> None:
 
 def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
-    from aix.ledger.notes import write_note
     from aix.reading.ledger import Ledger
 
     folder = ledger.expanduser().absolute()
@@ -91,7 +90,8 @@ def refresh_summary(ledger: Path) -> Summary:
         [(sessions,)] = opened.sql(_SESSIONS).rows()
         uses = tuple(Use(*row) for row in opened.query("overview/recent_use"))
         summary = Summary(opened.version, __version__, sessions, imported_at, uses)
-    write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
+    with suppress(OSError):
+        write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
     return summary
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from itertools import groupby
 
-from aix.formats.people import dollars, local_time, one_line, short_count, short_duration
+from aix.formats.people import bounded_dollars, dollars, local_time, one_line, short_count, short_duration
 from aix.transcript.model import Call, Compaction, Cost, File, Header, Message, Subagent, Tokens, Turn
 from aix.transcript.readable import telling_parameter
 
@@ -41,7 +41,7 @@ def turn_facts(turn: Turn, zone: tzinfo) -> str:
         local_time(turn.started_at, zone),
         turn.model,
         "" if turn.tokens.total is None else f"{short_count(turn.tokens.total)} tokens",
-        cost_text(turn.cost),
+        _short_cost_text(turn.cost),
         short_duration(duration) if duration and duration > 0 else "",
         turn_trouble(turn),
     ]
@@ -76,6 +76,11 @@ def cost_text(cost: Cost) -> str:
     unpriced = f"{_counted(cost.unpriced_requests, 'request')} unpriced" if cost.unpriced_requests else ""
     parts = [usd, f"likely {likely}" if likely not in (None, usd) else "", unpriced]
     return ", ".join(part for part in parts if part)
+
+
+def _short_cost_text(cost: Cost) -> str:
+    known = bounded_dollars(cost.usd, cost.estimated_usd, cost.unpriced_requests)
+    return known or ("unpriced" if cost.unpriced_requests else "")
 
 
 def _subagents_text(cost: Cost | None) -> str:

@@ -56,20 +56,31 @@ sums as (
   left join messages_by_turn m on m.turn_id = t.id
   group by s.label
 ),
-model_by_session as (
-  select s.label, t.model from session_turn s join turns t on t.id = s.turn_id where t.model is not null
-  union
-  select s.label, r.model from session_turn s join requests r on r.turn_id = s.turn_id where r.model is not null
-),
-cost_by_session as (
+-- Requests are many: they are gone through once, for the cost and for the models.
+cost_by_model as (
   select
     s.label,
+    r.model,
     sum(r.cost_usd) as cost_usd,
     sum(r.cost_estimated_usd) as cost_estimated_usd,
     count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests
   from session_turn s
   join v_requests_cost r on r.turn_id = s.turn_id
-  group by s.label
+  group by s.label, r.model
+),
+cost_by_session as (
+  select
+    label,
+    sum(cost_usd) as cost_usd,
+    sum(cost_estimated_usd) as cost_estimated_usd,
+    sum(unpriced_requests) as unpriced_requests
+  from cost_by_model
+  group by label
+),
+model_by_session as (
+  select s.label, t.model from session_turn s join turns t on t.id = s.turn_id where t.model is not null
+  union
+  select label, model from cost_by_model where model is not null
 ),
 models_by_session as (
   select label, string_agg(model, ', ' order by model) as models from model_by_session group by label
