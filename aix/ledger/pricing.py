@@ -106,21 +106,25 @@ def _write(stage: "Stage", chooser: Chooser, pairs: Iterable[Pair]) -> Segment:
 
 
 def _model_price_batches(prices: Iterable[ModelPrice]) -> Iterator[pa.RecordBatch]:
-    rows = [
-        {
-            "provider": price.provider,
-            "model": price.model,
-            "variant": price.variant,
-            "valid_from": price.valid_from,
-            "valid_to": price.valid_to,
-            "tier_start_tokens": price.tier_start_tokens,
-            "tier_end_tokens": price.tier_end_tokens,
-            **{f"{unit}_usd": price.line.prices.get(unit) for unit in UNITS},
-            "price_basis": price.basis,
-        }
-        for price in prices
+    rows = list(prices)
+    schema = arrow_schema(_MODEL_PRICES)
+    # Most rows of a line differ in names only: its decimals, which are what takes time, are converted once.
+    lines = {id(row.line): row.line for row in rows}
+    places = {line: place for place, line in enumerate(lines)}
+    line_of_row = pa.array([places[id(row.line)] for row in rows], pa.int64())
+    by_line = {
+        f"{unit}_usd": pa.array([line.prices.get(unit) for line in lines.values()], schema.field(f"{unit}_usd").type)
+        for unit in UNITS
+    }
+    columns = [
+        by_line[field.name].take(line_of_row)
+        if field.name in by_line
+        else pa.array(
+            [row.basis if field.name == "price_basis" else getattr(row, field.name) for row in rows], field.type
+        )
+        for field in schema
     ]
-    yield from pa.Table.from_pylist(rows, arrow_schema(_MODEL_PRICES)).to_batches(_ROWS_AT_ONCE)
+    yield from pa.table(columns, schema=schema).to_batches(_ROWS_AT_ONCE)
 
 
 def _price_batches(lines: Sequence[PriceLine]) -> Iterator[pa.RecordBatch]:
