@@ -1,6 +1,7 @@
 """DuckDB views over one version of the ledger: one view per table, in the schema of today."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 _GLOB_CHARACTER = re.compile(r"[*?\[]")
 
 
-def create_views(connection: "duckdb.DuckDBPyConnection", ledger: Path, manifest: Manifest) -> None:
-    """Create or replace a view for every table of the schema, whatever version wrote the files."""
+def create_views(
+    connection: "duckdb.DuckDBPyConnection", ledger: Path, manifest: Manifest, names: Iterable[str] = TABLES
+) -> None:
+    """Create or replace a view for every table of the schema, or for some, whatever version wrote the files."""
     import duckdb
 
-    for table in TABLES.values():
+    for table in map(TABLES.__getitem__, names):
         select = view_select(table, ledger, manifest)
         try:
             connection.execute(f"create or replace view {quote_name(table.name)} as {select}")

@@ -6,6 +6,7 @@ reaches no other file; see `aix.reading.connection`.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 import duckdb
 
@@ -99,18 +100,23 @@ def _check_select(connection: duckdb.DuckDBPyConnection, select: str) -> None:
     writing = {node for node in types if node and node.endswith("_NODE")} - _QUERY_NODES
     if statements != 1 or writing:
         raise SqlError("this statement is no plain SELECT", _ADVICE)
-    called = {function.lower() for function in functions if function} - HARMLESS_FUNCTIONS
-    refused = connection.execute(
-        """
-        select function_name from duckdb_functions()
-        where lower(function_name) in (select unnest($1))
-          and (has_side_effects or function_type in ('table', 'table_macro'))
-        order by function_name
-        """,
-        [sorted(called)],
-    ).fetchone()
+    called = {function.lower() for function in functions if function}
+    refused = sorted(called & _refused_functions())
     if refused:
         raise SqlError(f"the function {refused[0]} is not called here: it can do more than look at the ledger", _ADVICE)
+
+
+@cache
+def _refused_functions() -> frozenset[str]:
+    """Return what is not called; asked of DuckDB once, since no connection here can load more functions."""
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            """
+            select distinct lower(function_name) from duckdb_functions()
+            where has_side_effects or function_type in ('table', 'table_macro')
+            """
+        ).fetchall()
+    return frozenset(name for (name,) in found) - HARMLESS_FUNCTIONS
 
 
 class _Words:

@@ -16,13 +16,17 @@ from pathlib import Path
 import msgspec
 
 from aix import __version__
-from aix.errors import AixError, LedgerNotFoundError
+from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
 from aix.ledger.manifest import read_latest, version_numbers
 from aix.ledger.notes import STATUS_FILE, write_note
 
 _QUARTER_MS = 900_000
-_LAST_IMPORT = "select max(coalesce(finished_at, started_at)) from import_runs"
-_SESSIONS = "select count(*) from sessions"
+_TABLES = ("requests", "model_prices", "sessions", "import_runs")
+_COUNTS = """
+select
+  (select max(coalesce(finished_at, started_at)) from import_runs) as imported_at,
+  (select count(*) from sessions) as sessions
+"""
 
 
 class Use(msgspec.Struct, frozen=True, array_like=True):
@@ -82,14 +86,25 @@ def note_summary(ledger: Path) -> None:
 
 def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
-    from aix.reading.ledger import Ledger
+    import duckdb
+
+    from aix.ledger.views import create_views
+    from aix.library.packs import find_query
+    from aix.library.views import create_library_views, read_views, view_folder, views_named
 
     folder = ledger.expanduser().absolute()
-    with Ledger(folder, read_latest(folder)) as opened:
-        [(imported_at,)] = opened.sql(_LAST_IMPORT).rows()
-        [(sessions,)] = opened.sql(_SESSIONS).rows()
-        uses = tuple(Use(*row) for row in opened.query("overview/recent_use"))
-        summary = Summary(opened.version, __version__, sessions, imported_at, uses)
+    manifest = read_latest(folder)
+    recent_use = find_query("overview/recent_use").sql
+    # Every import makes one: a connection with all views would take longer than the answers.
+    try:
+        with duckdb.connect() as connection:
+            create_views(connection, folder, manifest, _TABLES)
+            create_library_views(connection, views_named(recent_use, read_views(view_folder())))
+            [(imported_at, sessions)] = connection.execute(_COUNTS).fetchall()
+            uses = tuple(Use(*row) for row in connection.execute(recent_use).fetchall())
+    except duckdb.Error as error:
+        raise LedgerDamagedError(folder, str(error)) from error
+    summary = Summary(manifest.version, __version__, sessions, imported_at, uses)
     with suppress(OSError):
         write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
     return summary
