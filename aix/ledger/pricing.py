@@ -7,6 +7,7 @@ is made.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,17 +53,13 @@ def with_prices(
     """Return the files of a change together with those of the prices that its requests need."""
     kept = {name: [segment for segment in base.tables.get(name, ()) if segment.group is None] for name in PRICE_TABLES}
     requests = changed.get("requests", ())
-    try:
-        if stage.prices is not None and stage.prices.digest != base.prices:
-            chooser = stage.prices.chooser
-            pairs = _pairs(stage.ledger, requests)
-            prices = stage.write(_PRICES, _price_batches(stage.prices.lines))
-            return {**changed, _PRICES.name: [prices], _MODEL_PRICES.name: [_write(stage, chooser, pairs)]}
-        # Prices that stand there without a digest were put there by other means, by rules that may not be ours.
-        new = [segment for segment in requests if base.prices and stage.has(segment)]
-        added = _added(stage, kept, new)
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
-        raise LedgerDamagedError(stage.ledger, f"its prices cannot be read: {error}") from error
+    if stage.prices is not None and stage.prices.digest != base.prices:
+        pairs = _pairs(stage.ledger, requests)
+        prices = stage.write(_PRICES, _price_batches(stage.prices.lines))
+        return {**changed, _PRICES.name: [prices], _MODEL_PRICES.name: [_write(stage, stage.prices.chooser, pairs)]}
+    # Prices that stand there without a digest were put there by other means, by rules that may not be ours.
+    new = [segment for segment in requests if base.prices and stage.has(segment)]
+    added = _added(stage, kept, new)
     return {**changed, **{name: [*changed.get(name, ()), *added[name]] for name in PRICE_TABLES}}
 
 
@@ -82,8 +79,17 @@ def _added(
 
 
 def _batches(path: Path) -> list[pa.RecordBatch]:
-    batches: list[pa.RecordBatch] = pq.read_table(path).to_batches()
+    with _reading(path):
+        batches: list[pa.RecordBatch] = pq.read_table(path).to_batches()
     return batches
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 
 
 def _pairs(ledger: Path, segments: Sequence[Segment]) -> set[Pair]:
@@ -91,7 +97,7 @@ def _pairs(ledger: Path, segments: Sequence[Segment]) -> set[Pair]:
     if not segments:
         return set()
     paths = ", ".join(file_literal(ledger / segment.path) for segment in segments)
-    with duckdb.connect() as connection:
+    with _reading(ledger), duckdb.connect() as connection:
         found = connection.execute(
             "select distinct coalesce(provider, ''), model"
             f" from read_parquet([{paths}], hive_partitioning = false) where model is not null"
@@ -158,8 +164,9 @@ def _stored_lines(stage: "Stage", kept: Mapping[str, Sequence[Segment]]) -> list
     prices: dict[tuple[object, ...], dict[str, Decimal]] = defaultdict(dict)
     names = [name for name in _PRICES.column_names if name not in ("id", "unit", "price_usd")]
     for segment in kept[_PRICES.name]:
-        for row in pq.read_table(stage.ledger / segment.path).to_pylist():
-            prices[tuple(row[name] for name in names)][row["unit"]] = row["price_usd"]
+        for batch in _batches(stage.ledger / segment.path):
+            for row in batch.to_pylist():
+                prices[tuple(row[name] for name in names)][row["unit"]] = row["price_usd"]
     return [_line(dict(zip(names, values, strict=True)), found) for values, found in prices.items()]
 
 
