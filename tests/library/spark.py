@@ -30,6 +30,7 @@ _VIEWS = "views"
 _SPARK_TYPES = {Type.VARCHAR: "STRING", Type.VECTOR: "ARRAY<FLOAT>"}
 _SETTINGS = {
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
@@ -44,6 +45,7 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 
@@ -100,7 +102,7 @@ class SparkLedger:
         self._session = session
         self._values: list[Values] = []
         for table in TABLES.values():
-            self._keep(table.name, self._table(table, ledger, manifest))
+            self._table(table, ledger, manifest).createOrReplaceTempView(table.name)
 
     def rows(self, sql: str, values: Values) -> Rows:
         """Run a file of the library with these values set."""
@@ -113,7 +115,7 @@ class SparkLedger:
         names: dict[str, str] = {}
         for name, sql in views_in_order():
             kept = f"{name}_{len(self._values)}"
-            self._keep(kept, self._session.sql(spark_sql(sql, values, names)))
+            _computed(self._session.sql(spark_sql(sql, values, names))).createOrReplaceTempView(kept)
             names[name] = kept
         self._values.append(values)
         return names
@@ -122,11 +124,7 @@ class SparkLedger:
         schema = ", ".join(f"`{column.name}` {_SPARK_TYPES.get(column.type, column.type)}" for column in table)
         files = [str(ledger / segment.path) for segment in manifest.tables.get(table.name, ())]
         reader = self._session.read.schema(schema)
-        return reader.parquet(*files) if files else self._session.createDataFrame([], schema)
-
-    def _keep(self, name: str, rows: "DataFrame") -> None:
-        rows.coalesce(1).createOrReplaceTempView(name)
-        self._session.catalog.cacheTable(name)
+        return _computed(reader.parquet(*files)) if files else self._session.createDataFrame([], schema)
 
 
 @contextmanager
@@ -145,6 +143,11 @@ def spark_session(scratch: Path) -> Iterator["SparkSession"]:
         yield session
     finally:
         session.stop()
+
+
+def _computed(rows: "DataFrame") -> "DataFrame":
+    """Compute rows once, and forget how: Spark would plan all of it again for every query."""
+    return rows.coalesce(1).localCheckpoint()
 
 
 def _tables_of(sql: str) -> set[str]:
