@@ -10,8 +10,6 @@ and sessions that were forked from others.
 import argparse
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +22,7 @@ from aix.ledger.groups import LARGEST_BYTES
 from aix.ledger.manifest import Manifest, Segment, read_latest
 from aix.ledger.nodes import in_conversations
 from aix.ledger.views import create_views
+from aix.prices.table import PriceTable
 from aix.schema import TABLES, Column, Table, Type, Unit
 from aix.schema.arrow import arrow_schema
 from aix.schema.sql import quote_name
@@ -44,11 +43,13 @@ _TEXTS = {
     "compactions": ("summary", "metadata_json"),
     "message_codeblocks": ("content",),
 }
-_BRANCHES = "['main', 'main', 'main', 'fix/timeouts', 'feature/export', 'release', 'try/cache']"
+_BRANCH = (
+    "['main', 'main', 'main', 'fix/timeouts', 'feature/export', 'release', 'try/cache']"
+    "[1 + cast(hash(turn_id) % 7 as int)]"
+)
 _VARIED = (
-    f"update requests set git_branch = {_BRANCHES}[1 + cast(hash(turn_id) % 7 as int)] where git_branch is not null",
-    f"update turn_context set git_branch = {_BRANCHES}[1 + cast(hash(turn_id) % 7 as int)]"
-    " where git_branch is not null",
+    f"update requests set git_branch = {_BRANCH} where git_branch is not null",
+    f"update turn_context set git_branch = {_BRANCH} where git_branch is not null",
     f"update tool_calls set result_json = to_json(left(result_json, {_LONGEST_RESULT}))"
     f" where length(result_json) > {_LONGEST_RESULT}",
     "create temp table forked as select label from sessions where is_subagent = 0 and hash(label) % 20 = 0",
@@ -72,6 +73,7 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
         copies_per_file = max(1, LARGEST_BYTES // compressed)
 
         def change(_: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+            stage.prices = PriceTable()
             written: dict[str, list[Segment]] = {}
             for table in TABLES.values():
                 if not _count(pattern, table.name):
@@ -83,9 +85,7 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
                     written.setdefault(table.name, []).append(stage.write(table, batches))
             return written
 
-        commit(target, change)
-    _renew_prices(target)
-    return read_latest(target)
+        return commit(target, change)
 
 
 def _make_pattern(pattern: duckdb.DuckDBPyConnection, folder: Path, megabytes: float, *, has_texts: bool) -> int:
@@ -153,13 +153,6 @@ def _own_id(value: str, number: int) -> str:
 def _count(pattern: duckdb.DuckDBPyConnection, table: str) -> int:
     found = pattern.execute(f"select count(*) from {table}").fetchone()
     return int(found[0]) if found else 0
-
-
-def _renew_prices(ledger: Path) -> None:
-    """Price the requests, in a release that knows prices."""
-    if find_spec("aix.ledger.renewal"):
-        prices = import_module("aix.prices.table").PriceTable()
-        import_module("aix.ledger.renewal").renew_prices(ledger, prices)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from aix.ids import h63, ulid
 from benchmarks.change_cost import print_change_cost
 from benchmarks.first_import import print_first_import
+from benchmarks.queries import print_queries
 from benchmarks.unchanged_sources import print_unchanged_sources
 
 _RUNS = 15
@@ -28,6 +29,7 @@ def main() -> None:
     print_row_ids()
     print_unchanged_sources()
     print_change_cost()
+    print_queries()
     print_first_import()
 
 

@@ -7,8 +7,9 @@ and every `getvariable('x')` is replaced by a literal in the syntax tree before 
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ _VIEWS = "views"
 _SPARK_TYPES = {Type.VARCHAR: "STRING", Type.VECTOR: "ARRAY<FLOAT>"}
 _SETTINGS = {
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
@@ -44,6 +46,7 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 
@@ -75,8 +78,8 @@ def views_in_order() -> list[tuple[str, str]]:
     return [(name, texts[name]) for name in TopologicalSorter(sources).static_order()]
 
 
-def spark_sql(sql: str, values: Values, views: Mapping[str, str]) -> str:
-    """Write a file of the library as Spark's SQL, with these values for its parameters and these names for views."""
+def spark_sql(sql: str, values: Values, name_of: Callable[[str], str]) -> str:
+    """Write a file of the library as Spark's SQL, with these values for its parameters, and the names of its tables."""
     from sqlglot import exp, parse_one
 
     def bind(node: "Expression") -> "Expression":
@@ -84,9 +87,9 @@ def spark_sql(sql: str, values: Values, views: Mapping[str, str]) -> str:
             value = values.get(node.expressions[0].name)
             literal = exp.convert(value)
             return exp.cast(literal, "double") if isinstance(value, float) else literal
-        if isinstance(node, exp.Table) and node.name in views:
+        if isinstance(node, exp.Table) and (name := name_of(node.name)) != node.name:
             alias = node.alias_or_name  # by which the columns may be named
-            node.set("this", exp.to_identifier(views[node.name]))
+            node.set("this", exp.to_identifier(name))
             node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
         return node
 
@@ -94,39 +97,40 @@ def spark_sql(sql: str, values: Values, views: Mapping[str, str]) -> str:
 
 
 class SparkLedger:
-    """One version of a ledger in Spark. Tables, and views for each set of values that was asked for, are read once."""
+    """One version of a ledger in Spark. A table is read once, a view computed once for each set of values."""
 
     def __init__(self, session: "SparkSession", ledger: Path, manifest: Manifest) -> None:
         self._session = session
+        self._views = {name: path.read_text("utf-8") for name, path in view_files().items()}
+        self._computed: set[str] = set()
         self._values: list[Values] = []
         for table in TABLES.values():
-            self._keep(table.name, self._table(table, ledger, manifest))
+            self._table(table, ledger, manifest).createOrReplaceTempView(table.name)
 
     def rows(self, sql: str, values: Values) -> Rows:
         """Run a file of the library with these values set."""
-        return [tuple(row) for row in self._session.sql(spark_sql(sql, values, self._views(values))).collect()]
+        return [tuple(row) for row in self._run(sql, values).collect()]
 
-    def _views(self, values: Values) -> dict[str, str]:
-        """Return the name of each view as it is with these values: a view may depend on them."""
-        if values in self._values:
-            return {name: f"{name}_{self._values.index(values)}" for name in view_files()}
-        names: dict[str, str] = {}
-        for name, sql in views_in_order():
-            kept = f"{name}_{len(self._values)}"
-            self._keep(kept, self._session.sql(spark_sql(sql, values, names)))
-            names[name] = kept
-        self._values.append(values)
-        return names
+    def _run(self, sql: str, values: Values) -> "DataFrame":
+        return self._session.sql(spark_sql(sql, values, partial(self._name, values)))
+
+    def _name(self, values: Values, name: str) -> str:
+        """Return under which name Spark has a table, or a view with these values: a view may read parameters."""
+        if name not in self._views:
+            return name
+        if values not in self._values:
+            self._values.append(values)
+        with_values = f"{name}_{self._values.index(values)}"
+        if with_values not in self._computed:
+            _computed(self._run(self._views[name], values)).createOrReplaceTempView(with_values)
+            self._computed.add(with_values)
+        return with_values
 
     def _table(self, table: Table, ledger: Path, manifest: Manifest) -> "DataFrame":
         schema = ", ".join(f"`{column.name}` {_SPARK_TYPES.get(column.type, column.type)}" for column in table)
         files = [str(ledger / segment.path) for segment in manifest.tables.get(table.name, ())]
         reader = self._session.read.schema(schema)
-        return reader.parquet(*files) if files else self._session.createDataFrame([], schema)
-
-    def _keep(self, name: str, rows: "DataFrame") -> None:
-        rows.coalesce(1).createOrReplaceTempView(name)
-        self._session.catalog.cacheTable(name)
+        return _computed(reader.parquet(*files)) if files else self._session.createDataFrame([], schema)
 
 
 @contextmanager
@@ -145,6 +149,11 @@ def spark_session(scratch: Path) -> Iterator["SparkSession"]:
         yield session
     finally:
         session.stop()
+
+
+def _computed(rows: "DataFrame") -> "DataFrame":
+    """Compute rows once, and forget how: Spark would plan all of it again for every query."""
+    return rows.coalesce(1).localCheckpoint()
 
 
 def _tables_of(sql: str) -> set[str]:
