@@ -42,17 +42,26 @@ with recursive active_hour as (
   where requested_at between -62135596800000 and 253402214400000
   group by 1
 ),
+-- After 5 hours without a request a block begins in any case, so that each such stretch is walked by itself.
+pause as (
+  select hour, case when hour - lag(hour) over (order by hour) < 5 then 0 else 1 end as is_after_pause from active_hour
+),
+stretch as (
+  select hour, is_after_pause, sum(is_after_pause) over (order by hour rows unbounded preceding) as number from pause
+),
 next_block as (
-  select hour, min(hour) over (order by hour range between 5 following and unbounded following) as next_hour
-  from active_hour
+  select
+    hour,
+    is_after_pause,
+    min(hour) over (partition by number order by hour range between 5 following and unbounded following) as next_hour
+  from stretch
 ),
 block as (
-  select min(hour) as hour from next_block having count(*) > 0
+  select hour, next_hour from next_block where is_after_pause = 1
   union all
-  select n.next_hour
+  select n.hour, n.next_hour
   from block b
-  join next_block n on n.hour = b.hour
-  where n.next_hour is not null
+  join next_block n on n.hour = b.next_hour
 ),
 summed as (
   select

@@ -22,21 +22,15 @@
 -- column follows_compaction: BOOLEAN; whether the turn before is a compaction
 -- caveat: Few sources say how large the window is; where none does, limit and share are NULL.
 -- caveat: After a compaction the change is counted from the last request before it, and so negative.
-with main as (
-  select turn_id, coalesce(seq, 0) as seq, context_tokens
+with turn_end as (
+  select
+    turn_id,
+    count(*) as requests,
+    max(context_tokens) as peak_tokens,
+    arg_max(context_tokens, coalesce(seq, 0)) as context_tokens
   from requests
   where kind = 'main' and turn_id is not null and context_tokens between 0 and 1000000000000
-),
-turn_size as (
-  select turn_id, max(seq) as last_seq, max(context_tokens) as peak_tokens, count(*) as requests
-  from main
   group by turn_id
-),
-turn_end as (
-  select s.turn_id, s.peak_tokens, s.requests, max(m.context_tokens) as context_tokens
-  from turn_size s
-  join main m on m.turn_id = s.turn_id and m.seq = s.last_seq
-  group by s.turn_id, s.peak_tokens, s.requests
 ),
 counted_turn as (
   select turn_id, min(session_label) as session_label

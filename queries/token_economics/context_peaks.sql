@@ -10,74 +10,54 @@
 -- param session: text = none; only what counts for this session
 -- param tag: text = none; only turns and sessions with this tag
 -- column session_label: VARCHAR; the session
--- column origin: VARCHAR; where it came from
--- column project: VARCHAR; its project
+-- column title: VARCHAR; its title; NULL when it has none
 -- column turns: BIGINT; turns that count for it
 -- column requests: BIGINT; requests with known context
 -- column peak_tokens: BIGINT; largest whole input of a request
 -- column peak_at: BIGINT; when it was first reached, in Unix ms
 -- column turns_until_peak: BIGINT; turns that had begun by then
--- column last_tokens: BIGINT; whole input of the last request
 -- column compactions: BIGINT; compactions among its turns
 -- column context_token_limit: BIGINT; size of the context window, where the source says it
 -- column share_of_limit: DOUBLE; the peak as a share of the limit
 -- caveat: Few sources say how large the window is; where none does, limit and share are NULL.
 -- caveat: Turns that it shares with an earlier session count for that one.
 with main as (
-  select session_label, origin, project, turn_id, requested_at, context_tokens
+  select session_label, requested_at, context_tokens
   from v_counted_requests
   where kind = 'main' and context_tokens is not null
 ),
 size as (
-  select
-    session_label,
-    min(origin) as origin,
-    min(project) as project,
-    count(*) as requests,
-    max(context_tokens) as peak_tokens,
-    max(requested_at) as last_at
-  from main
-  group by session_label
+  select session_label, count(*) as requests, max(context_tokens) as peak_tokens from main group by session_label
 ),
 peak as (
-  select
-    s.session_label,
-    min(case when m.context_tokens = s.peak_tokens then m.requested_at end) as peak_at,
-    max(case when m.requested_at = s.last_at then m.context_tokens end) as last_tokens
+  select s.session_label, s.requests, s.peak_tokens, min(m.requested_at) as peak_at
   from size s
-  join main m on m.session_label = s.session_label
-  group by s.session_label
-),
-owned_turn as (
-  select o.session_label, t.started_at, t.turn_type
-  from v_turn_owner o
-  join turns t on t.id = o.turn_id
+  join main m on m.session_label = s.session_label and m.context_tokens = s.peak_tokens
+  group by s.session_label, s.requests, s.peak_tokens
 ),
 turn_count as (
   select
     o.session_label,
     count(*) as turns,
-    count(case when o.started_at <= p.peak_at then 1 end) as turns_until_peak,
-    count(case when o.turn_type = 'compaction' then 1 end) as compactions
-  from owned_turn o
+    count(case when t.started_at <= p.peak_at then 1 end) as turns_until_peak,
+    count(case when t.turn_type = 'compaction' then 1 end) as compactions
+  from v_turn_owner o
+  join turns t on t.id = o.turn_id
   join peak p on p.session_label = o.session_label
   group by o.session_label
 )
 select
-  s.session_label,
-  s.origin,
-  s.project,
+  p.session_label,
+  c.title,
   coalesce(n.turns, 0) as turns,
-  s.requests,
-  s.peak_tokens,
+  p.requests,
+  p.peak_tokens,
   p.peak_at,
   coalesce(n.turns_until_peak, 0) as turns_until_peak,
-  p.last_tokens,
   coalesce(n.compactions, 0) as compactions,
   c.context_token_limit,
-  cast(s.peak_tokens as double) / nullif(cast(c.context_token_limit as double), 0) as share_of_limit
-from size s
-join peak p on p.session_label = s.session_label
-left join turn_count n on n.session_label = s.session_label
-left join session_context c on c.label = s.session_label
-order by s.peak_tokens desc, s.session_label
+  cast(p.peak_tokens as double) / nullif(cast(c.context_token_limit as double), 0) as share_of_limit
+from peak p
+left join turn_count n on n.session_label = p.session_label
+left join session_context c on c.label = p.session_label
+order by p.peak_tokens desc, p.session_label

@@ -19,7 +19,7 @@
 -- column basis: VARCHAR; reported by the source, computed from the time since the record before, or mixed
 -- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Computed is the time from the record before, in the same turn, to the first that the log has of the answer.
--- caveat: An answer may have gone on after its first part: where latency is computed, tokens per second are an upper bound.
+-- caveat: An answer may have gone on after its first part: a computed latency makes tokens per second an upper bound.
 with spoken as (
   select m.id as message_id, b.created_at as before_at
   from messages m

@@ -25,9 +25,11 @@ with carried as (
   select
     t.call_id,
     t.tool_name,
+    t.status,
     t.result_tokens,
     t.is_measured,
     k.session_label,
+    k.requested_at,
     cast(t.result_tokens * k.later_read_usd as decimal(38, 12)) as cost_usd
   from v_result_tokens t
   join v_carry k on k.message_id = t.message_id
@@ -39,16 +41,15 @@ select
   split_part(c.tool_name, '__', 2) as server,
   count(distinct c.tool_name) as tools_used,
   count(distinct c.call_id) as calls,
-  count(distinct case when t.status = 'failed' then c.call_id end) as failed_calls,
+  count(distinct case when c.status = 'failed' then c.call_id end) as failed_calls,
   count(distinct c.session_label) as sessions,
-  max(t.started_at) as last_used_at,
+  max(c.requested_at) as last_used_at,
   cast(sum(c.result_tokens) as bigint) as result_tokens,
   cast(sum(c.result_tokens) as double) / nullif(cast(max(n.result_tokens) as double), 0) as result_share,
   sum(c.cost_usd) as carry_cost_usd,
   case when bool_and(c.is_measured) then 'measured' when bool_or(c.is_measured) then 'mixed' else 'estimated' end
     as basis
 from carried c
-join tool_calls t on t.id = c.call_id
 cross join total n
 where starts_with(c.tool_name, 'mcp__')
 group by 1

@@ -20,20 +20,16 @@
 -- column result_share: DOUBLE; share of the result tokens of all tools
 -- caveat: Measured is what the context grew by between two requests of a turn, split by the length of the results.
 -- caveat: Reminders that a client adds to a result are in it; the estimate takes 4 characters for a token.
-with counted as (
-  select distinct message_id from v_counted_requests where message_id is not null
-),
-summed as (
+with summed as (
   select
     t.tool_name,
     count(*) as calls,
-    count(case when c.status = 'failed' then 1 end) as failed_calls,
+    count(case when t.status = 'failed' then 1 end) as failed_calls,
     sum(t.result_chars) as result_chars,
     sum(t.result_tokens) as result_tokens,
     count(case when t.is_measured then 1 end) as measured_calls
   from v_result_tokens t
-  join tool_calls c on c.id = t.call_id
-  join counted k on k.message_id = t.message_id
+  where t.message_id in (select message_id from v_counted_requests where message_id is not null)
   group by t.tool_name
 )
 select

@@ -12,6 +12,7 @@
 -- column request_id: VARCHAR; the request
 -- column message_id: VARCHAR; the message it gave
 -- column session_label: VARCHAR; the session it counts for
+-- column requested_at: BIGINT; when it was made, in Unix ms
 -- column later_requests: BIGINT; later counted requests of the session until its next compaction
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- caveat: Requests are put in order by time; an abandoned branch stands in its session where its time puts it.
@@ -20,32 +21,30 @@ with request as (
   from v_counted_requests
   where kind = 'main' and turn_id is not null
 ),
-event as (
-  select request_id, message_id, session_label, requested_at as happened_at, 1 as rank, seq, cache_read_price_usd
-  from request
-  union all
-  select cast(null as varchar), cast(null as varchar), o.session_label, t.started_at, 0, 0, cast(null as decimal(18, 12))
+compaction as (
+  select o.session_label, t.started_at
   from turns t
   join v_turn_owner o on o.turn_id = t.id
   where t.turn_type = 'compaction'
 ),
-stretch as (
-  select
-    *,
-    count(*) filter (where rank = 0)
-      over (partition by session_label order by happened_at, rank, seq, request_id rows unbounded preceding) as number
-  from event
+-- Few sessions have compactions: only their requests need to be counted against them.
+compacted as (
+  select r.request_id, count(*) as compactions
+  from compaction c
+  join request r on r.session_label = c.session_label and r.requested_at >= c.started_at
+  group by r.request_id
 )
 select
-  request_id,
-  message_id,
-  session_label,
+  r.request_id,
+  r.message_id,
+  r.session_label,
+  r.requested_at,
   count(*) over later as later_requests,
-  cast(sum(cache_read_price_usd) over later as decimal(38, 12)) as later_read_usd
-from stretch
-where rank = 1
+  cast(sum(r.cache_read_price_usd) over later as decimal(38, 12)) as later_read_usd
+from request r
+left join compacted c on c.request_id = r.request_id
 window later as (
-  partition by session_label, number
-  order by happened_at, seq, request_id
+  partition by r.session_label, coalesce(c.compactions, 0)
+  order by r.requested_at, r.seq, r.request_id
   rows between 1 following and unbounded following
 )

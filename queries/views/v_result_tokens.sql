@@ -6,6 +6,7 @@
 -- column turn_id: VARCHAR; the turn that made it
 -- column message_id: VARCHAR; the message that asked for it
 -- column tool_name: VARCHAR; the tool
+-- column status: VARCHAR; how it ended
 -- column result_chars: BIGINT; length of the result's text; NULL when unknown
 -- column result_tokens: BIGINT; tokens of the result; NULL when neither measured nor of known length
 -- column is_measured: BOOLEAN; whether the growth of the context was measured, else a token is taken for 4 characters
@@ -31,7 +32,7 @@ growth as (
   group by message_id
 ),
 call as (
-  select c.id as call_id, c.turn_id, c.message_id, c.tool_name, f.result_chars
+  select c.id as call_id, c.turn_id, c.message_id, c.tool_name, c.status, f.result_chars
   from tool_calls c
   join tool_call_facts f on f.call_id = c.id
 ),
@@ -51,6 +52,7 @@ select
   c.turn_id,
   c.message_id,
   c.tool_name,
+  c.status,
   c.result_chars,
   case
     when m.message_id is not null then cast(round(c.result_chars * m.tokens_per_char) as bigint)
