@@ -20,6 +20,7 @@
 -- column write_ratio: DOUBLE; share of the input that was written to it
 -- column read_per_write: DOUBLE; how often a written token was read
 -- caveat: Requests that say nothing of the cache are left out.
+
 -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
 with quarter as (
   select distinct cast(floor(requested_at / 900000) as bigint) as quarter_hour

@@ -21,6 +21,7 @@
 -- column saved_share: DOUBLE; that as a share of the cost without a cache
 -- column unpriced_requests: BIGINT; requests with tokens that have no price, left out above
 -- caveat: Without a cache one would work otherwise; the same requests are assumed.
+
 -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
 with quarter as (
   select distinct cast(floor(requested_at / 900000) as bigint) as quarter_hour
