@@ -69,6 +69,7 @@ def tokens_text(tokens: Tokens) -> str:
 def cost_text(cost: Cost) -> str:
     """Say what something cost at list price, what it likely was, and how much of it has no price.
 
+    >>> from decimal import Decimal
     >>> cost_text(Cost(Decimal("1.2"), Decimal("1.5"), 3))
     '$1.20, likely $1.50, 3 requests unpriced'
     """
