@@ -70,7 +70,8 @@ class LedgerFigures:
                 f"select turn_id, '{name}', count(*) from {table} t join messages m on m.id = message_id group by all"
             )
         count(
-            "select turn_id, 'file:' || kind, count(*) from message_files f join messages m on m.id = f.message_id group by all"
+            "select turn_id, 'file:' || kind, count(*) from message_files"
+            " join messages m on m.id = message_id group by all"
         )
         count(
             "select t.id, 'turn:' || case when turn_type = 'compaction' then 'compaction'"

@@ -14,6 +14,7 @@ from aix.ids import ulid
 from aix.importing import Problem, Source
 from aix_importers.cursor.bubbles import Bubble
 from aix_importers.cursor.composers import Composer
+from aix_importers.cursor.said import Said
 from aix_importers.cursor.values import ABSENT
 
 ORIGIN = "cursor"
@@ -27,6 +28,8 @@ class Part(Enum):
     SUMMARY = auto()
     ARTEFACT = auto()
     """Left over from streaming: nothing stands in it."""
+    NOTE = auto()
+    """What was put in by the tool: a system prompt, a result, a reminder."""
 
 
 @dataclass(slots=True, eq=False)
@@ -69,6 +72,11 @@ class Turn:
         return ulid("turn", ORIGIN, self.key)
 
     @property
+    def first(self) -> Entry | None:
+        """What set it going, whatever was put in before that."""
+        return next((entry for entry in self.entries if entry.part is not Part.NOTE), None)
+
+    @property
     def is_answered(self) -> bool:
         """Whether the assistant has said or done anything."""
         return any(entry.part is Part.ANSWER for entry in self.entries)
@@ -81,7 +89,7 @@ class Conversation:
     source: Source
     id: str
     composer: Composer
-    read: Callable[[Entry], Bubble | None]
+    read: Callable[[Entry], Bubble | Said | None]
     entries: list[Entry] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     is_chat: bool = False
@@ -95,6 +103,12 @@ class Conversation:
     child_ids: set[str] = field(default_factory=set)
     """Of calls, also of replaced attempts."""
     orphan_error: str | None = None
+    model: str | None = None
+    was_stopped: bool = False
+    """Whether the last answer was broken off."""
+    system_prompt: str | None = None
+    tokens: tuple[int | None, int | None] = (None, None)
+    """How much of the context window was in use, and how large it is."""
     problems: list[Problem] = field(default_factory=list)
 
     @property

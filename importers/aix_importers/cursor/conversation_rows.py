@@ -1,13 +1,14 @@
 """All rows of one conversation: its bubbles are read once more, one by one, and written as they come."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Raw
 
 from aix.importing import Problem, Rows
 from aix_importers.cursor.agent_state import AgentState, read_state
+from aix_importers.cursor.bubble_messages import BubbleMessages
 from aix_importers.cursor.bubbles import Bubble
-from aix_importers.cursor.calls import Call
+from aix_importers.cursor.code import CodeBlockData
 from aix_importers.cursor.composers import known_model
 from aix_importers.cursor.conversation import Conversation, Entry, Part, Turn
 from aix_importers.cursor.hidden_context import HiddenContext, hidden_context
@@ -15,10 +16,10 @@ from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import CONTEXT_PREFIX
 from aix_importers.cursor.links import Links
 from aix_importers.cursor.message_rows import MessageRows
-from aix_importers.cursor.tool_data import read_tool
+from aix_importers.cursor.said import Said
 from aix_importers.cursor.tools import tool_names
 from aix_importers.cursor.turn_rows import TurnFacts, TurnRows
-from aix_importers.cursor.values import ABSENT, count, field, flag, inner, items, json_value, moment, text
+from aix_importers.cursor.values import ABSENT, count, field, flag, items, json_value, moment, text
 from aix_importers.writer import Writer
 
 _MODES = {1: "ask", 2: "agent", 3: "edit", 4: "custom", 5: "plan", 6: "debug"}
@@ -29,24 +30,35 @@ class ConversationRows:
     """Writes one conversation."""
 
     def __init__(
-        self, conversation: Conversation, values: KeyValues, writer: Writer, call_ids: dict[Entry, str], links: Links
+        self,
+        conversation: Conversation,
+        values: KeyValues | None,
+        writer: Writer,
+        call_ids: Mapping[Entry, str],
+        links: Links,
     ) -> None:
         self._conversation = conversation
         self._values = values
         self._writer = writer
         self._links = links
-        self._call_ids = call_ids
         self._state = self._read_state()
         self._hidden = hidden_context(self._state) if self._state else HiddenContext()
-        self._messages = MessageRows(writer, conversation, call_ids, links.children)
-        self._turns = TurnRows(writer, conversation, self._hidden.system_prompt)
+        code = CodeBlockData(conversation.composer.code_block_data)
+        self._bubbles = BubbleMessages(code, self._state, call_ids)
+        self._messages = MessageRows(writer, conversation, links.children)
+        self._turns = TurnRows(writer, conversation, self._hidden.system_prompt or conversation.system_prompt)
         self._facts: dict[Turn, TurnFacts] = {}
         self._summaries: dict[Turn, Raw] = {}
         self._first_prompt: str | None = None
+        entries = conversation.turns[-1].entries if conversation.orphan_error and conversation.turns else []
+        self._last_message = entries[-1] if entries else None
 
     def _read_state(self) -> AgentState | None:
         written = text(self._conversation.composer.conversation_state)
-        return read_state(written, lambda name: self._values.get(f"agentKv:blob:{name}"))
+        values = self._values
+        if values is None:
+            return None
+        return read_state(written, lambda name: values.get(f"agentKv:blob:{name}"))
 
     def run(self) -> Iterator[Rows | Problem]:
         """Go through the rows."""
@@ -55,17 +67,17 @@ class ConversationRows:
         for turn in conversation.turns:
             position = 0
             for entry in turn.entries:
-                bubble = conversation.read(entry)
-                if bubble is None:  # it was deleted between two looks
+                found = conversation.read(entry)
+                if found is None:  # it was deleted between two looks
                     continue
-                self._take(turn, entry, bubble, position, following.get(entry))
+                self._take(turn, entry, found, position, following.get(entry))
                 position += 1
                 if self._writer.is_full():
                     yield from self._writer.take()
         self._fill_models()
         self._write_turns()
-        if self._messages.unknown_code:
-            reason = f"{self._messages.unknown_code} blocks of code have no content anywhere and were left out."
+        if self._bubbles.unknown_code:
+            reason = f"{self._bubbles.unknown_code} blocks of code have no content anywhere and were left out."
             yield Problem(conversation.source, "code_without_content", reason)
         if self._hidden.missing:
             reason = f"{self._hidden.missing} messages of the agent's own state are gone."
@@ -73,44 +85,43 @@ class ConversationRows:
         if self._writer.is_full():
             yield from self._writer.take()
 
-    def _take(self, turn: Turn, entry: Entry, bubble: Bubble, position: int, following: Entry | None) -> None:
+    def _take(self, turn: Turn, entry: Entry, found: Bubble | Said, position: int, following: Entry | None) -> None:
         facts = self._facts.get(turn)
         if facts is None:
             facts = self._facts[turn] = TurnFacts(entry.time, entry.is_time_inferred)
-        if entry.part is Part.SUMMARY:
-            self._summaries[turn] = bubble.summary
-        self._note(facts, entry, bubble)
-        is_first_prompt = entry.part is Part.QUERY and self._first_prompt is None
-        if is_first_prompt:
-            self._first_prompt = bubble.content or ""
-        request_context = self._values.get(f"{CONTEXT_PREFIX}{self._conversation.id}:{entry.key}")
-        call = self._messages.add(
-            turn,
-            entry,
-            bubble,
-            position,
-            following,
-            json_value(request_context) if entry.part is Part.QUERY else None,
-            self._state,
-            self._hidden.parts if is_first_prompt else {},
-            facts.model or self._conversation.composer.model,
-        )
+        facts.last_at = max(facts.last_at, entry.time)
+        said = self._said(facts, turn, entry, found)
+        if entry.part is Part.QUERY and self._first_prompt is None:
+            self._first_prompt = said.content or ""
+            said.context.update(self._hidden.parts)
+        if entry is self._last_message:
+            said.metadata["orphan_error"] = self._conversation.orphan_error
+        model = facts.model or self._conversation.composer.model or self._conversation.model
+        self._messages.add(turn, entry, said, position, following, model)
         if entry in self._links.children:
             facts.spawns = True
-            self._note_spawn(entry, call, bubble)
+            self._note_spawn(entry, said)
 
-    def _note_spawn(self, entry: Entry, call: Call | None, bubble: Bubble) -> None:
+    def _said(self, facts: TurnFacts, turn: Turn, entry: Entry, found: Bubble | Said) -> Said:
+        if isinstance(found, Said):
+            return found
+        if entry.part is Part.SUMMARY:
+            self._summaries[turn] = found.summary
+        self._note(facts, entry, found)
+        request_context = None
+        if entry.part is Part.QUERY and self._values is not None:
+            request_context = json_value(self._values.get(f"{CONTEXT_PREFIX}{self._conversation.id}:{entry.key}"))
+        return self._bubbles.message_of(entry, found, request_context)
+
+    def _note_spawn(self, entry: Entry, said: Said) -> None:
         child = self._links.children[entry]
-        tool = read_tool(bubble.tool_former_data)
-        if call is None or tool is None:
-            return
-        params = inner(tool.params)
-        task = text(field(params, "description")) or (text(field(params, "prompt")) or "")[:_DESCRIPTION_CHARACTERS]
-        self._links.calls[child.id] = (self._call_ids[entry], call.status, task or None)
+        for call_id, call in said.calls:
+            params = call.params.encode()
+            task = text(field(params, "description")) or (text(field(params, "prompt")) or "")[:_DESCRIPTION_CHARACTERS]
+            self._links.calls[child.id] = (call_id, call.status, task or None)
 
     def _note(self, facts: TurnFacts, entry: Entry, bubble: Bubble) -> None:
         """Keep what a bubble says about its turn."""
-        facts.last_at = max(facts.last_at, entry.time)
         if entry.part is Part.QUERY:
             facts.model = known_model(text(field(bubble.model_info, "modelName"))) or facts.model
             mode = count(bubble.unified_mode)
@@ -129,7 +140,7 @@ class ConversationRows:
     def _fill_models(self) -> None:
         composer = self._conversation.composer
         for facts in self._facts.values():
-            facts.model = facts.model or composer.model or self._hidden.model
+            facts.model = facts.model or composer.model or self._conversation.model or self._hidden.model
             facts.mode = facts.mode or composer.mode
 
     def _write_turns(self) -> None:
@@ -142,7 +153,8 @@ class ConversationRows:
             facts = self._facts.get(turn)
             if facts is None:
                 facts = TurnFacts(last_at + 1, is_start_inferred=True, last_at=last_at + 1)
-            is_stopped = bool(normal) and turn is normal[-1] and conversation.composer.was_stopped
+            was_stopped = conversation.was_stopped or conversation.composer.was_stopped
+            is_stopped = bool(normal) and turn is normal[-1] and was_stopped
             self._turns.add_turn(turn, facts, is_interrupted=is_stopped)
             if turn.is_compaction:
                 before = next((gauge for gauge in reversed(gauges[:place]) if gauge), None)
@@ -161,7 +173,8 @@ class ConversationRows:
         """Add the session, once it is known from all conversations who started it."""
         conversation = self._conversation
         composer = conversation.composer
-        used, limit = count(composer.context_tokens_used) or None, count(composer.context_token_limit) or None
+        used, limit = conversation.tokens
+        used, limit = count(composer.context_tokens_used) or used, count(composer.context_token_limit) or limit
         if self._state is not None:
             used, limit = used or self._state.tokens[0], limit or self._state.tokens[1]
         last_at = max((facts.last_at for facts in self._facts.values()), default=0)

@@ -18,32 +18,50 @@ def divide(entries: Iterable[Entry]) -> list[Turn]:
     turns: list[Turn] = []
     current: Turn | None = None
     cut: Turn | None = None
+    early: list[Entry] = []
     for entry in entries:
         if entry.part is Part.ARTEFACT:
             entry.turn = current or (turns[-1] if turns else None)
+            continue
+        if entry.part is Part.NOTE:
+            if current is None:
+                early.append(entry)
+            else:
+                _join(current, [entry])
             continue
         if entry.part is Part.SUMMARY:
             cut, current = current, None
             turns.append(_turn(f"s:{entry.key}", entry, is_compaction=True))
             continue
         if entry.part is Part.QUERY and (current is None or current.is_answered):
-            current, cut = _turn(entry.key, entry), None
+            current, cut = _turn(entry.key, entry, early), None
             turns.append(current)
             continue
         if current is None:
-            current = _turn(f"{'c' if cut else 'a'}:{entry.key}", entry)
+            current = _turn(f"{'c' if cut else 'a'}:{entry.key}", entry, early)
             current.continues, cut = cut, None
             turns.append(current)
             continue
-        current.entries.append(entry)
-        entry.turn = current
+        _join(current, [entry])
+    if turns:
+        _join(turns[-1], early)
     return turns
 
 
-def _turn(key: str, entry: Entry, *, is_compaction: bool = False) -> Turn:
-    turn = Turn(key, is_compaction, [entry])
-    entry.turn = turn
+def _turn(key: str, entry: Entry, early: list[Entry] | None = None, *, is_compaction: bool = False) -> Turn:
+    """Make a turn of its first entry, and of what was put in before it."""
+    turn = Turn(key, is_compaction)
+    _join(turn, early or [])
+    _join(turn, [entry])
+    if early:
+        early.clear()
     return turn
+
+
+def _join(turn: Turn, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        turn.entries.append(entry)
+        entry.turn = turn
 
 
 def add_latest_summary(turns: list[Turn], entries: Sequence[Entry], latest: Raw, own: Mapping[str, str | None]) -> None:
