@@ -39,6 +39,14 @@ class LedgerFigures:
         for row in self._rows("from session_turns"):
             self._turns.setdefault(row["session_label"], []).append(row["turn_id"])
         self._figures = self._by_turn()
+        self.orphans = {
+            row["session_id"]: row["orphans"]
+            for row in self._rows(
+                "select split_part(source_key, '#composer:', 2) as session_id,"
+                " cast(split_part(reason, ' ', 1) as bigint) as orphans"
+                " from import_problems where kind = 'orphan_bubbles' and source_key like '%#composer:%'"
+            )
+        }
 
     def _rows(self, sql: str) -> list[dict[str, Any]]:
         result = self._connection.execute(sql)
@@ -86,6 +94,7 @@ class LedgerFigures:
         for turn in turns:
             whole.update(self._figures.get(turn, {}))
         found: Figures = {name: whole[name] for name in _PLAIN}
+        found["tool"] = whole["tool"]
         found["files"] = {kind: whole[f"file:{kind}"] for kind in ("attached", "referenced", "read", "written")}
         found["turns"] = {kind: whole[f"turn:{kind}"] for kind in ("normal", "continuation", "compaction")}
         found["tool_status"] = dict.fromkeys(("completed", "failed", "open"), 0)
@@ -112,13 +121,14 @@ def differences(tree: Path, manifest: Mapping[str, Any], ledger: LedgerFigures) 
     for session_id, lines in manifest["transcripts"].items():
         seen.add(session_id)
         yield from _transcript(session_id, lines, ledger)
-    for session_id in manifest["stores"]:
+    for session_id, store in manifest["stores"].items():
         seen.add(session_id)
-        yield from _store(session_id, ledger)
+        yield from _store(session_id, store["reachable"], ledger)
     seen.update(path.stem for path in tree.rglob("agent-transcripts/*.txt"))
     for session_id in ledger.sessions.keys() - seen:
         yield session_id, "is a session and should be none"
     yield from _totals(manifest, ledger)
+    yield from _orphans(manifest, ledger)
     yield from _links(manifest, ledger)
 
 
@@ -163,7 +173,7 @@ def _transcript(session_id: str, lines: int, ledger: LedgerFigures) -> Iterator[
         yield session_id, f"transcript, prompts, answers and calls: expected {expected}, found {given}"
 
 
-def _store(session_id: str, ledger: LedgerFigures) -> Iterator[Difference]:
+def _store(session_id: str, reachable: int, ledger: LedgerFigures) -> Iterator[Difference]:
     session = ledger.sessions.get(session_id)
     if session is None:
         yield session_id, "is no session and should be one (store)"
@@ -172,6 +182,9 @@ def _store(session_id: str, ledger: LedgerFigures) -> Iterator[Difference]:
     given = (found["user"], found["assistant"], found["tool_calls"], found["thinking"])
     if given != (1, 2, 1, 1):
         yield session_id, f"store, prompts, answers, calls and thoughts: expected (1, 2, 1, 1), found {given}"
+    messages = found["user"] + found["assistant"] + found["system"] + found["tool"]
+    if messages != reachable:
+        yield session_id, f"store, messages: expected {reachable}, found {messages}"
 
 
 def _totals(manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Difference]:
@@ -188,6 +201,14 @@ def _totals(manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Diff
     subagents = sum(ledger.sessions[each]["is_subagent"] for each in ids if each in ledger.sessions)
     if subagents != totals["subagent_sessions"]:
         yield "totals", f"subagent sessions: expected {totals['subagent_sessions']}, found {subagents}"
+
+
+def _orphans(manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Difference]:
+    """Compare how many replaced attempts were counted; those without any conversation are counted apart."""
+    for entry in manifest["composers"].values():
+        found = ledger.orphans.get(entry["session_id"], 0)
+        if found != entry["orphan_bubbles"]:
+            yield entry["session_id"], f"orphan bubbles: expected {entry['orphan_bubbles']}, found {found}"
 
 
 def _links(manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Difference]:

@@ -67,7 +67,7 @@ class BubbleMessages:
             started_at, ended_at = self._times.get(call.id, (None, None))
             call = replace(call, started_at=call.started_at or started_at, ended_at=call.ended_at or ended_at)
         is_cut = call.result in (None, "null", "{}") or text(call.found.contents) == ""
-        told = state.result_of(call.id) if is_cut else None
+        told = state.result_of(call.id or "") if is_cut else None
         if told is None:
             return call
         whole = f'"modelResult":{json_text(told)}}}'

@@ -104,6 +104,7 @@ class Conversation:
     """Of calls, also of replaced attempts."""
     orphan_error: str | None = None
     model: str | None = None
+    mode: str | None = None
     was_stopped: bool = False
     """Whether the last answer was broken off."""
     system_prompt: str | None = None

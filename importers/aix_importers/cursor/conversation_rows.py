@@ -141,7 +141,7 @@ class ConversationRows:
         composer = self._conversation.composer
         for facts in self._facts.values():
             facts.model = facts.model or composer.model or self._conversation.model or self._hidden.model
-            facts.mode = facts.mode or composer.mode
+            facts.mode = facts.mode or composer.mode or self._conversation.mode
 
     def _write_turns(self) -> None:
         conversation = self._conversation

@@ -25,7 +25,6 @@ class CursorImporter(Importer):
         lints=Answer.YES,
         codeblocks=Answer.YES,
     )
-    suffixes: ClassVar[tuple[str, ...]] = (".vscdb",)
 
     def default_places(self) -> Iterable[Path]:
         """Return the folders in which Cursor keeps its data."""

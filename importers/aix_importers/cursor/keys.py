@@ -2,7 +2,8 @@
 
 from urllib.parse import quote, unquote
 
-COMPOSER, INLINE, CHAT, LEFTOVERS, SETTINGS, STORE = "composer", "inline", "chat", "leftovers", "settings", "store"
+COMPOSER, INLINE, CHAT, LEFTOVERS = "composer", "inline", "chat", "leftovers"
+SETTINGS, STORE, TRACKING = "settings", "store", "tracking"
 COMPOSER_PREFIX = "composerData:"
 BUBBLE_PREFIX = "bubbleId:"
 CONTEXT_PREFIX = "messageRequestContext:"
