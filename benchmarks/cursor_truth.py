@@ -8,9 +8,11 @@ into which TREE, and nothing else, was imported. Every difference is a sentence;
 
 import argparse
 import json
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from aix.ledger.views import create_views
 Figures = dict[str, Any]
 Difference = tuple[str, str]
 
+_LISTED_IN_WORKSPACES = ("G2", "G3", "G4", "G5")
+"""Generations whose conversations know their workspace only if it lists them; some that are generated do not."""
 _TABLES = ("files", "turns", "tool_status")
 _PLAIN = ("user", "assistant", "system", "tool_calls", "thinking", "lints", "compactions", "rejected", "codeblocks")
 _STATUSES = {"completed": "completed", "failed": "failed", "pending": "open", "running": "open"}
@@ -30,7 +34,8 @@ _STATUSES = {"completed": "completed", "failed": "failed", "pending": "open", "r
 class LedgerFigures:
     """What a ledger holds, by session."""
 
-    def __init__(self, ledger: Path) -> None:
+    def __init__(self, tree: Path, ledger: Path) -> None:
+        self.listed = _listed_in_workspaces(tree)
         self._connection = duckdb.connect()
         create_views(self._connection, ledger, read_latest(ledger))
         self.sessions = {row["origin_session_id"]: row for row in self._rows("from sessions")}
@@ -108,6 +113,15 @@ class LedgerFigures:
         return Counter(dict(rows))
 
 
+def _listed_in_workspaces(tree: Path) -> set[str]:
+    found: set[str] = set()
+    for path in tree.rglob("workspaceStorage/*/state.vscdb"):
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            rows = database.execute("select value from ItemTable where key = 'composer.composerData'").fetchall()
+        found.update(head["composerId"] for (value,) in rows for head in json.loads(value).get("allComposers", ()))
+    return found
+
+
 def differences(tree: Path, manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Difference]:
     """Give all differences."""
     is_cut = "corrupt" in manifest and not manifest["corrupt"]["backup"]
@@ -152,7 +166,8 @@ def _composer(entry: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Diffe
     title = ledger.titles[session["label"]]["title"]
     if entry.get("name") and title != entry["name"]:
         yield session_id, f"title: expected {entry['name']!r}, found {title!r}"
-    if entry.get("workspace") and not ledger.titles[session["label"]]["project"]:
+    is_linked = entry["gen"] not in _LISTED_IN_WORKSPACES or session_id in ledger.listed
+    if entry.get("workspace") and is_linked and not ledger.titles[session["label"]]["project"]:
         yield session_id, f"workspace: expected {entry['workspace']}, found none"
     if "parent" in entry:
         expected = (f"cursor:{entry['parent']}", entry["spawn_tool_call_id"])
@@ -255,7 +270,7 @@ def main() -> int:
     parser.add_argument("ledger", type=Path)
     arguments = parser.parse_args()
     manifest = json.loads((arguments.tree / "manifest.json").read_text("utf-8"))
-    found = list(differences(arguments.tree, manifest, LedgerFigures(arguments.ledger)))
+    found = list(differences(arguments.tree, manifest, LedgerFigures(arguments.tree, arguments.ledger)))
     found += _secrets(manifest, arguments.ledger)
     for where, difference in found:
         print(f"{where}: {difference}")

@@ -76,7 +76,9 @@ class _Reading:
         elif kind == SETTINGS:
             yield from extract_editor_rules(source, self._values(source))
         else:
-            yield from self._keep(source, session_id, read_conversation(source, self._values(source)))
+            values = self._values(source)
+            yield from self._keep(source, session_id, read_conversation(source, values))
+            yield from damage(source, values)
 
     def _values(self, source: Source) -> KeyValues:
         if source.path not in self.files:
@@ -114,12 +116,16 @@ def _write(read: _Reading) -> Iterator[Rows | Problem | Ties]:
             rows = ConversationRows(conversation, files.get(conversation.source.path), writer, call_ids, links)
             yield from rows.run()
             written.append(rows)
-            values = files.get(conversation.source.path)
-            if values is not None and values.is_damaged:
-                yield Problem(conversation.source, "damaged", "The database is damaged; what can be read was taken.")
     for rows in written:
         rows.add_session()
     yield from writer.take()
+
+
+def damage(source: Source, values: KeyValues) -> Iterator[Problem]:
+    """Say that a source lies on bad pages, if that was just found."""
+    if values.is_damaged:
+        values.is_damaged = False
+        yield Problem(source, "damaged", "The database is damaged here; what can still be read was taken.")
 
 
 def _best_of_each(conversations: Iterable[Conversation]) -> list[Conversation]:

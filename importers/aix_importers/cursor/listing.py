@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from aix.importing import Source
-from aix_importers.cursor.composers import Composer, read_composer
+from aix_importers.cursor.composers import read_composer
 from aix_importers.cursor.database import as_bytes
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import (
@@ -48,7 +48,8 @@ class _Stamp:
     def __init__(self) -> None:
         self._hash = blake2b(digest_size=_DIGEST_BYTES)
         self.has_composer = False
-        self.is_empty = True
+        self.is_empty = False
+        self.has_list = False
         self.bubbles = 0
 
     def add(self, *parts: object) -> None:
@@ -78,8 +79,8 @@ def _composers(path: str, values: KeyValues) -> Iterator[Source]:
     workspace_of = _workspaces(path, values, stamps)
     left = _Stamp()
     for session_id, stamp in stamps.items():
-        is_draft = session_id.startswith(_DRAFTS) and stamp.is_empty
-        if stamp.has_composer and (is_draft or (stamp.is_empty and not stamp.bubbles)):
+        is_nothing = stamp.is_empty or session_id.startswith(_DRAFTS)
+        if stamp.has_composer and is_nothing and not stamp.has_list and not stamp.bubbles:
             continue
         if not stamp.has_composer and not session_id.startswith("task-"):
             left.bubbles += stamp.bubbles
@@ -106,7 +107,8 @@ def _stamps(values: KeyValues) -> dict[str, _Stamp]:
         stamp.has_composer = True
         stamp.add(row, value or b"")
         composer = read_composer(json_value(value))
-        stamp.is_empty = composer is not None and _is_empty(composer)
+        stamp.has_list = composer is not None and composer.has_conversation
+        stamp.is_empty = composer is not None and not composer.has_conversation
     for prefix in (BUBBLE_PREFIX, CONTEXT_PREFIX):
         taken.clear()
         was_damaged = values.is_damaged
@@ -122,10 +124,6 @@ def _stamps(values: KeyValues) -> dict[str, _Stamp]:
             stamps[session_id].add(key, row)
             stamps[session_id].bubbles += prefix == BUBBLE_PREFIX
     return stamps
-
-
-def _is_empty(composer: Composer) -> bool:
-    return not composer.has_conversation
 
 
 def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict[str, str]:
