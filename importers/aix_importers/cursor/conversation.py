@@ -45,11 +45,14 @@ class Entry:
     is_time_inferred: bool = False
     turn: "Turn | None" = None
     message_key: str = ""
+    _message_id: str = ""
 
     @property
     def message_id(self) -> str:
         """The id of the message that it is."""
-        return ulid("msg", ORIGIN, self.message_key or self.key)
+        if not self._message_id:
+            self._message_id = ulid("msg", ORIGIN, self.message_key or self.key)
+        return self._message_id
 
 
 @dataclass(slots=True, eq=False)
@@ -65,11 +68,14 @@ class Turn:
     """Of a compaction that has no bubble."""
     owner_id: str = ""
     """The conversation that had it first."""
+    _id: str = ""
 
     @property
     def id(self) -> str:
-        """The id of the turn."""
-        return ulid("turn", ORIGIN, self.key)
+        """The id of the turn; asked for once its key is settled."""
+        if not self._id:
+            self._id = ulid("turn", ORIGIN, self.key)
+        return self._id
 
     @property
     def first(self) -> Entry | None:
