@@ -48,7 +48,7 @@ class LedgerFigures:
             row["session_id"]: row["orphans"]
             for row in self._rows(
                 "select split_part(source_key, '#composer:', 2) as session_id,"
-                " cast(split_part(reason, ' ', 1) as bigint) as orphans"
+                " cast(regexp_extract(reason, '(\\d+) bubbles', 1) as bigint) as orphans"
                 " from import_problems where kind = 'orphan_bubbles' and source_key like '%#composer:%'"
             )
         }

@@ -18,7 +18,8 @@ from aix_importers.cursor.links import Links
 from aix_importers.cursor.message_rows import MessageRows
 from aix_importers.cursor.said import Said
 from aix_importers.cursor.tools import tool_names
-from aix_importers.cursor.turn_rows import TurnFacts, TurnRows
+from aix_importers.cursor.turn_facts import TurnFacts
+from aix_importers.cursor.turn_rows import TurnRows
 from aix_importers.cursor.values import ABSENT, count, field, flag, items, json_value, moment, text
 from aix_importers.writer import Writer
 
@@ -77,10 +78,10 @@ class ConversationRows:
         self._fill_models()
         self._write_turns()
         if self._bubbles.unknown_code:
-            reason = f"{self._bubbles.unknown_code} blocks of code have no content anywhere and were left out."
+            reason = f"Left out, since their content is nowhere: {self._bubbles.unknown_code} blocks of code."
             yield Problem(conversation.source, "code_without_content", reason)
         if self._hidden.missing:
-            reason = f"{self._hidden.missing} messages of the agent's own state are gone."
+            reason = f"Gone from the agent's own state: {self._hidden.missing} messages."
             yield Problem(conversation.source, "missing_blobs", reason)
         if self._writer.is_full():
             yield from self._writer.take()
@@ -96,8 +97,7 @@ class ConversationRows:
             said.context.update(self._hidden.parts)
         if entry is self._last_message:
             said.metadata["orphan_error"] = self._conversation.orphan_error
-        model = facts.model or self._conversation.composer.model or self._conversation.model
-        self._messages.add(turn, entry, said, position, following, model)
+        self._messages.add(turn, entry, said, position, following, facts)
         if entry in self._links.children:
             facts.spawns = True
             self._note_spawn(entry, said)

@@ -168,5 +168,5 @@ def _leftovers(source: Source, values: KeyValues) -> Iterator[Problem]:
         key[len(COMPOSER_PREFIX) :].decode("utf-8", "surrogateescape") for key, _ in values.keys(COMPOSER_PREFIX)
     }
     for owner in sorted(owners.keys() - composers):
-        reason = f"{owners[owner]} messages belong to a conversation that is gone; they were left out."
+        reason = f"Left out, since their conversation is gone: {owners[owner]} bubbles."
         yield Problem(source, "orphan_bubbles", reason, sample=owner)

@@ -11,6 +11,7 @@ from aix_importers.cursor.files import distinct as distinct_files
 from aix_importers.cursor.lints import distinct as distinct_lints
 from aix_importers.cursor.providers import provider_of
 from aix_importers.cursor.said import Said
+from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.writer import Writer
 
 
@@ -24,11 +25,14 @@ class MessageRows:
         self._spawned = spawned
         self._paths: set[str] = set()
         self._calls: Counter[Turn] = Counter()
+        self._mode: str | None = None
 
     def add(
-        self, turn: Turn, entry: Entry, said: Said, position: int, following: Entry | None, model: str | None
+        self, turn: Turn, entry: Entry, said: Said, position: int, following: Entry | None, facts: TurnFacts
     ) -> None:
-        """Add a message with what hangs on it."""
+        """Add a message with what hangs on it, given what is known of its turn so far."""
+        conversation = self._conversation
+        self._mode = facts.mode or conversation.composer.mode or conversation.mode
         for call_id, call in said.calls:
             self._add_call(turn, entry, call_id, call, following, said)
         if entry.is_time_inferred:
@@ -61,6 +65,7 @@ class MessageRows:
             is_error=said.is_error or None,
         )
         self._add_extras(entry.message_id, said)
+        model = facts.model or conversation.composer.model or conversation.model
         self._add_request(turn, entry, said, position, model)
 
     def _sender(self, turn: Turn, entry: Entry) -> str | None:
@@ -111,16 +116,16 @@ class MessageRows:
             call_id=call_id,
             params_hash=call.params_hash,
             params_bytes=len(call.params.encode()),
-            result_bytes=len(result.encode()) if result else None,
-            result_chars=len(result) if result else None,
-            is_error=call.status == "failed" if has_ended else None,
+            result_bytes=len(result.encode()) if result and result != "null" else None,
+            result_chars=len(result) if result and result != "null" else None,
+            is_error=call.status == "failed" if has_ended and not said.are_outcomes_inferred else None,
         )
         self._writer.add(
             self._source,
             "permission_decisions",
             call_id=call_id,
             turn_id=turn.id,
-            mode=self._conversation.composer.mode,
+            mode=self._mode,
             **{"class": call.access.access_class},
             raw_target=call.access.target,
             outcome=call.outcome.word,

@@ -87,9 +87,9 @@ class _ComposerReader:
         outline(conversation, self._bubbles(), self._tools)
         self._take_orphans(conversation)
         if not conversation.has_messages and self._missing:
-            self._note("no_bodies", f"None of the {self._missing} messages that the conversation lists is here.")
+            self._note("no_bodies", f"The conversation lists {self._missing} messages, and none of them is here.")
         elif self._missing:
-            self._note("missing_bubbles", f"{self._missing} of the messages that the conversation lists are not here.")
+            self._note("missing_bubbles", f"Missing, though the conversation lists them: {self._missing} messages.")
         conversation.problems = self._problems
         return conversation
 
@@ -187,8 +187,8 @@ class _ComposerReader:
                 conversation.orphan_error = text(field(bubble.error_details, "message")) or "error"
         calls = len(self._tools.keys() - self._listed)
         if orphans or calls:
-            counted = f"{orphans} messages and {calls} calls" if calls else f"{orphans} messages"
-            self._note("orphan_bubbles", f"{counted} of attempts that were replaced were left out.")
+            counted = f"{orphans} bubbles" + (f" and {calls} calls" if calls else "")
+            self._note("orphan_bubbles", f"Left out, since they belong to attempts that were replaced: {counted}.")
 
     def _note(self, kind: str, reason: str, sample: str | None = None) -> None:
         problem = Problem(self._source, kind, reason, sample=sample)

@@ -86,6 +86,7 @@ class _TranscriptReader:
             call.status, call.result = "running", None
             call.outcome = Outcome("pending", "no_result_is_kept", is_inferred=True)
             said.calls[place] = (call_id, call)
+            said.files.clear()
 
     def _lines(self) -> Iterator[Listed]:
         with Path(self._source.path).open("rb") as file:

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, field
 from decimal import Decimal
 
 from msgspec import Raw
@@ -14,6 +13,7 @@ from aix_importers.cursor.context import as_json
 from aix_importers.cursor.conversation import ORIGIN, Conversation, Turn
 from aix_importers.cursor.links import Spawn
 from aix_importers.cursor.providers import provider_of
+from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.cursor.values import field as field_of
 from aix_importers.cursor.values import fields, is_filled, json_of, json_text, number, text
 from aix_importers.writer import Writer
@@ -24,22 +24,6 @@ _LOOKS_LIKE_A_LABEL = re.compile("[a-z][a-z0-9-]*:")
 _TASK_STATUSES = {"completed": "completed", "failed": "failed", "running": "running", "pending": "pending"}
 _MOST_CENTS = 10**15
 _TITLE_CHARACTERS = 80
-
-
-@dataclass(slots=True)
-class TurnFacts:
-    """What the bubbles of a turn say about it."""
-
-    started_at: int
-    is_start_inferred: bool = False
-    last_at: int = 0
-    ended_at: int | None = None
-    model: str | None = None
-    mode: str | None = None
-    tools: list[str] = field(default_factory=list)
-    is_agentic: bool | None = None
-    gauge: int | None = None
-    spawns: bool = False
 
 
 class TurnRows:
