@@ -117,6 +117,8 @@ class Conversation:
     tokens: tuple[int | None, int | None] = (None, None)
     """How much of the context window was in use, and how large it is."""
     problems: list[Problem] = field(default_factory=list)
+    missing: set[str] = field(default_factory=set)
+    """Bubbles that are listed and cannot be read."""
 
     @property
     def label(self) -> str:

@@ -9,7 +9,6 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -28,10 +27,11 @@ def opened(path: str) -> Iterator[sqlite3.Connection]:
     Raises:
         sqlite3.Error: It is none, or it is damaged from the start.
     """
+    copy = _COPIES.get((path, state_of(path)))
     try:
-        connection = _connect(path, "ro")
+        connection = _connect(path, "ro") if copy is None else _connect(copy.path, "rw")
     except sqlite3.OperationalError:  # locked, or in a folder where SQLite may not put what it needs to share a log
-        connection = _connect(_copy_of(path, state_of(path)), "rw")
+        connection = _connect(_copy_of(path), "rw")
     with closing(connection):
         yield connection
 
@@ -75,13 +75,16 @@ class _Copy:
                 shutil.copyfile(path + suffix, self.path + suffix)
 
 
-@lru_cache(maxsize=2)  # one conversation after the other is read of one file
-def _copy(path: str, state: str) -> _Copy:  # noqa: ARG001
-    return _Copy(path)
+_COPIES: dict[tuple[str, str], _Copy] = {}
+"""By path and state: one conversation after the other is read of one file."""
+_MOST_COPIES = 2
 
 
-def _copy_of(path: str, state: str) -> str:
-    return _copy(path, state).path
+def _copy_of(path: str) -> str:
+    while len(_COPIES) >= _MOST_COPIES:
+        del _COPIES[next(iter(_COPIES))]
+    copy = _COPIES[path, state_of(path)] = _Copy(path)
+    return copy.path
 
 
 def table_names(connection: sqlite3.Connection) -> set[str]:

@@ -14,10 +14,13 @@ def settle_shared_turns(conversations: Iterable[Conversation]) -> None:
     owned: dict[str, list[str]] = {}
     owner_of: dict[str, str] = {}
     turn_of: dict[str, str] = {}
-    for conversation in sorted(conversations, key=lambda each: each.order):
+    listed = sorted(conversations, key=lambda each: each.order)
+    # What only one of them has lost does not tell them apart.
+    lost = {key for conversation in listed for key in conversation.missing}
+    for conversation in listed:
         has_parted = False
         for turn in conversation.turns:
-            keys = [entry.key for entry in turn.entries if entry.part is not Part.ARTEFACT]
+            keys = [entry.key for entry in turn.entries if entry.part is not Part.ARTEFACT and entry.key not in lost]
             known = owned.get(turn.key)
             is_moved = any(turn_of.get(key, turn.key) != turn.key for key in keys)
             if is_moved or (known is not None and (has_parted or not _begin_alike(known, keys))):

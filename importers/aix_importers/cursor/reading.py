@@ -67,7 +67,7 @@ class _ComposerReader:
         self._prefix = f"{BUBBLE_PREFIX}{session_id}:"
         self._map = fields(composer.conversation_map) if is_filled(composer.conversation_map) else {}
         self._inline: dict[str, Raw] = {}
-        self._missing = 0
+        self._missing: set[str] = set()
         self._problems: list[Problem] = []
         self._listed: set[str] = set()
 
@@ -87,10 +87,12 @@ class _ComposerReader:
         outline(conversation, self._bubbles(), self._tools)
         self._take_orphans(conversation)
         if not conversation.has_messages and self._missing:
-            self._note("no_bodies", f"The conversation lists {self._missing} messages, and none of them is here.")
+            self._note("no_bodies", f"The conversation lists {len(self._missing)} messages, and none of them is here.")
         elif self._missing:
-            self._note("missing_bubbles", f"Missing, though the conversation lists them: {self._missing} messages.")
-        conversation.problems = self._problems
+            self._note(
+                "missing_bubbles", f"Missing, though the conversation lists them: {len(self._missing)} messages."
+            )
+        conversation.problems, conversation.missing = self._problems, self._missing
         return conversation
 
     def _head(self) -> Head | None:
@@ -125,7 +127,7 @@ class _ComposerReader:
             self._listed.add(key)
             bubble = self._read(key)
             if bubble is None:
-                self._missing += 1
+                self._missing.add(key)
             else:
                 yield key, count(field(header, "type")), bubble
 
