@@ -1,6 +1,6 @@
 """Golden cases: small logs beside what the ledger holds once they are imported. For authors of importers.
 
-    fixtures/<importer>/<situation>/input/…         the logs
+    fixtures/<importer>/<situation>/input/…         the logs; NAME.sql becomes the SQLite database NAME
     fixtures/<importer>/<situation>/options.json    options of the importer, where it needs some
     fixtures/<importer>/<situation>/expected.json   statuses, problems, and the rows of every table
 
@@ -16,8 +16,10 @@ import difflib
 import json
 import os
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,6 +84,8 @@ class GoldenCase:
         with tempfile.TemporaryDirectory(prefix="aix-golden-") as scratch:
             ledger, logs = Path(scratch) / "ledger", Path(scratch) / _INPUT
             shutil.copytree(self.folder / _INPUT, logs)
+            for script in logs.rglob("*.sql"):
+                _build_database(script)
             for path in logs.rglob("*"):
                 os.utime(path, (WRITTEN_AT, WRITTEN_AT))
             settings = Settings(jobs=0, importer=self.importer, options=given)
@@ -109,6 +113,13 @@ class GoldenCase:
         difference = self.diff()
         if difference:
             raise AssertionError(f"{difference}\nIf that is right, run: aix golden {self.folder.parent} {self} --force")
+
+
+def _build_database(script: Path) -> None:
+    """Put the database in the place of the statements that make it: as text, it can be read and compared."""
+    with closing(sqlite3.connect(script.with_suffix(""))) as database:
+        database.executescript(script.read_text("utf-8"))
+    script.unlink()
 
 
 def golden_cases(folder: Path) -> list[GoldenCase]:

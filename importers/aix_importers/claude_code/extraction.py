@@ -22,7 +22,7 @@ from aix_importers.claude_code.telling import Teller
 from aix_importers.claude_code.threads import threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.usage import Request, Requests
-from aix_importers.claude_code.writer import Writer
+from aix_importers.writer import Writer
 
 _KEPT_BYTES = 8 * 2**20
 """Transcripts of no more than that are kept in memory between the two readings."""

@@ -8,7 +8,8 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from aix_importers.claude_code.envelopes import envelopes
-from aix_importers.claude_code.loose_json import (
+from aix_importers.claude_code.paths import local_path
+from aix_importers.loose_json import (
     ABSENT,
     LARGEST_NUMBER,
     content_texts,
@@ -18,7 +19,6 @@ from aix_importers.claude_code.loose_json import (
     text,
     whole_characters,
 )
-from aix_importers.claude_code.paths import local_path
 
 _SEVERITIES = {"error": "error", "warning": "warning", "information": "info", "info": "info", "hint": "info"}
 _SEVERITY_NUMBERS = {1: "error", 2: "warning", 3: "info", 4: "info"}

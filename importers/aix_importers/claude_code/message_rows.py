@@ -18,9 +18,9 @@ from aix_importers.claude_code.providers import provider_of
 from aix_importers.claude_code.records import Record
 from aix_importers.claude_code.tools import access_of
 from aix_importers.claude_code.usage import Advice, Request
-from aix_importers.claude_code.writer import Writer
 from aix_importers.claude_code.written_code import Code, code_of_call
 from aix_importers.fenced_code import fenced_blocks
+from aix_importers.writer import Writer
 
 _PENDING = Outcome("pending", "no tool_result", is_inferred=True)
 

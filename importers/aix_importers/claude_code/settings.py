@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from aix_importers.claude_code.loose_json import ABSENT, items, read, text
+from aix_importers.loose_json import ABSENT, items, read, text
 
 _BOM = b"\xef\xbb\xbf"
 _NULL = b"null"

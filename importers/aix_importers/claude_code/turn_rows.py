@@ -15,7 +15,7 @@ from aix_importers.claude_code.records import NOTHING, as_count, decode_object
 from aix_importers.claude_code.sessions import Session, last_time
 from aix_importers.claude_code.spawning import SpawnLinks
 from aix_importers.claude_code.usage import Request
-from aix_importers.claude_code.writer import Writer
+from aix_importers.writer import Writer
 
 _PERSONA = "claude-code-default"
 _DESCRIPTION_CHARACTERS = 200

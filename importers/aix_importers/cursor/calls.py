@@ -1,0 +1,156 @@
+"""Tool calls: how far they came, who allowed them, and when they ran."""
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from msgspec import MsgspecError, Raw, Struct
+from msgspec.json import decode, encode
+
+from aix_importers.cursor.agent_state import times_of_call
+from aix_importers.cursor.results import Params, Result, read_params, read_result
+from aix_importers.cursor.tool_data import ToolData
+from aix_importers.cursor.tools import Access, access_of
+from aix_importers.cursor.values import (
+    ABSENT,
+    base64_bytes,
+    count,
+    field,
+    flag,
+    inner,
+    is_filled,
+    json_of,
+    json_text,
+    moment,
+    text,
+)
+
+_MOST_ERROR = 2_000
+_EVIDENCE_OF_ACCEPTANCE = "userDecision: accepted, which is also written when nobody was asked"
+
+
+class Outcome(NamedTuple):
+    """What became of a call."""
+
+    word: str
+    evidence: str
+    is_inferred: bool = False
+
+
+class Call(Struct, gc=False):
+    """One use of a tool."""
+
+    id: str | None
+    name: str
+    number: int | None
+    params: str
+    params_hash: str | None
+    result: str | None
+    error: str | None
+    status: str
+    outcome: Outcome
+    access: Access
+    started_at: int | None
+    ended_at: int | None
+    details: Params
+    found: Result
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether it ended well."""
+        return self.status == "completed"
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it was broken off."""
+        return self.outcome.word == "interrupted"
+
+
+def read_call(data: ToolData) -> Call:
+    """Return a call as the ledger sees it."""
+    name = text(data.name) or ""
+    number = count(data.tool)
+    params, params_hash = _params(data)
+    result = inner(data.result) if is_filled(data.result) else ABSENT
+    found = read_result(result)
+    status, error, outcome = _outcome(data, found)
+    result_json = json_of(result)
+    if result_json is None and is_filled(result):
+        result_json = json_text(bytes(result).decode("utf-8", "replace"))
+    if result_json is None and status == "completed":
+        result_json = "null"
+    binary = base64_bytes(text(data.tool_call_binary)) if data.tool_call_binary is not ABSENT else b""
+    started_at, ended_at = times_of_call(binary) if binary else (None, None)
+    return Call(
+        text(data.tool_call_id) or None,
+        name,
+        number,
+        params,
+        params_hash,
+        result_json,
+        error,
+        status,
+        outcome,
+        access_of(name, number, params.encode()),
+        started_at or moment(field(data.additional_data, "startedAtMs")),
+        ended_at,
+        read_params(params.encode()),
+        found,
+    )
+
+
+def _params(data: ToolData) -> tuple[str, str | None]:
+    """Return the parameters as a JSON object, and a hash that does not depend on the order of their keys."""
+    for raw in (data.params, data.raw_args):
+        given = inner(raw) if is_filled(raw) else ABSENT
+        if not is_filled(given):
+            continue
+        written = json_of(given)
+        if written is None:
+            return json_text({"text": bytes(given).decode("utf-8", "replace")}), None
+        return (written if written.lstrip()[:1] == "{" else f'{{"value":{written}}}'), canonical_hash(written)
+    return "{}", canonical_hash("{}")
+
+
+def canonical_hash(written: str) -> str | None:
+    """Return the SHA-256 of JSON that is the same however its keys are ordered."""
+    try:
+        return sha256(encode(decode(written), order="sorted")).hexdigest()
+    except (MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def _outcome(data: ToolData, found: Result) -> tuple[str, str | None, Outcome]:
+    """Return status and error of a call, and what that says about its permission."""
+    status, state = text(data.status), text(field(data.additional_data, "status"))
+    decision, block = text(data.user_decision), text(field(data.additional_data, "blockReason"))
+    rejection = _rejection(decision, state, found)
+    if rejection:
+        reason = f" ({block})" if block else ""
+        return "failed", f"rejected by user{reason}", Outcome("denied_user", f"{rejection}{reason}")
+    if status == "completed":
+        is_accepted = decision == "accepted"
+        evidence = _EVIDENCE_OF_ACCEPTANCE if is_accepted else "status: completed"
+        return "completed", None, Outcome("ran", evidence)
+    if status == "cancelled":
+        return "failed", _error_text(data) or "cancelled", Outcome("interrupted", "status: cancelled")
+    if status == "error":
+        return "failed", _error_text(data) or "error", Outcome("failed", "status: error")
+    waits = state == "pending"
+    evidence = f"additionalData.status: {state}" if state else f"status: {status}"
+    outcome = Outcome("pending", f"{evidence}{f', blockReason: {block}' if block else ''}", is_inferred=not waits)
+    return ("pending" if waits else "running"), None, outcome
+
+
+def _rejection(decision: str | None, state: str | None, found: Result) -> str | None:
+    if decision == "rejected":
+        return "userDecision: rejected"
+    if state == "rejected":
+        return "additionalData.status: rejected"
+    return "result.rejected: true" if flag(found.rejected) else None
+
+
+def _error_text(data: ToolData) -> str | None:
+    error: Raw = inner(data.error) if is_filled(data.error) else ABSENT
+    named = (text(field(error, name)) for name in ("modelVisibleErrorMessage", "clientVisibleErrorMessage"))
+    found = next(filter(None, named), None) or (text(data.error) if is_filled(data.error) else None)
+    return found[:_MOST_ERROR] if found else None

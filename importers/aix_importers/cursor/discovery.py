@@ -1,0 +1,65 @@
+"""Which files are Cursor's, and which conversations they hold."""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from aix.importing import Candidate, Source
+from aix_importers.cursor.database import MAGIC
+from aix_importers.cursor.listing import list_sources
+from aix_importers.cursor.permission_files import RULE_FILES, holds_rules
+from aix_importers.cursor.stores import NAME as STORE_NAME
+from aix_importers.cursor.stores import store_source
+from aix_importers.cursor.tracking import NAME as TRACKING_NAME
+from aix_importers.cursor.tracking import tracking_sources
+from aix_importers.cursor.transcripts import FOLDER, SUFFIXES
+
+_HEAD_BYTES = 4_096
+_RECORD = re.compile(rb'\{\s*"(?:role|type|message)"\s*:')
+_TYPE = re.compile(rb'"type"\s*:\s*"(?:turn_ended|error)"')
+
+
+def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
+    """Go through the conversations in the files that are Cursor's, and the files with permission rules."""
+    for file in files:
+        if file.claimed_by not in (None, importer):
+            continue
+        name = file.name
+        if name.endswith((".vscdb", ".db")):
+            if file.head(len(MAGIC)) == MAGIC:
+                yield from _in_database(file, name)
+        elif name in RULE_FILES:
+            if file.claimed_by or holds_rules(file.head()):
+                yield Source(file.path, may_hold_secrets=True)
+        elif name.endswith(SUFFIXES) and (file.claimed_by or _is_transcript(file, name)):
+            yield Source(file.path)
+
+
+def _in_database(file: Candidate, name: str) -> Iterator[Source]:
+    if name.endswith(".vscdb"):
+        yield from _listed(file)
+    elif name == STORE_NAME:
+        store = store_source(file.path)
+        if store is not None:
+            yield store
+    elif name == TRACKING_NAME:
+        yield from tracking_sources(file.path)
+
+
+def _listed(file: Candidate) -> list[Source]:
+    try:
+        return list(list_sources(file.path))
+    except (sqlite3.Error, OSError):
+        # Reading it will say what is wrong with it.
+        return [Source(file.path, stamp=f"{file.size_bytes}:{file.mtime_ns}")]
+
+
+def _is_transcript(file: Candidate, name: str) -> bool:
+    """Whether a file is a transcript: by its folder, and by how it begins."""
+    if FOLDER not in Path(file.path).parts[-5:-1]:
+        return False
+    head = file.head(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf\0 \r\n\t")
+    if name.endswith(".jsonl"):
+        return _RECORD.match(head) is not None and (not head.startswith(b'{"type"') or _TYPE.search(head) is not None)
+    return head.startswith((b"user:", b"assistant:")) if name.endswith(".txt") else head.startswith(b"[")

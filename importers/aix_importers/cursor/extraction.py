@@ -1,0 +1,172 @@
+"""From sources that are read together to rows, problems and ties."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from aix.ids import h63
+from aix.importing import Problem, Rows, Source, Ties
+from aix_importers.cursor.call_ids import settle_call_ids
+from aix_importers.cursor.conversation import Conversation
+from aix_importers.cursor.conversation_rows import ConversationRows
+from aix_importers.cursor.forks import settle_shared_turns
+from aix_importers.cursor.key_values import KeyValues
+from aix_importers.cursor.keys import (
+    BUBBLE_PREFIX,
+    CHAT,
+    COMPOSER,
+    COMPOSER_PREFIX,
+    INLINE,
+    LEFTOVERS,
+    SETTINGS,
+    STORE,
+    TRACKING,
+    owner_of,
+    parse_key,
+)
+from aix_importers.cursor.links import link
+from aix_importers.cursor.permission_files import RULE_FILES, extract_rules
+from aix_importers.cursor.reading import read_conversation
+from aix_importers.cursor.rules import extract_editor_rules
+from aix_importers.cursor.stores import read_store
+from aix_importers.cursor.tracking import Tracked, read_tracked
+from aix_importers.cursor.transcripts import read_transcript
+from aix_importers.writer import Writer
+
+_PLACES = {COMPOSER: 3, INLINE: 2, CHAT: 2, STORE: 1}
+"""Where more is known of a conversation: in a database of the editor, then in a store, then in a transcript."""
+
+
+def extract_all(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
+    """Go through what sources give that are read together."""
+    with ExitStack() as stack:
+        read = _Reading(stack)
+        for source in sources:
+            yield from read.take(source)
+        yield from _write(read)
+
+
+class _Reading:
+    """What is known of sources that are read together."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.files: dict[str, KeyValues] = {}
+        self.conversations: list[Conversation] = []
+        self.tracked: dict[str, Tracked] = {}
+
+    def take(self, source: Source) -> Iterator[Rows | Problem | Ties]:
+        """Read a source as far as it can be read by itself."""
+        kind, session_id = parse_key(source.key)
+        if not source.key:
+            if source.path.endswith(".vscdb"):
+                yield Problem(source, "unreadable", "The database cannot be read.")
+            elif Path(source.path).name in RULE_FILES:
+                yield from extract_rules(source)
+            else:
+                self.conversations.append(read_transcript(source))
+        elif kind == TRACKING:
+            self.tracked[session_id] = read_tracked(source.path, session_id)
+            yield Ties(source, array("Q", [h63("session", session_id)]))
+        elif kind == STORE:
+            yield from self._keep(source, session_id, read_store(source, session_id))
+        elif kind == LEFTOVERS:
+            yield from _leftovers(source, self._values(source))
+        elif kind == SETTINGS:
+            yield from extract_editor_rules(source, self._values(source))
+        else:
+            values = self._values(source)
+            yield from self._keep(source, session_id, read_conversation(source, values))
+            yield from damage(source, values)
+
+    def _values(self, source: Source) -> KeyValues:
+        if source.path not in self.files:
+            self.files[source.path] = self._stack.enter_context(KeyValues(source.path))
+        return self.files[source.path]
+
+    def _keep(self, source: Source, session_id: str, found: Conversation | Problem) -> Iterator[Problem | Ties]:
+        if isinstance(found, Conversation):
+            self.conversations.append(found)
+            return
+        yield found
+        yield Ties(source, array("Q", [h63("session", session_id)]))
+
+
+def _write(read: _Reading) -> Iterator[Rows | Problem | Ties]:
+    conversations, files = read.conversations, read.files
+    for conversation in conversations:
+        yield from conversation.problems
+        yield Ties(conversation.source, _ties(conversation))
+    chosen = _best_of_each(conversations)
+    settle_shared_turns(chosen)
+    call_ids = settle_call_ids(chosen)
+    links = link(chosen)
+    for conversation in chosen:
+        tracked = read.tracked.get(conversation.id, Tracked())
+        conversation.title = conversation.title or tracked.title
+        conversation.model = conversation.model or tracked.model
+        conversation.is_subagent = (
+            conversation.id in links.spawns or conversation.parent_id is not None or conversation.id.startswith("task-")
+        )
+    writer = Writer()
+    written = []
+    for conversation in chosen:
+        if conversation.has_messages:
+            rows = ConversationRows(conversation, files.get(conversation.source.path), writer, call_ids, links)
+            yield from rows.run()
+            written.append(rows)
+    for rows in written:
+        rows.add_session()
+    yield from writer.take()
+
+
+def damage(source: Source, values: KeyValues) -> Iterator[Problem]:
+    """Say that a source lies on bad pages, if that was just found."""
+    if values.is_damaged:
+        values.is_damaged = False
+        yield Problem(source, "damaged", "The database is damaged here; what can still be read was taken.")
+
+
+def _best_of_each(conversations: Iterable[Conversation]) -> list[Conversation]:
+    """Return each conversation once, from where most of it is known: the global database before those of workspaces."""
+    best: dict[str, Conversation] = {}
+    for conversation in conversations:
+        other = best.get(conversation.id)
+        if other is None or _standing(conversation) > _standing(other):
+            best[conversation.id] = conversation
+    return list(best.values())
+
+
+def _standing(conversation: Conversation) -> tuple[bool, int, int, str]:
+    path = conversation.source.path
+    kind = parse_key(conversation.source.key)[0]
+    place = 4 if kind == COMPOSER and "globalStorage" in path else _PLACES.get(kind, 0)
+    return conversation.has_messages, place, len(conversation.entries), path
+
+
+def _ties(conversation: Conversation) -> "array[int]":
+    numbers = {h63("session", conversation.id)}
+    numbers.update(h63("session", child) for child in conversation.child_ids)
+    if conversation.parent_id:
+        numbers.add(h63("session", conversation.parent_id))
+    for entry in conversation.entries:
+        numbers.add(h63("bubble", entry.key))
+        if entry.call_id:
+            numbers.add(h63("call", entry.call_id))
+    return array("Q", sorted(numbers))
+
+
+def _leftovers(source: Source, values: KeyValues) -> Iterator[Problem]:
+    """Name the bubbles whose conversation is gone."""
+    owners: dict[str, int] = {}
+    for key, _ in values.keys(BUBBLE_PREFIX):
+        owner = owner_of(key, BUBBLE_PREFIX)
+        if owner and not owner.startswith("task-"):
+            owners[owner] = owners.get(owner, 0) + 1
+    composers = {
+        key[len(COMPOSER_PREFIX) :].decode("utf-8", "surrogateescape") for key, _ in values.keys(COMPOSER_PREFIX)
+    }
+    for owner in sorted(owners.keys() - composers):
+        reason = f"Left out, since their conversation is gone: {owners[owner]} bubbles."
+        yield Problem(source, "orphan_bubbles", reason, sample=owner)

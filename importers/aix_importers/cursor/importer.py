@@ -1,0 +1,42 @@
+"""The importer itself."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
+from aix_importers.cursor.discovery import find_sources
+from aix_importers.cursor.places import default_places
+
+
+class CursorImporter(Importer):
+    """Reads the conversations that Cursor keeps in databases and transcripts."""
+
+    name: ClassVar[str] = "cursor"
+    version: ClassVar[str] = "1"
+    description: ClassVar[str] = "Chats and agents of Cursor, of the editor and the command line, and its permissions."
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        usage=Answer.YES,
+        cost=Answer.YES,
+        compaction=Answer.YES,
+        permissions=Answer.YES,
+        subagents=Answer.YES,
+        files=Answer.YES,
+        lints=Answer.YES,
+        codeblocks=Answer.YES,
+    )
+
+    def default_places(self) -> Iterable[Path]:
+        """Return the folders in which Cursor keeps its data."""
+        return default_places()
+
+    def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
+        """Return the conversations, and the settings with permission rules."""
+        return find_sources(files, self.name)
+
+    def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
+        """Go through the rows and problems of conversations that are read together."""
+        # Imported here, since most runs find nothing changed and read no conversation.
+        from aix_importers.cursor.extraction import extract_all
+
+        return extract_all(sources)

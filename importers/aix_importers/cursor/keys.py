@@ -1,0 +1,34 @@
+"""What the conversations in a database are called, as sources and as keys of its tables."""
+
+from urllib.parse import quote, unquote
+
+COMPOSER, INLINE, CHAT, LEFTOVERS = "composer", "inline", "chat", "leftovers"
+SETTINGS, STORE, TRACKING = "settings", "store", "tracking"
+COMPOSER_PREFIX = "composerData:"
+BUBBLE_PREFIX = "bubbleId:"
+CONTEXT_PREFIX = "messageRequestContext:"
+CHATS_ITEM = "workbench.panel.aichat.view.aichat.chatdata"
+HEADERS_ITEM = "composer.composerHeaders"
+SETTINGS_ITEM = "src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser"
+_PLAIN = "-_.~:@ "
+
+
+def source_key(kind: str, session_id: str = "") -> str:
+    r"""Return the key of a source; old ids hold line ends.
+
+    >>> source_key("composer", "task-call_1\nfc_2"), parse_key("composer:task-call_1%0Afc_2")
+    ('composer:task-call_1%0Afc_2', ('composer', 'task-call_1\nfc_2'))
+    """
+    return f"{kind}:{quote(session_id, safe=_PLAIN, errors='surrogatepass')}"
+
+
+def parse_key(key: str) -> tuple[str, str]:
+    """Return the kind of a source and the id of its conversation."""
+    kind, _, session_id = key.partition(":")
+    return kind, unquote(session_id, errors="surrogatepass")
+
+
+def owner_of(key: bytes, prefix: str) -> str | None:
+    """Return the conversation that a row belongs to: what stands between the first two colons."""
+    owner, colon, _ = key[len(prefix) :].partition(b":")
+    return owner.decode("utf-8", "surrogateescape") if colon and owner else None

@@ -1,0 +1,190 @@
+"""Which conversations a database holds, each with what tells cheaply whether it has changed.
+
+Only the index of the keys is read, and the composers themselves: of bubbles, which are most of the file, no value.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from aix.importing import Source
+from aix_importers.cursor.composers import read_composer
+from aix_importers.cursor.database import as_bytes
+from aix_importers.cursor.key_values import KeyValues
+from aix_importers.cursor.keys import (
+    BUBBLE_PREFIX,
+    CHAT,
+    CHATS_ITEM,
+    COMPOSER,
+    COMPOSER_PREFIX,
+    CONTEXT_PREFIX,
+    HEADERS_ITEM,
+    INLINE,
+    LEFTOVERS,
+    SETTINGS,
+    SETTINGS_ITEM,
+    owner_of,
+    source_key,
+)
+from aix_importers.cursor.values import field, is_filled, items, json_value, text
+from aix_importers.cursor.workspaces import (
+    COMPOSERS_KEY,
+    WORKSPACE_FILE,
+    heads_in,
+    heads_of,
+    listed_workspaces,
+    storage_beside,
+)
+
+_DIGEST_BYTES = 16
+_DRAFTS = ("empty-state-draft", "draft-")
+
+
+class _Stamp:
+    """Gathers what tells whether a conversation has changed."""
+
+    def __init__(self) -> None:
+        self._hash = blake2b(digest_size=_DIGEST_BYTES)
+        self.has_composer = False
+        self.is_empty = False
+        self.has_list = False
+        self.bubbles = 0
+
+    def add(self, *parts: object) -> None:
+        for part in parts:
+            data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+            self._hash.update(len(data).to_bytes(8) + data)
+
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+
+def list_sources(path: str) -> Iterator[Source]:
+    """Go through the conversations of a database, and its settings; nothing where it is not the editor's.
+
+    Raises:
+        sqlite3.Error: It cannot be opened.
+    """
+    with KeyValues(path) as values:
+        if "ItemTable" not in values.tables and "cursorDiskKV" not in values.tables:
+            return
+        yield from _composers(path, values)
+        yield from _items(path, values)
+
+
+def _composers(path: str, values: KeyValues) -> Iterator[Source]:
+    stamps = _stamps(values)
+    workspace_of = _workspaces(path, values, stamps)
+    left = _Stamp()
+    for session_id, stamp in stamps.items():
+        is_nothing = stamp.is_empty or session_id.startswith(_DRAFTS)
+        if stamp.has_composer and is_nothing and not stamp.has_list and not stamp.bubbles:
+            continue
+        if not stamp.has_composer and not session_id.startswith("task-"):
+            left.bubbles += stamp.bubbles
+            left.add(session_id, stamp.bubbles)
+            continue
+        file = workspace_of.get(session_id)
+        if file is not None:
+            stamp.add(file, Path(file).read_bytes() if Path(file).is_file() else b"")
+        sidecars = (file,) if file is not None and Path(file).is_file() else ()
+        yield Source(path, source_key(COMPOSER, session_id), sidecars=sidecars, stamp=stamp.digest())
+    if left.bubbles:
+        yield Source(path, source_key(LEFTOVERS), stamp=left.digest())
+
+
+def _stamps(values: KeyValues) -> dict[str, _Stamp]:
+    stamps: dict[str, _Stamp] = {}
+    taken: set[bytes] = set()
+    for key, row in values.keys(COMPOSER_PREFIX):
+        session_id = key[len(COMPOSER_PREFIX) :].decode("utf-8", "surrogateescape")
+        if not session_id or session_id in stamps:
+            continue
+        stamp = stamps[session_id] = _Stamp()
+        value = values.get(key.decode("utf-8", "surrogateescape"))
+        stamp.has_composer = True
+        stamp.add(row, value or b"")
+        composer = read_composer(json_value(value))
+        stamp.has_list = composer is not None and composer.has_conversation
+        stamp.is_empty = composer is not None and not composer.has_conversation
+    for prefix in (BUBBLE_PREFIX, CONTEXT_PREFIX):
+        taken.clear()
+        was_damaged = values.is_damaged
+        for key, row in values.keys(prefix):
+            if values.is_damaged and not was_damaged and key in taken:
+                continue
+            taken.add(key)
+            session_id = owner_of(key, prefix) or ""
+            if session_id not in stamps:
+                if prefix != BUBBLE_PREFIX or not session_id:
+                    continue
+                stamps[session_id] = _Stamp()
+            stamps[session_id].add(key, row)
+            stamps[session_id].bubbles += prefix == BUBBLE_PREFIX
+    return stamps
+
+
+def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict[str, str]:
+    """Return by conversation the file that says in which folder it was held, and stamp what lists say of it."""
+    found: dict[str, str] = {}
+    beside = Path(path).with_name(WORKSPACE_FILE)
+    if beside.is_file():
+        return dict.fromkeys(stamps, str(beside))
+    storage = storage_beside(path)
+    for session_id, head in heads_of(field(values.item(HEADERS_ITEM), "allComposers")).items():
+        if session_id in stamps:
+            stamps[session_id].add(bytes(head.name), bytes(head.is_archived), bytes(head.last_updated_at))
+    for session_id, workspace_id, value in header_rows(values):
+        if session_id in stamps:
+            stamps[session_id].add(value)
+            if workspace_id:
+                found[session_id] = str(Path(storage) / workspace_id / WORKSPACE_FILE)
+    for workspace in listed_workspaces(storage):
+        for session_id, head in heads_in(workspace).items():
+            if session_id in stamps:
+                stamps[session_id].add(bytes(head.name), bytes(head.is_archived), bytes(head.last_updated_at))
+                found.setdefault(session_id, workspace.file)
+    return found
+
+
+def header_rows(values: KeyValues, session_id: str | None = None) -> list[tuple[str, str | None, bytes]]:
+    """Return what the table of headers says: by conversation, the workspace and the header."""
+    if "composerHeaders" not in values.tables:
+        return []
+    only = " where composerId = cast(? as text)" if session_id is not None else ""
+    given = (session_id.encode("utf-8", "surrogateescape"),) if session_id is not None else ()
+    found = []
+    with suppress(sqlite3.DatabaseError):
+        rows = values.connection.execute(f"select composerId, workspaceId, value from composerHeaders{only}", given)  # noqa: S608
+        for name, workspace, value in rows:
+            if isinstance(name, bytes):
+                folder = workspace.decode("utf-8", "replace") if isinstance(workspace, bytes) else None
+                safe = folder if folder and "/" not in folder and "\\" not in folder and folder != ".." else None
+                found.append((name.decode("utf-8", "surrogateescape"), safe, as_bytes(value) or b""))
+    return found
+
+
+def _items(path: str, values: KeyValues) -> Iterator[Source]:
+    workspace_file = Path(path).with_name(WORKSPACE_FILE)
+    has_file = workspace_file.is_file()
+    beside = workspace_file.read_bytes() if has_file else b""
+    sidecars = (str(workspace_file),) if has_file else ()
+    listed = ((INLINE, field(values.item(COMPOSERS_KEY), "allComposers"), "composerId", "conversation"),)
+    chats = ((CHAT, field(values.item(CHATS_ITEM), "tabs"), "tabId", "bubbles"),)
+    seen: set[str] = set()
+    for kind, raw, name, body in (*listed, *chats):
+        for item in items(raw):
+            session_id = text(field(item, name))
+            if not session_id or session_id in seen or not is_filled(field(item, body)):
+                continue
+            seen.add(session_id)
+            stamp = _Stamp()
+            stamp.add(bytes(item), beside)
+            yield Source(path, source_key(kind, session_id), sidecars=sidecars, stamp=stamp.digest())
+    settings = values.item(SETTINGS_ITEM)
+    if settings is not None and is_filled(field(settings, "composerState")):
+        stamp = _Stamp()
+        stamp.add(bytes(field(settings, "composerState")))
+        yield Source(path, source_key(SETTINGS), stamp=stamp.digest(), may_hold_secrets=True)

@@ -1,0 +1,85 @@
+"""Paths, as the ledger writes them."""
+
+import re
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+from aix_importers.cursor.values import ABSENT, read, text
+from aix_importers.loose_json import whole_characters
+
+_DRIVE = re.compile(r"(?:^|/)([A-Za-z]):(?=/|$)")
+
+
+class _Uri(Struct, gc=False, rename={"fs_path": "fsPath", "formatted": "_formatted"}):
+    fs_path: Raw = ABSENT
+    path: Raw = ABSENT
+    external: Raw = ABSENT
+    formatted: Raw = ABSENT
+    scheme: Raw = ABSENT
+    authority: Raw = ABSENT
+
+
+_URI = Decoder(_Uri)
+
+
+def normal_path(path: str) -> str | None:
+    r"""Return a path with forward slashes, a drive in lower case, and nothing before the last drive in it.
+
+    >>> normal_path("/C:\\work\\a.ts"), normal_path("/c:/ws/c:\\Users\\a.ts"), normal_path("src/a.ts")
+    ('c:/work/a.ts', 'c:/Users/a.ts', 'src/a.ts')
+    """
+    slashed = whole_characters(path).replace("\\", "/")
+    drives = list(_DRIVE.finditer(slashed)) if ":" in slashed else []
+    if drives:
+        slashed = f"{drives[-1][1].lower()}:{slashed[drives[-1].end() :]}"
+    return slashed or None
+
+
+def absolute_path(path: str, workspace: str | None) -> str:
+    """Return a path from the root on, where it is known in which folder it lies."""
+    if not workspace or path.startswith(("/", "~")) or _DRIVE.match(path) or "://" in path:
+        return path
+    if path in (".", "./"):
+        return workspace
+    return f"{workspace.rstrip('/')}/{path.removeprefix('./')}"
+
+
+def uri_key(raw: Raw) -> str | None:
+    """Return the text of a URI, by which other places refer to it."""
+    uri = read(_URI, raw)
+    return text(raw) if uri is None else text(uri.external) or text(uri.formatted)
+
+
+def uri_path(raw: Raw) -> str | None:
+    """Return the path that a URI names, whether it is an object or a text."""
+    uri = read(_URI, raw)
+    if uri is None:
+        written = text(raw)
+        return path_of_uri(written) if written else None
+    path = text(uri.fs_path) or text(uri.path)
+    if path:
+        return normal_path(path)
+    written = text(uri.external) or text(uri.formatted)
+    return path_of_uri(written) if written else None
+
+
+def path_of_uri(uri: str) -> str | None:
+    """Return the path that a URI names.
+
+    >>> path_of_uri("file:///c%3A/Users/ada/app"), path_of_uri("file://wsl.localhost/Ubuntu/home/ada")
+    ('c:/Users/ada/app', '//wsl.localhost/Ubuntu/home/ada')
+    >>> path_of_uri("vscode-remote://ssh-remote%2Bhost/home/ada/app")
+    '/home/ada/app'
+    """
+    if "://" not in uri:
+        return normal_path(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    path = unquote(parts.path)
+    if parts.scheme == "file" and parts.netloc:
+        path = f"//{parts.netloc}{path}"
+    return normal_path(path)

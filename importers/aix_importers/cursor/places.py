@@ -1,0 +1,30 @@
+"""Where Cursor keeps its data."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def default_places() -> Iterator[Path]:
+    """Go through the folders of this user, of the editor and of the command line."""
+    home = Path.home()
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    if sys.platform == "darwin":
+        yield home / "Library" / "Application Support" / "Cursor" / "User"
+    elif sys.platform == "win32":
+        yield Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming") / "Cursor" / "User"
+    else:
+        yield config / "Cursor" / "User"
+    for folder in _command_line_folders(home, config):
+        for name in ("projects", "chats", "acp-sessions", "ai-tracking"):
+            yield folder / name
+        for name in ("cli-config.json", "permissions.json"):
+            yield folder / name
+
+
+def _command_line_folders(home: Path, config: Path) -> list[Path]:
+    given = os.environ.get("CURSOR_CONFIG_DIR")
+    if given:
+        return [Path(given).expanduser()]
+    return [home / ".cursor", config / "cursor"]

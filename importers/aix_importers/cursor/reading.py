@@ -1,0 +1,231 @@
+"""Conversations of the editor, from the rows of its databases."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec import Raw
+
+from aix.importing import Problem, Source
+from aix_importers.cursor.bubbles import USER, Bubble, read_bubble
+from aix_importers.cursor.composers import Composer, Head, read_composer, read_head
+from aix_importers.cursor.conversation import Conversation, Entry, Part
+from aix_importers.cursor.database import state_of
+from aix_importers.cursor.key_values import KeyValues
+from aix_importers.cursor.keys import (
+    BUBBLE_PREFIX,
+    CHAT,
+    CHATS_ITEM,
+    COMPOSER_PREFIX,
+    HEADERS_ITEM,
+    parse_key,
+)
+from aix_importers.cursor.listing import header_rows
+from aix_importers.cursor.outline import inline_bubbles, outline
+from aix_importers.cursor.paths import uri_path
+from aix_importers.cursor.tool_data import read_tool
+from aix_importers.cursor.values import ABSENT, count, field, fields, is_filled, items, json_value, moment, text
+from aix_importers.cursor.workspaces import COMPOSERS_KEY, Workspace, folder_of, heads_in, heads_of
+
+Listed = tuple[str, int | None, Bubble]
+
+
+def read_conversation(source: Source, values: KeyValues) -> Conversation | Problem:
+    """Return a conversation in outline."""
+    kind, session_id = parse_key(source.key)
+    if kind == CHAT:
+        return _read_chat(source, values, session_id)
+    listed = _inline_composer(values, session_id) if kind == "inline" else None
+    data = bytes(listed) if listed is not None else values.get(COMPOSER_PREFIX + session_id)
+    composer = _composer(values, session_id, data)
+    if composer is None:
+        if not session_id.startswith("task-"):
+            reason = "The conversation is NULL." if data is None else "The conversation is no JSON object."
+            return Problem(source, "unreadable", reason, sample=_sample(data))
+        composer = Composer()
+    reader = _ComposerReader(source, values, session_id, composer)
+    return reader.read()
+
+
+def _composer(values: KeyValues, session_id: str, data: bytes | None) -> Composer | None:
+    found = read_composer(json_value(data))
+    return found if found is not None else read_composer(json_value(values.spare(COMPOSER_PREFIX + session_id)))
+
+
+def _sample(data: bytes | None) -> str | None:
+    return data[:200].decode("utf-8", "replace") if data else None
+
+
+class _ComposerReader:
+    """Reads one composer."""
+
+    def __init__(self, source: Source, values: KeyValues, session_id: str, composer: Composer) -> None:
+        self._source = source
+        self._values = values
+        self._id = session_id
+        self._composer = composer
+        self._tools = composer.tool_data
+        self._prefix = f"{BUBBLE_PREFIX}{session_id}:"
+        self._map = fields(composer.conversation_map) if is_filled(composer.conversation_map) else {}
+        self._inline: dict[str, Raw] = {}
+        self._missing: set[str] = set()
+        self._problems: list[Problem] = []
+        self._listed: set[str] = set()
+
+    def read(self) -> Conversation:
+        composer, head = self._composer, self._head()
+        conversation = Conversation(self._source, self._id, composer, self._bubble)
+        conversation.began_at = composer.began_at or (moment(head.created_at) if head else None)
+        times = (moment(composer.last_updated_at), moment(head.last_updated_at) if head else None)
+        conversation.updated_at = max(filter(None, times), default=None)
+        conversation.title = text(composer.name) or (text(head.name) if head else None) or None
+        conversation.workspace = self._workspace(head)
+        conversation.is_archived = composer.is_archived == Raw(b"true") or bool(head and head.was_archived)
+        conversation.parent_id = composer.parent_id or (
+            text(field(head.subagent_info, "parentComposerId")) if head else None
+        )
+        conversation.child_ids.update(filter(None, map(text, items(composer.subagent_composer_ids))))
+        outline(conversation, self._bubbles(), self._tools)
+        self._take_orphans(conversation)
+        if not conversation.has_messages and self._missing:
+            self._note("no_bodies", f"The conversation lists {len(self._missing)} messages, and none of them is here.")
+        elif self._missing:
+            self._note(
+                "missing_bubbles", f"Missing, though the conversation lists them: {len(self._missing)} messages."
+            )
+        conversation.problems, conversation.missing = self._problems, self._missing
+        return conversation
+
+    def _head(self) -> Head | None:
+        for _, _, value in header_rows(self._values, self._id):
+            if head := read_head(value):
+                return head
+        for file in self._source.sidecars:
+            folder = file.rpartition("/")[0] or file.rpartition("\\")[0]
+            if head := heads_in(Workspace(folder)).get(self._id):
+                return head
+        return _listed_heads(self._values).get(self._id)
+
+    def _workspace(self, head: Head | None) -> str | None:
+        named = (self._composer.workspace_identifier, head.workspace_identifier if head else ABSENT)
+        folders = (uri_path(field(raw, "uri")) for raw in named if is_filled(raw))
+        return next(filter(None, (*folders, *(folder_of(file) for file in self._source.sidecars))), None)
+
+    def _bubbles(self) -> Iterator[Listed]:
+        headers = items(self._composer.full_conversation_headers_only)
+        if headers:
+            return self._headed(headers)
+        inline = items(self._composer.conversation)
+        if inline:
+            return self._kept_inline(inline)
+        return self._unlisted() if self._id.startswith("task-") else iter(())
+
+    def _headed(self, headers: list[Raw]) -> Iterator[Listed]:
+        for header in headers:
+            key = text(field(header, "bubbleId"))
+            if not key or key in self._listed:
+                continue
+            self._listed.add(key)
+            bubble = self._read(key)
+            if bubble is None:
+                self._missing.add(key)
+            else:
+                yield key, count(field(header, "type")), bubble
+
+    def _kept_inline(self, inline: list[Raw]) -> Iterator[Listed]:
+        for place, raw in enumerate(inline):
+            bubble = read_bubble(raw)
+            key = (bubble.key if bubble else None) or f"{self._id}:{place}"
+            self._inline.setdefault(key, raw)
+            self._listed.add(key)
+        yield from inline_bubbles(self._id, inline)
+
+    def _unlisted(self) -> Iterator[Listed]:
+        """Go through the bubbles of a subagent whose list is gone, by their times."""
+        found: list[tuple[int, int, str]] = []
+        for key, row in self._values.keys(self._prefix):
+            name = key[len(self._prefix.encode()) :].decode("utf-8", "surrogateescape")
+            bubble = self._read(name)
+            if bubble is not None:
+                found.append((bubble.time or 0, row, name))
+        for _, _, name in sorted(found):
+            if name not in self._listed and (bubble := self._read(name)):
+                self._listed.add(name)
+                yield name, None, bubble
+
+    def _read(self, key: str) -> Bubble | None:
+        name = self._prefix + key
+        data = self._values.get(name)
+        bubble = read_bubble(json_value(data)) or read_bubble(json_value(self._values.spare(name)))
+        if bubble is None and key in self._map:
+            bubble = read_bubble(self._map[key])
+        if bubble is None and data is not None and data != b"null":
+            self._note("unreadable_bubble", "A message is no JSON object.", _sample(data))
+        return bubble
+
+    def _bubble(self, entry: Entry) -> Bubble | None:
+        raw = self._inline.get(entry.key)
+        bubble = read_bubble(raw) if raw is not None else self._read(entry.key)
+        if bubble is not None and read_tool(bubble.tool_former_data) is None and entry.key in self._tools:
+            bubble.tool_former_data = self._tools[entry.key]
+        return bubble
+
+    def _take_orphans(self, conversation: Conversation) -> None:
+        """Count bubbles that the list does not name: attempts that were replaced. Only links are taken from them."""
+        orphans = 0
+        prompts = [entry.time for entry in conversation.entries if entry.part is Part.QUERY]
+        last_prompt = prompts[-1] if prompts else 0
+        for key, _ in self._values.keys(self._prefix):
+            name = key[len(self._prefix.encode()) :].decode("utf-8", "surrogateescape")
+            if name in self._listed:
+                continue
+            self._listed.add(name)
+            bubble = self._read(name)
+            if bubble is None:
+                continue
+            orphans += 1
+            tool = read_tool(bubble.tool_former_data)
+            conversation.child_ids.update(tool.child_ids if tool else ())
+            if is_filled(bubble.error_details) and (bubble.time or 0) > last_prompt:
+                conversation.orphan_error = text(field(bubble.error_details, "message")) or "error"
+        calls = len(self._tools.keys() - self._listed)
+        if orphans or calls:
+            counted = f"{orphans} bubbles" + (f" and {calls} calls" if calls else "")
+            self._note("orphan_bubbles", f"Left out, since they belong to attempts that were replaced: {counted}.")
+
+    def _note(self, kind: str, reason: str, sample: str | None = None) -> None:
+        problem = Problem(self._source, kind, reason, sample=sample)
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+
+def _listed_heads(values: KeyValues) -> dict[str, Head]:
+    return _headers_in(values.path, state_of(values.path))
+
+
+@lru_cache(maxsize=2)  # asked for once per conversation
+def _headers_in(path: str, state: str) -> dict[str, Head]:  # noqa: ARG001
+    with KeyValues(path) as values:
+        return heads_of(field(values.item(HEADERS_ITEM), "allComposers"))
+
+
+def _inline_composer(values: KeyValues, session_id: str) -> Raw | None:
+    for item in items(field(values.item(COMPOSERS_KEY), "allComposers")):
+        if text(field(item, "composerId")) == session_id:
+            return item
+    return None
+
+
+def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversation | Problem:
+    for tab in items(field(values.item(CHATS_ITEM), "tabs")):
+        if text(field(tab, "tabId")) == session_id:
+            break
+    else:
+        return Problem(source, "unreadable", "The chat is gone.")
+    inline = {key: bubble for key, _, bubble in inline_bubbles(session_id, items(field(tab, "bubbles")))}
+    conversation = Conversation(source, session_id, Composer(), lambda entry: inline.get(entry.key), is_chat=True)
+    conversation.updated_at = moment(field(tab, "lastSendTime"))
+    conversation.title = text(field(tab, "chatTitle")) or None
+    conversation.workspace = next(filter(None, map(folder_of, source.sidecars)), None)
+    listed = ((key, USER if bubble.kind == USER else None, bubble) for key, bubble in inline.items())
+    outline(conversation, listed, {}, conversation.updated_at)
+    return conversation

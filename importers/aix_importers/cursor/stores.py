@@ -1,0 +1,203 @@
+"""Sessions of the command line: a database of blobs, one of which is the state of the agent."""
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from aix.importing import Problem, Source
+from aix_importers.cursor.agent_state import AgentState, RootMessage, result_text
+from aix_importers.cursor.calls import Outcome
+from aix_importers.cursor.code import fences
+from aix_importers.cursor.composers import known_model
+from aix_importers.cursor.conversation import Conversation, Part
+from aix_importers.cursor.database import as_bytes, opened, table_names
+from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
+from aix_importers.cursor.keys import STORE, source_key
+from aix_importers.cursor.paths import path_of_uri
+from aix_importers.cursor.plain import Listed, call_name, make_call, make_conversation
+from aix_importers.cursor.queries import query_of
+from aix_importers.cursor.said import Said
+from aix_importers.cursor.values import (
+    field,
+    fields,
+    flag,
+    is_filled,
+    items,
+    json_of,
+    json_text,
+    json_value,
+    moment,
+    text,
+)
+
+NAME = "store.db"
+META_FILE = "meta.json"
+_LARGEST_META = 2**20
+
+
+def store_source(path: str) -> Source | None:
+    """Return the session in a database of blobs; nothing where it is another kind of database."""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    try:
+        with opened(path) as connection:
+            if not {"blobs", "meta"} <= table_names(connection):
+                return None
+            rows = connection.execute("select key, value from meta order by key").fetchall()
+    except sqlite3.Error:
+        rows = []
+    stamp = blake2b(repr(rows).encode(), digest_size=16)
+    file = f"{folder}{os.sep}{META_FILE}"
+    stamp.update(_read(file))
+    sidecars = (file,) if Path(file).is_file() else ()
+    key = source_key(STORE, os.path.basename(folder))  # noqa: PTH119
+    return Source(path, key, sidecars=sidecars, stamp=stamp.hexdigest())
+
+
+def _read(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(_LARGEST_META)
+    except OSError:
+        return b""
+
+
+def read_store(source: Source, session_id: str) -> Conversation | Problem:
+    """Return the session of a database of blobs."""
+    try:
+        with opened(source.path) as connection:
+            return _StoreReader(source, session_id, connection).read()
+    except sqlite3.Error as error:
+        return Problem(source, "unreadable", f"The database of the session cannot be read: {error}.")
+
+
+class _StoreReader:
+    """Reads one session."""
+
+    def __init__(self, source: Source, session_id: str, connection: sqlite3.Connection) -> None:
+        self._source = source
+        self._connection = connection
+        self._beside = b"".join(_read(file) for file in source.sidecars)
+        row = connection.execute("select value from meta where key = '0'").fetchone()
+        self._meta = fields(json_value(as_bytes(row[0])) if row else None)
+        self._id = text(self._meta.get("agentId", Raw(b"null"))) or session_id
+        self._calls: dict[str, tuple[Said, int]] = {}
+
+    def read(self) -> Conversation | Problem:
+        root = text(self._meta.get("latestRootBlobId", Raw(b"null"))) or ""
+        data = self._blob(root)
+        if not data:
+            return Problem(self._source, "no_bodies", "The state of the session is not in its database.")
+        state = AgentState(data, self._blob)
+        began_at = moment(field(self._beside, "createdAtMs")) or moment(self._get("createdAt")) or state.began_at
+        ended_at = moment(field(self._beside, "updatedAtMs"))
+        listed = list(self._messages(state))
+        conversation = make_conversation(self._source, self._id, listed, began_at, ended_at)
+        conversation.title = text(field(self._beside, "title")) or text(self._get("name")) or None
+        folders = (text(field(self._beside, "cwd")), *state.folders)
+        conversation.workspace = next((path for each in folders if each and (path := path_of_uri(each))), None)
+        conversation.tokens = state.tokens
+        conversation.model = self._model or known_model(text(self._get("lastUsedModel")))
+        conversation.system_prompt = self._system_prompt
+        conversation.parent_id = text(field(self._get("subagentInfo"), "parentComposerId")) or None
+        conversation.mode = text(self._get("mode")) or None
+        if state.missing:
+            reason = f"{state.missing} messages that the session names are not in its database."
+            conversation.problems.append(Problem(self._source, "missing_blobs", reason))
+        return conversation
+
+    _model: str | None = None
+    _system_prompt: str | None = None
+
+    def _get(self, name: str) -> Raw:
+        return self._meta.get(name, Raw(b"null"))
+
+    def _blob(self, name: str) -> bytes | None:
+        row = self._connection.execute("select data from blobs where id = ?", (name,)).fetchone()
+        return as_bytes(row[0]) if row else None
+
+    def _messages(self, state: AgentState) -> Iterator[Listed]:
+        """Go through the messages; each is called by its session and its blob, since equal ones share a blob."""
+        seen: Counter[str] = Counter()
+        for name, message in state.messages():
+            repeated = f":{seen[name]}" if seen[name] else ""
+            seen[name] += 1
+            key = f"{self._id}:{name[:32]}{repeated}"
+            role = text(message.role)
+            if role == "assistant":
+                self._model = model_of(message) or self._model
+                yield Listed(key, Part.ANSWER, self._answer(message))
+            elif role == "tool":
+                self._take_results(message)
+                yield Listed(key, Part.NOTE, Said("tool"))
+            else:
+                yield self._input(key, role, message)
+
+    def _input(self, key: str, role: str | None, message: RootMessage) -> Listed:
+        written = content_text(message) or ""
+        if role == "system" and self._system_prompt is None:
+            self._system_prompt = written
+        asked = query_of(written) if role == "user" else None
+        if role != "user" or asked is None:
+            return Listed(key, Part.NOTE, Said("system", written))
+        said = Said("user", asked.text)
+        request = text(field(message.provider_options, "cursor", "requestId"))
+        if request:
+            said.metadata["requestId"] = request
+        if asked.before:
+            said.context["preamble"] = asked.before
+        return Listed(key, Part.NOTE if asked.is_injected else Part.QUERY, said, asked.time)
+
+    def _answer(self, message: RootMessage) -> Said:
+        said = Said("assistant", content_text(message))
+        thoughts = []
+        for part in items(message.content):
+            kind = kind_of(part)
+            if kind == "reasoning":
+                thoughts.append(text(field(part, "text")) or "")
+            elif kind == "redacted-reasoning":
+                count = said.metadata.get("redacted_thinking", 0)
+                said.metadata["redacted_thinking"] = (count if isinstance(count, int) else 0) + 1
+            elif kind == "tool-call":
+                self._add_call(said, part)
+        said.thinking = "\n".join(filter(None, thoughts)) or None
+        said.code = fences(said.content or "")
+        return said
+
+    def _add_call(self, said: Said, part: Raw) -> None:
+        call_id, name = text(field(part, "toolCallId")) or "", text(field(part, "toolName")) or "unknown"
+        args = field(part, "args")
+        written = json_of(args) or "{}"
+        params = written if written[:1] == "{" else json_text({"text": text(args) or written})
+        call = make_call(name, params, None, "running", Outcome("pending", "no tool-result", is_inferred=True))
+        self._calls[call_id] = (said, len(said.calls))
+        said.calls.append((call_name(self._id, call_id or f"{len(self._calls)}"), call))
+
+    def _take_results(self, message: RootMessage) -> None:
+        outer = field(message.provider_options, "cursor", "highLevelToolCallResult")
+        for part in items(message.content):
+            said, place = self._calls.get(text(field(part, "toolCallId")) or "", (None, 0))
+            if said is None:
+                continue
+            call_id, call = said.calls[place]
+            told = result_text(part)
+            is_error = bool(flag(field(outer, "isError")) or flag(field(part, "isError")))
+            result: dict[str, object] = {"content": told}
+            written = json_of(field(outer, "output")) if is_filled(field(outer, "output")) else None
+            if written:
+                result["structured"] = Raw(written.encode())
+            said.calls.pop(place)
+            ended = replace(
+                call,
+                result=json_text(result),
+                status="failed" if is_error else "completed",
+                error=(told or "error")[:2_000] if is_error else None,
+                outcome=Outcome("failed", "isError") if is_error else Outcome("ran", "tool-result"),
+            )
+            said.take_call(call_id, ended)
+            said.calls.insert(place, said.calls.pop())

@@ -1,0 +1,200 @@
+"""Transcripts that agents leave beside a project: JSON lines, JSON, or plain text. None of them keeps results."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Raw
+
+from aix.importing import Problem, Source
+from aix_importers.cursor.calls import Outcome
+from aix_importers.cursor.code import fences
+from aix_importers.cursor.conversation import Conversation, Part
+from aix_importers.cursor.files import FileUse
+from aix_importers.cursor.paths import normal_path
+from aix_importers.cursor.plain import Listed, make_call, make_conversation
+from aix_importers.cursor.queries import query_of
+from aix_importers.cursor.said import Said
+from aix_importers.cursor.text_transcripts import blocks_of
+from aix_importers.cursor.values import ABSENT, field, fields, items, json_of, json_text, text
+from aix_importers.raw_lines import raw_lines
+
+FOLDER = "agent-transcripts"
+SUFFIXES = (".jsonl", ".json", ".txt")
+_LARGEST_FILE = 256 * 2**20
+_THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>\n?", re.DOTALL)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCH_TOOLS = ("ApplyPatch", "apply_patch")
+
+
+def transcript_id(path: str) -> tuple[str, str | None]:
+    """Return the session that a transcript is of, and the one that started it.
+
+    >>> transcript_id("/p/agent-transcripts/a/subagents/b.jsonl"), transcript_id("/p/agent-transcripts/a.txt")
+    (('b', 'a'), ('a', None))
+    """
+    parts = path.replace(os.sep, "/").split("/")
+    stem = parts[-1].rpartition(".")[0] or parts[-1]
+    is_child = len(parts) > 2 and parts[-2] == "subagents"
+    return stem, parts[-3] if is_child else None
+
+
+def read_transcript(source: Source) -> Conversation:
+    """Return the conversation in a transcript."""
+    session_id, parent_id = transcript_id(source.path)
+    reader = _TranscriptReader(source, session_id)
+    listed = list(reader.messages())
+    reader.settle_calls()
+    conversation = make_conversation(source, session_id, listed, None, _modified_at(source.path))
+    conversation.parent_id = parent_id
+    conversation.problems = reader.problems
+    conversation.was_stopped = reader.was_stopped
+    return conversation
+
+
+def _modified_at(path: str) -> int:
+    return Path(path).stat().st_mtime_ns // 10**6
+
+
+class _TranscriptReader:
+    """Reads one transcript."""
+
+    def __init__(self, source: Source, session_id: str) -> None:
+        self._source = source
+        self._id = session_id
+        self._place = 0
+        self._open: list[tuple[Said, int]] = []
+        self._last: Said | None = None
+        self.problems: list[Problem] = []
+        self.was_stopped = False
+
+    def messages(self) -> Iterator[Listed]:
+        """Go through the messages."""
+        path = self._source.path
+        if path.endswith(".jsonl"):
+            return self._lines()
+        data = Path(path).read_bytes()[:_LARGEST_FILE]
+        if path.endswith(".json"):
+            return self._records(data)
+        return self._blocks(data.decode("utf-8", "replace"))
+
+    def settle_calls(self) -> None:
+        """Leave calls at the very end open, unless something says that the turn has ended."""
+        for said, place in self._open:
+            call_id, call = said.calls[place]
+            call.status, call.result = "running", None
+            call.outcome = Outcome("pending", "no_result_is_kept", is_inferred=True)
+            said.calls[place] = (call_id, call)
+            said.files.clear()
+
+    def _lines(self) -> Iterator[Listed]:
+        with Path(self._source.path).open("rb") as file:
+            for line in raw_lines(file):
+                data = line.data.strip(b"\0 \r\t")
+                if not data:
+                    continue
+                record = fields(data)
+                if not record or line.is_too_long:
+                    reason = "The line is no JSON object."
+                    sample = data[:200].decode("utf-8", "replace")
+                    self.problems.append(
+                        Problem(self._source, "not_json", reason, line.number, line.byte_offset, sample)
+                    )
+                    continue
+                yield from self._record(record)
+
+    def _record(self, record: dict[str, Raw]) -> Iterator[Listed]:
+        kind, role = text(record.get("type", ABSENT)), text(record.get("role", ABSENT))
+        if kind == "turn_ended":
+            self._open.clear()
+            self.was_stopped = text(record.get("status", ABSENT)) in ("aborted", "error")
+            self._note_error(record.get("error", ABSENT))
+            return
+        if kind == "error":
+            self._note_error(record.get("error", ABSENT))
+            return
+        content = field(record.get("message", ABSENT), "content")
+        pieces = items(content)
+        written = text(content)
+        if written is None:
+            said = (text(field(piece, "text")) for piece in pieces if text(field(piece, "type")) == "text")
+            written = "\n".join(each for each in said if each is not None)
+        if role == "user":
+            yield self._input(written)
+        elif role == "assistant":
+            calls = [piece for piece in pieces if text(field(piece, "type")) == "tool_use"]
+            yield self._answer(
+                written, [(text(field(call, "name")) or "unknown", field(call, "input")) for call in calls]
+            )
+
+    def _records(self, data: bytes) -> Iterator[Listed]:
+        for raw in items(data):
+            role, written = text(field(raw, "role")), text(field(raw, "text")) or ""
+            if role == "user":
+                yield self._input(written)
+            elif role == "assistant":
+                calls = [
+                    (text(field(call, "toolName")) or "unknown", field(call, "args"))
+                    for call in items(field(raw, "toolCalls"))
+                ]
+                yield self._answer(written, calls)
+            elif role == "tool":
+                self._open.clear()
+
+    def _blocks(self, written: str) -> Iterator[Listed]:
+        for block in blocks_of(written):
+            if block.role == "user":
+                yield self._input(block.text)
+            else:
+                calls = [(name, Raw(json_text(given).encode())) for name, given in block.calls]
+                yield self._answer(block.text, calls)
+                if block.has_results:
+                    self._open.clear()
+
+    def _next_key(self) -> str:
+        self._place += 1
+        return f"{self._id}:{self._place - 1}"
+
+    def _input(self, written: str) -> Listed:
+        self._open.clear()
+        asked = query_of(written)
+        key = self._next_key()
+        if asked is None or asked.is_injected:
+            self._last = Said("system", asked.text if asked else written)
+            return Listed(key, Part.NOTE, self._last, asked.time if asked else None)
+        self.was_stopped = False
+        self._last = Said("user", asked.text)
+        if asked.before:
+            self._last.context["preamble"] = asked.before
+        return Listed(key, Part.QUERY, self._last, asked.time)
+
+    def _answer(self, written: str, calls: list[tuple[str, Raw]]) -> Listed:
+        self._open.clear()
+        key = self._next_key()
+        thoughts = "\n".join(_THOUGHT.findall(written)) or None
+        content = _THOUGHT.sub("", written) if thoughts else written
+        said = Said("assistant", content or None, thoughts, code=fences(content), are_outcomes_inferred=bool(calls))
+        for number, (name, given) in enumerate(calls):
+            self._open.append((said, number))
+            self._add_call(said, f"cursor:{key}:{number}", name, given)
+        self._last = said
+        return Listed(key, Part.ANSWER, said)
+
+    def _add_call(self, said: Said, call_id: str, name: str, given: Raw) -> None:
+        patch = text(given)
+        params = json_text({"text": patch}) if patch is not None else json_of(given) or "{}"
+        if params[:1] != "{":
+            params = f'{{"value":{params}}}'
+        call = make_call(name, params, "null", "completed", Outcome("unknown", "no_result_is_kept", is_inferred=True))
+        said.take_call(call_id, call)
+        if patch is not None and name.strip() in _PATCH_TOOLS:
+            paths = (normal_path(path.strip()) for path in _PATCHED.findall(patch))
+            said.files += [FileUse("written", path) for path in paths if path]
+
+    def _note_error(self, raw: Raw) -> None:
+        written = text(raw) or json_of(raw)
+        if written and self._last is not None:
+            known = self._last.metadata.setdefault("errors", [])
+            if isinstance(known, list):
+                known.append(written)

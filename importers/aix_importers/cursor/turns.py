@@ -1,0 +1,91 @@
+"""How the bubbles of a conversation make turns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from msgspec import Raw
+
+from aix_importers.cursor.conversation import Entry, Part, Turn
+from aix_importers.cursor.values import ABSENT, field, is_filled, text
+
+
+def divide(entries: Iterable[Entry]) -> list[Turn]:
+    """Return the turns of a conversation, each with the one before it as its parent.
+
+    Prompts that follow each other open one turn. A summary is a turn of its own and cuts the one that runs: what the
+    assistant says after it is a turn that continues the one before.
+    """
+    turns: list[Turn] = []
+    current: Turn | None = None
+    cut: Turn | None = None
+    early: list[Entry] = []
+    for entry in entries:
+        if entry.part is Part.ARTEFACT:
+            entry.turn = current or (turns[-1] if turns else None)
+            continue
+        if entry.part is Part.NOTE:
+            if current is None:
+                early.append(entry)
+            else:
+                _join(current, [entry])
+            continue
+        if entry.part is Part.SUMMARY:
+            cut, current = current, None
+            turns.append(_turn(f"s:{entry.key}", entry, is_compaction=True))
+            continue
+        if entry.part is Part.QUERY and (current is None or current.is_answered):
+            current, cut = _turn(entry.key, entry, early), None
+            turns.append(current)
+            continue
+        if current is None:
+            current = _turn(f"{'c' if cut else 'a'}:{entry.key}", entry, early)
+            current.continues, cut = cut, None
+            turns.append(current)
+            continue
+        _join(current, [entry])
+    if turns:
+        _join(turns[-1], early)
+    return turns
+
+
+def _turn(key: str, entry: Entry, early: list[Entry] | None = None, *, is_compaction: bool = False) -> Turn:
+    """Make a turn of its first entry, and of what was put in before it."""
+    turn = Turn(key, is_compaction)
+    _join(turn, early or [])
+    _join(turn, [entry])
+    if early:
+        early.clear()
+    return turn
+
+
+def _join(turn: Turn, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        turn.entries.append(entry)
+        entry.turn = turn
+
+
+def add_latest_summary(turns: list[Turn], entries: Sequence[Entry], latest: Raw, own: Mapping[str, str | None]) -> None:
+    """Put the summary that a composer keeps of itself behind the turn at which it was made.
+
+    `own` has by turn up to which bubble the summaries reach that have a bubble: of those, none is put in again.
+    """
+    if not is_filled(latest) or not turns:
+        return
+    summary = field(latest, "summary")
+    through = text(field(summary, "truncationLastBubbleIdInclusive"))
+    if through and through in own.values():
+        return
+    turn_of = {entry.key: entry.turn for entry in entries}
+    last_id = text(field(latest, "lastBubbleId"))
+    if not last_id and not through and summary is ABSENT:
+        return
+    at = turn_of.get(last_id or "") or turn_of.get(through or "") or turns[-1]
+    made = Turn(f"s:{last_id or through or at.key}", is_compaction=True, summary=latest)
+    if made.key not in {turn.key for turn in turns}:
+        turns.insert(turns.index(at) + 1, made)
+
+
+def chain(turns: Sequence[Turn]) -> None:
+    """Make each turn the child of the one before it."""
+    for before, turn in pairwise(turns):
+        turn.parent = before

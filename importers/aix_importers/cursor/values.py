@@ -1,0 +1,147 @@
+"""Values of Cursor's JSON, any of which may have another type, or be a text that holds JSON in turn."""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from typing import TypeVar
+
+from msgspec import MsgspecError, Raw
+from msgspec.json import Decoder, decode, encode
+
+from aix_importers.json_text import DECODER, compact_json
+from aix_importers.loose_json import ABSENT, items, read, text, whole_characters
+from aix_importers.times import read_time
+
+__all__ = ["ABSENT", "items", "read", "text"]
+
+_EMPTY = {b"", b"null", b'""', b"[]", b"{}", b"false", b"0"}
+_OBJECT = Decoder(dict[str, Raw])
+_NUMBER = Decoder(int | float)
+_FLAG = Decoder(bool)
+_DIGITS = re.compile(r"\d{1,15}")
+_HEX = re.compile(rb"(?:[0-9a-fA-F]{2})+")
+_LARGEST = 2**63 - 1
+_LEAST_EPOCH = 10**12
+_END_OF_TIME = 253_402_300_800_000
+
+T = TypeVar("T")
+
+
+def is_filled(raw: Raw) -> bool:
+    """Whether a value is there and says anything."""
+    return raw is not ABSENT and bytes(raw) not in _EMPTY
+
+
+def fields(raw: bytes | Raw | None) -> dict[str, Raw]:
+    """Return the fields of an object."""
+    return read(_OBJECT, raw) or {}
+
+
+def field(raw: bytes | Raw | None, *names: str) -> Raw:
+    """Return the field that these names lead to, from object to object."""
+    found: Raw = raw if isinstance(raw, Raw) else Raw(raw or b"null")
+    for name in names:
+        found = fields(found).get(name, ABSENT)
+    return found
+
+
+def number(raw: bytes | Raw) -> float | int | None:
+    """Return a number."""
+    return None if raw is ABSENT else read(_NUMBER, raw)
+
+
+def count(raw: bytes | Raw) -> int | None:
+    """Return a whole number from 0 on that a column can hold, also where it is written as a text."""
+    value: float | int | None = number(raw)
+    if value is None and (written := text(raw)) is not None and _DIGITS.fullmatch(written.strip()):
+        value = int(written)
+    if value is None or not 0 <= value <= _LARGEST or value != value // 1:
+        return None
+    return int(value)
+
+
+def flag(raw: Raw) -> bool | None:
+    """Return a truth value."""
+    return None if raw is ABSENT else read(_FLAG, raw)
+
+
+def moment(raw: Raw) -> int | None:
+    """Return Unix milliseconds, of a number, of digits or of ISO text; times since the start of a program are none."""
+    value = number(raw)
+    if value is None:
+        written = text(raw)
+        if written is None:
+            return None
+        if not _DIGITS.fullmatch(written.strip()):
+            return read_time(written)
+        value = int(written)
+    return round(value) if _LEAST_EPOCH <= value < _END_OF_TIME else None
+
+
+def inner(raw: bytes | Raw) -> Raw:
+    """Return the JSON in a text, or the value itself where it is no text."""
+    if bytes(raw).startswith(b'"'):
+        written = text(raw)
+        return Raw(whole_characters(written).encode()) if written else ABSENT
+    return raw if isinstance(raw, Raw) else Raw(raw)
+
+
+def inner_items(raw: bytes | Raw) -> list[Raw]:
+    """Return the items of a list, each of which may be JSON in a text."""
+    return [inner(item) for item in items(raw)]
+
+
+def first_text(*raws: Raw) -> str | None:
+    """Return the first text that is not empty."""
+    for raw in raws:
+        if raw is not ABSENT and (found := text(raw)):
+            return found
+    return None
+
+
+def plain(raw: bytes | Raw) -> object:
+    """Return a value as Python has it; nothing where it cannot be read."""
+    try:
+        return decode(raw)
+    except (MsgspecError, ValueError, RecursionError):
+        try:
+            return decode(whole_characters(compact_json(DECODER.decode(bytes(raw).decode("utf-8", "replace")))))
+        except (MsgspecError, ValueError, RecursionError):
+            return None
+
+
+def json_of(raw: Raw) -> str | None:
+    """Return JSON as it is written, or written anew where no reader would take it; nothing where it is none."""
+    data = bytes(raw)
+    if not data or data == b"null":
+        return None
+    try:
+        decode(data, type=Raw)
+        if b"\\ud" not in data and b"\\uD" not in data:
+            return data.decode()
+    except (MsgspecError, ValueError, RecursionError):
+        pass
+    value = plain(data)
+    return None if value is None else json_text(value)
+
+
+def json_text(value: object) -> str:
+    """Write a value as JSON."""
+    return encode(value).decode()
+
+
+def json_value(data: bytes | None) -> bytes | None:
+    """Return the bytes of JSON, which some builds write as hexadecimal digits."""
+    if data is None or data[:1] in (b"{", b"["):
+        return data
+    if _HEX.fullmatch(data) and len(data) > 1:
+        return bytes.fromhex(data.decode())
+    return data
+
+
+def base64_bytes(written: str | None) -> bytes:
+    """Return the bytes that a text stands for; none where it stands for none."""
+    try:
+        return b64decode(written or "")
+    except (Base64Error, ValueError):
+        return b""
