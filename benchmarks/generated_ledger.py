@@ -43,13 +43,11 @@ _TEXTS = {
     "compactions": ("summary", "metadata_json"),
     "message_codeblocks": ("content",),
 }
-_BRANCH = (
-    "['main', 'main', 'main', 'fix/timeouts', 'feature/export', 'release', 'try/cache']"
-    "[1 + cast(hash(turn_id) % 7 as int)]"
-)
+_BRANCHES = "['main', 'main', 'main', 'fix/timeouts', 'feature/export', 'release', 'try/cache']"
 _VARIED = (
-    f"update requests set git_branch = {_BRANCH} where git_branch is not null",
-    f"update turn_context set git_branch = {_BRANCH} where git_branch is not null",
+    f"update requests set git_branch = {_BRANCHES}[1 + cast(hash(turn_id) % 7 as int)] where git_branch is not null",
+    f"update turn_context set git_branch = {_BRANCHES}[1 + cast(hash(turn_id) % 7 as int)]"
+    " where git_branch is not null",
     f"update tool_calls set result_json = to_json(left(result_json, {_LONGEST_RESULT}))"
     f" where length(result_json) > {_LONGEST_RESULT}",
     "create temp table forked as select label from sessions where is_subagent = 0 and hash(label) % 20 = 0",
