@@ -15,20 +15,19 @@ with request as (
   select
     message_id,
     context_tokens,
-    lead(context_tokens) over turn - context_tokens
-      - case
-        when not coalesce(is_usage_final, false) and estimated_output_tokens > coalesce(output_tokens, 0)
-          then estimated_output_tokens
-        else coalesce(output_tokens, 0)
-      end as added_tokens
+    case
+      when not coalesce(is_usage_final, false) and estimated_output_tokens > coalesce(output_tokens, 0)
+        then estimated_output_tokens
+      else coalesce(output_tokens, 0)
+    end as likely_output_tokens,
+    lead(context_tokens) over (partition by turn_id order by seq, requested_at, id) as next_context_tokens
   from requests
   where kind = 'main' and turn_id is not null and context_tokens between 0 and 1000000000000
-  window turn as (partition by turn_id order by seq, requested_at, id)
 ),
 growth as (
-  select message_id, max(added_tokens) as added_tokens
+  select message_id, max(next_context_tokens - context_tokens - likely_output_tokens) as added_tokens
   from request
-  where added_tokens > 0 and message_id is not null
+  where next_context_tokens > context_tokens + likely_output_tokens and message_id is not null
   group by message_id
 ),
 call as (
