@@ -17,8 +17,7 @@ import msgspec
 
 from aix import __version__
 from aix.errors import AixError, LedgerNotFoundError
-from aix.ledger.manifest import read_latest, version_numbers
-from aix.ledger.notes import STATUS_FILE, write_note
+from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
 
 _QUARTER_MS = 900_000
 _LAST_IMPORT = "select max(coalesce(finished_at, started_at)) from import_runs"
@@ -82,6 +81,7 @@ def note_summary(ledger: Path) -> None:
 
 def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
+    from aix.ledger.notes import write_note
     from aix.reading.ledger import Ledger
 
     folder = ledger.expanduser().absolute()
