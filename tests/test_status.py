@@ -16,8 +16,7 @@ import aix
 from aix.cli.status import filled, status_line
 from aix.errors import LedgerNotFoundError, ParameterError
 from aix.importing.run import Settings, import_histories
-from aix.ledger.manifest import read_latest
-from aix.ledger.notes import STATUS_FILE
+from aix.ledger.manifest import STATUS_FILE, read_latest
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.reading.summary import Summary, Use, read_summary, totals

@@ -23,6 +23,8 @@ from aix.schema import SCHEMA_VERSION
 VERSIONS_FOLDER = "versions"
 DATA_FOLDER = "data"
 STAGING_FOLDER = "staging"
+STATUS_FILE = "status.json"
+"""A note beside the versions: the recent use of the newest; see `aix.reading.summary`."""
 _DIGITS = 10
 _NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
 

@@ -7,9 +7,6 @@ from uuid import uuid4
 from aix.errors import LedgerUnwritableError
 from aix.ledger.durable import new_file, remove, writing_to
 
-STATUS_FILE = "status.json"
-"""The recent use of the ledger; see `aix.reading.summary`."""
-
 
 def write_note(ledger: Path, name: str, content: bytes) -> None:
     """Replace a note as a whole; where that cannot be, there is none."""

@@ -20,9 +20,8 @@ from aix.ledger.families import Families
 from aix.ledger.fingerprints import source_id
 from aix.ledger.groups import Groups
 from aix.ledger.index import Index
-from aix.ledger.manifest import Manifest, Segment, groups_of, has_groups, read_latest
+from aix.ledger.manifest import STATUS_FILE, Manifest, Segment, groups_of, has_groups, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
-from aix.ledger.notes import STATUS_FILE
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current

@@ -17,8 +17,7 @@ import msgspec
 
 from aix import __version__
 from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
-from aix.ledger.manifest import read_latest, version_numbers
-from aix.ledger.notes import STATUS_FILE, write_note
+from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
 
 _QUARTER_MS = 900_000
 _TABLES = ("requests", "model_prices", "sessions", "import_runs")
@@ -88,6 +87,7 @@ def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
     import duckdb
 
+    from aix.ledger.notes import write_note
     from aix.ledger.views import create_views
     from aix.library.packs import find_query
     from aix.library.views import create_library_views, read_views, view_folder, views_named
