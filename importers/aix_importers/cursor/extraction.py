@@ -22,7 +22,6 @@ from aix_importers.cursor.keys import (
     SETTINGS,
     STORE,
     TRACKING,
-    owner_of,
     parse_key,
 )
 from aix_importers.cursor.links import link
@@ -159,11 +158,8 @@ def _ties(conversation: Conversation) -> "array[int]":
 
 def _leftovers(source: Source, values: KeyValues) -> Iterator[Problem]:
     """Name the bubbles whose conversation is gone."""
-    owners: dict[str, int] = {}
-    for key, _ in values.keys(BUBBLE_PREFIX):
-        owner = owner_of(key, BUBBLE_PREFIX)
-        if owner and not owner.startswith("task-"):
-            owners[owner] = owners.get(owner, 0) + 1
+    listed = ((owner.decode("utf-8", "surrogateescape"), number) for owner, number, _ in values.owners(BUBBLE_PREFIX))
+    owners = {owner: number for owner, number in listed if not owner.startswith("task-")}
     composers = {
         key[len(COMPOSER_PREFIX) :].decode("utf-8", "surrogateescape") for key, _ in values.keys(COMPOSER_PREFIX)
     }

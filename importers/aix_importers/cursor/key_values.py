@@ -17,6 +17,10 @@ from aix_importers.cursor.database import as_bytes, opened, state_of, table_name
 TABLE = "cursorDiskKV"
 _LONGEST_STEP = 64
 _PIECE = 5_000
+_OWNERS = f"""
+select substr(key, :at, instr(substr(key, :at), ':') - 1), count(*), sum(rowid), max(rowid) from {TABLE}
+where key >= cast(:low as text) and key < cast(:high as text) and instr(substr(key, :at), ':') > 1 group by 1
+"""  # noqa: S608
 
 
 class KeyValues:
@@ -60,6 +64,26 @@ class KeyValues:
             found = self._keys_elsewhere(prefix)
         # Some were given before the damage was met: whoever asked takes a key once.
         yield from found
+
+    def owners(self, prefix: str) -> list[tuple[bytes, int, str]]:
+        """Return what stands between the first two colons of keys that begin so, how often, and a mark of these rows.
+
+        Only the index is read. A row that is written anew gets a greater id, so that the mark changes.
+        """
+        if TABLE not in self.tables:
+            return []
+        low, high = prefix.encode(), _end_of(prefix)
+        try:
+            rows = self.connection.execute(_OWNERS, {"low": low, "high": high, "at": len(prefix) + 1}).fetchall()
+            return [(owner, number, f"{total}:{last}") for owner, number, total, last in rows if owner]
+        except sqlite3.DatabaseError:
+            self.is_damaged = True
+        listed: dict[bytes, dict[bytes, int]] = {}
+        for key, row in self.keys(prefix):
+            owner, colon, _ = key[len(low) :].partition(b":")
+            if colon and owner:
+                listed.setdefault(owner, {})[key] = row
+        return [(owner, len(keys), f"{sum(keys.values())}:{max(keys.values())}") for owner, keys in listed.items()]
 
     def _keys_elsewhere(self, prefix: str) -> list[tuple[bytes, int]]:
         if self._spare is not None:

@@ -26,9 +26,3 @@ def parse_key(key: str) -> tuple[str, str]:
     """Return the kind of a source and the id of its conversation."""
     kind, _, session_id = key.partition(":")
     return kind, unquote(session_id, errors="surrogatepass")
-
-
-def owner_of(key: bytes, prefix: str) -> str | None:
-    """Return the conversation that a row belongs to: what stands between the first two colons."""
-    owner, colon, _ = key[len(prefix) :].partition(b":")
-    return owner.decode("utf-8", "surrogateescape") if colon and owner else None

@@ -3,11 +3,14 @@
 Only the index of the keys is read, and the composers themselves: of bubbles, which are most of the file, no value.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from zlib import crc32
 
 from aix.importing import Source
 from aix_importers.cursor.composers import read_composer
@@ -25,7 +28,6 @@ from aix_importers.cursor.keys import (
     LEFTOVERS,
     SETTINGS,
     SETTINGS_ITEM,
-    owner_of,
     source_key,
 )
 from aix_importers.cursor.values import field, is_filled, items, json_value, text
@@ -78,6 +80,7 @@ def _composers(path: str, values: KeyValues) -> Iterator[Source]:
     stamps = _stamps(values)
     workspace_of = _workspaces(path, values, stamps)
     left = _Stamp()
+    content_of = cache(_content)
     for session_id, stamp in stamps.items():
         is_nothing = stamp.is_empty or session_id.startswith(_DRAFTS)
         if stamp.has_composer and is_nothing and not stamp.has_list and not stamp.bubbles:
@@ -88,16 +91,22 @@ def _composers(path: str, values: KeyValues) -> Iterator[Source]:
             continue
         file = workspace_of.get(session_id)
         if file is not None:
-            stamp.add(file, Path(file).read_bytes() if Path(file).is_file() else b"")
-        sidecars = (file,) if file is not None and Path(file).is_file() else ()
+            stamp.add(file, content_of(file))
+        sidecars = (file,) if file is not None and content_of(file) else ()
         yield Source(path, source_key(COMPOSER, session_id), sidecars=sidecars, stamp=stamp.digest())
     if left.bubbles:
         yield Source(path, source_key(LEFTOVERS), stamp=left.digest())
 
 
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
 def _stamps(values: KeyValues) -> dict[str, _Stamp]:
     stamps: dict[str, _Stamp] = {}
-    taken: set[bytes] = set()
     for key, row in values.keys(COMPOSER_PREFIX):
         session_id = key[len(COMPOSER_PREFIX) :].decode("utf-8", "surrogateescape")
         if not session_id or session_id in stamps:
@@ -105,24 +114,20 @@ def _stamps(values: KeyValues) -> dict[str, _Stamp]:
         stamp = stamps[session_id] = _Stamp()
         value = values.get(key.decode("utf-8", "surrogateescape"))
         stamp.has_composer = True
-        stamp.add(row, value or b"")
+        # The row is another one when it is rewritten; only in tables of another form it may not be.
+        stamp.add(row, len(value or b""), crc32(value or b""))
         composer = read_composer(json_value(value))
         stamp.has_list = composer is not None and composer.has_conversation
         stamp.is_empty = composer is not None and not composer.has_conversation
     for prefix in (BUBBLE_PREFIX, CONTEXT_PREFIX):
-        taken.clear()
-        was_damaged = values.is_damaged
-        for key, row in values.keys(prefix):
-            if values.is_damaged and not was_damaged and key in taken:
-                continue
-            taken.add(key)
-            session_id = owner_of(key, prefix) or ""
+        for owner, number, mark in values.owners(prefix):
+            session_id = owner.decode("utf-8", "surrogateescape")
             if session_id not in stamps:
-                if prefix != BUBBLE_PREFIX or not session_id:
+                if prefix != BUBBLE_PREFIX:
                     continue
                 stamps[session_id] = _Stamp()
-            stamps[session_id].add(key, row)
-            stamps[session_id].bubbles += prefix == BUBBLE_PREFIX
+            stamps[session_id].add(prefix, number, mark)
+            stamps[session_id].bubbles += number if prefix == BUBBLE_PREFIX else 0
     return stamps
 
 
@@ -140,7 +145,7 @@ def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict
         if session_id in stamps:
             stamps[session_id].add(value)
             if workspace_id:
-                found[session_id] = str(Path(storage) / workspace_id / WORKSPACE_FILE)
+                found[session_id] = f"{storage}{os.sep}{workspace_id}{os.sep}{WORKSPACE_FILE}"
     for workspace in listed_workspaces(storage):
         for session_id, head in heads_in(workspace).items():
             if session_id in stamps:
