@@ -15,7 +15,7 @@
 -- column before_output_tokens: BIGINT; its output
 -- column before_write_5m_tokens: BIGINT; what it wrote to the cache for 5 minutes
 -- column before_write_1h_tokens: BIGINT; what it wrote to the cache for 1 hour
--- column gap_ms: BIGINT; time between the two
+-- column gap_ms: BIGINT; time between the two; NULL where a time is in no calendar
 -- caveat: Only requests of kind main with usage are looked at; an abandoned branch stands in its session by time.
 
 -- Requests are put in order by numbers: for long labels that takes half as long again.
@@ -31,6 +31,7 @@ owned as (
   select
     u.*,
     o.session_label as owner_label,
+    case when u.requested_at between -62135596800000 and 253402214400000 then u.requested_at end as dated_at,
     coalesce(o.number, s.number) as session_number,
     case when coalesce(o.number, s.number) is null then coalesce(o.session_label, u.session_label) end
       as unnumbered_label
@@ -53,6 +54,6 @@ select
   lag(r.output_tokens) over thread as before_output_tokens,
   lag(r.cache_write_5m_tokens) over thread as before_write_5m_tokens,
   lag(r.cache_write_1h_tokens) over thread as before_write_1h_tokens,
-  r.requested_at - lag(r.requested_at) over thread as gap_ms
+  r.dated_at - lag(r.dated_at) over thread as gap_ms
 from owned r
 window thread as (partition by r.session_number, r.unnumbered_label order by r.requested_at, r.seq, r.request_id)
