@@ -48,62 +48,9 @@
 -- column price_basis: VARCHAR; whether the cost is computed or estimated, and on which price; NULL without a price
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
 -- caveat: Counts above a million million tokens, and reported costs above as many dollars, are taken for unknown.
-with usage as (
-  select
-    id as request_id, turn_id, session_label, message_id, origin_message_id, seq, requested_at, kind, model, provider,
-    git_branch, cwd, stop_reason, latency_ms, is_usage_final,
-    case when abs(reported_cost_usd) <= 1000000000000 then reported_cost_usd end as reported_cost_usd,
-    case
-      when speed = 'fast' then 'fast'
-      when service_tier in ('batch', 'priority', 'flex') then service_tier
-      else 'standard'
-    end as variant,
-    case when input_tokens between 0 and 1000000000000 then input_tokens end as input_tokens,
-    case when output_tokens between 0 and 1000000000000 then output_tokens end as output_tokens,
-    case when cache_read_tokens between 0 and 1000000000000 then cache_read_tokens end as cache_read_tokens,
-    case when cache_write_tokens between 0 and 1000000000000 then cache_write_tokens end as stated_write_tokens,
-    case when cache_write_5m_tokens between 0 and 1000000000000 then cache_write_5m_tokens end as stated_5m_tokens,
-    case when cache_write_1h_tokens between 0 and 1000000000000 then cache_write_1h_tokens end as cache_write_1h_tokens,
-    case when reasoning_tokens between 0 and 1000000000000 then reasoning_tokens end as reasoning_tokens,
-    case when web_search_count between 0 and 1000000000 then web_search_count end as web_search_count,
-    case when estimated_output_tokens between 0 and 1000000000000 then estimated_output_tokens end
-      as estimated_output_tokens
-  from requests
-  where model is not null
-    or coalesce(input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, web_search_count) is not null
-),
-written as (
-  select
-    *,
-    -- What a total has beyond its parts was written, but for how long is not said.
-    case
-      when stated_write_tokens - coalesce(cache_write_1h_tokens, 0) > coalesce(stated_5m_tokens, 0)
-        then stated_write_tokens - coalesce(cache_write_1h_tokens, 0)
-      else stated_5m_tokens
-    end as cache_write_5m_tokens
-  from usage
-),
-summed as (
-  select
-    *,
-    case
-      when coalesce(cache_write_5m_tokens, cache_write_1h_tokens) is not null
-        then coalesce(cache_write_5m_tokens, 0) + coalesce(cache_write_1h_tokens, 0)
-      else stated_write_tokens
-    end as cache_write_tokens,
-    coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_5m_tokens, 0)
-      + coalesce(cache_write_1h_tokens, 0) as context_tokens,
-    case
-      when coalesce(is_usage_final, false) then output_tokens
-      when estimated_output_tokens > coalesce(output_tokens, 0) then estimated_output_tokens
-      else output_tokens
-    end as likely_output_tokens,
-    coalesce(input_tokens, output_tokens, cache_read_tokens, stated_write_tokens, cache_write_5m_tokens,
-      cache_write_1h_tokens) is not null as has_usage
-  from written
-),
+
 -- What is said of a price is put together once for each price, not for each request.
-price as (
+with price as (
   select
     *,
     cast(0 as decimal(31, 12)) as nothing_usd,
@@ -146,13 +93,13 @@ priced as (
       when s.web_search_count > 0 then cast(s.web_search_count as decimal(13, 0)) * p.web_search_usd
       else p.nothing_usd
     end as web_search_cost_usd
-  from summed s
+  from v_requests_usage s
   left join price p
     on p.model = s.model
     and p.provider = coalesce(s.provider, '')
     and p.variant = s.variant
     and s.requested_at >= p.valid_from and s.requested_at < p.valid_to
-    and s.context_tokens >= p.tier_start_tokens and s.context_tokens < p.tier_end_tokens
+    and coalesce(s.context_tokens, 0) >= p.tier_start_tokens and coalesce(s.context_tokens, 0) < p.tier_end_tokens
 ),
 parts as (
   select
@@ -166,9 +113,7 @@ select
   git_branch, cwd, stop_reason, latency_ms,
   input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cache_write_5m_tokens, cache_write_1h_tokens,
   reasoning_tokens,
-  case when has_usage then context_tokens end as context_tokens,
-  web_search_count, estimated_output_tokens, likely_output_tokens, is_usage_final,
-  coalesce(cache_write_5m_tokens > coalesce(stated_5m_tokens, 0), false) as is_ttl_assumed,
+  context_tokens, web_search_count, estimated_output_tokens, likely_output_tokens, is_usage_final, is_ttl_assumed,
   has_usage,
   input_usd as input_price_usd,
   output_usd as output_price_usd,
@@ -186,11 +131,11 @@ select
     when has_usage or likely_output_tokens > 0
       then cast(cost_but_output_usd + likely_output_cost_usd as decimal(38, 12))
   end as cost_estimated_usd,
-  cast(reported_cost_usd as decimal(38, 12)) as reported_cost_usd,
+  reported_cost_usd,
   case
     when cost_but_output_usd is null or output_cost_usd is null then missing_basis
     when not has_usage then unused_basis
-    when cache_write_5m_tokens > coalesce(stated_5m_tokens, 0) then assumed_basis
+    when is_ttl_assumed then assumed_basis
     else computed_basis
   end as price_basis
 from parts
