@@ -24,7 +24,7 @@ with spoken as (
   select m.id as message_id, b.created_at as before_at
   from messages m
   join messages b on b.turn_id = m.turn_id and b.sequence = m.sequence - 1
-  where m.role = 'assistant' and b.role <> 'assistant'
+  where m.role = 'assistant' and b.role <> 'assistant' and b.created_at between -62135596800000 and 253402214400000
 ),
 timed as (
   select
@@ -34,7 +34,7 @@ timed as (
   from v_counted_requests r
   left join spoken s on s.message_id = r.message_id
   left join turn_context c on c.turn_id = r.turn_id
-  where r.kind = 'main'
+  where r.kind = 'main' and r.requested_at between -62135596800000 and 253402214400000
 ),
 known as (
   select * from timed where latency_ms between 0 and 86400000

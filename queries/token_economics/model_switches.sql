@@ -26,7 +26,10 @@ with request as (
   select r.id as request_id, o.session_label, r.requested_at, r.seq, r.model, r.context_tokens
   from requests r
   join v_turn_owner o on o.turn_id = r.turn_id
-  where r.kind = 'main' and r.model is not null and r.context_tokens between 0 and 1000000000000
+  where r.kind = 'main'
+    and r.model is not null
+    and r.context_tokens between 0 and 1000000000000
+    and r.requested_at between -62135596800000 and 253402214400000
 ),
 followed as (
   select

@@ -29,7 +29,7 @@ with error as (
   select m.id as message_id, m.turn_id, m.created_at as failed_at, m.sequence
   from message_facts f
   join messages m on m.id = f.message_id
-  where f.is_error
+  where f.is_error and m.created_at between -62135596800000 and 253402214400000
 ),
 counted_error as (
   select e.*, o.session_label
@@ -65,7 +65,9 @@ session_request as (
   from (select distinct session_label from counted_error) s
   join v_turn_owner o on o.session_label = s.session_label
   join v_requests_cost r on r.turn_id = o.turn_id
-  where r.kind = 'main' and (r.message_id is null or r.message_id not in (select message_id from error))
+  where r.kind = 'main'
+    and r.requested_at between -62135596800000 and 253402214400000
+    and (r.message_id is null or r.message_id not in (select message_id from error))
 ),
 -- Errors come before requests of the same moment: what follows an error is the next try.
 event as (

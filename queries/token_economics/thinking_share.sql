@@ -23,7 +23,7 @@
 -- caveat: Thinking that a client does not log, or only as a signature, is not known: the share is then too small.
 -- caveat: Some models log a summary of their thinking, which is shorter than what was paid for.
 with thought as (
-  select message_id, thinking_chars from message_facts where thinking_chars > 0
+  select message_id, thinking_chars from message_facts where thinking_chars between 1 and 1000000000000
 ),
 request as (
   select

@@ -47,7 +47,7 @@ request as (
     r.id as request_id, o.session_label, r.requested_at, r.seq, r.model, r.context_tokens, r.cache_write_1h_tokens
   from requests r
   join v_turn_owner o on o.turn_id = r.turn_id
-  where r.kind = 'main'
+  where r.kind = 'main' and r.requested_at between -62135596800000 and 253402214400000
 ),
 timed as (
   select

@@ -16,23 +16,17 @@
 -- column later_requests: BIGINT; later counted requests of the session until its next compaction
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- caveat: Requests are put in order by time; an abandoned branch stands in its session where its time puts it.
-with request as (
-  select request_id, message_id, session_label, requested_at, seq, cache_read_price_usd
-  from v_counted_requests
-  where kind = 'main' and turn_id is not null
-),
-compaction as (
-  select o.session_label, t.started_at
+-- A compaction is a turn of its own, and a turn that it cut goes on as another: stretches are made of whole turns.
+with stretch as (
+  select
+    t.id as turn_id,
+    sum(case when t.turn_type = 'compaction' then 1 else 0 end) over (
+      partition by o.session_label
+      order by t.started_at, case when t.turn_type = 'compaction' then 0 else 1 end, t.id
+      rows unbounded preceding
+    ) as number
   from turns t
   join v_turn_owner o on o.turn_id = t.id
-  where t.turn_type = 'compaction'
-),
--- Few sessions have compactions: only their requests need to be counted against them.
-compacted as (
-  select r.request_id, count(*) as compactions
-  from compaction c
-  join request r on r.session_label = c.session_label and r.requested_at >= c.started_at
-  group by r.request_id
 )
 select
   r.request_id,
@@ -41,10 +35,11 @@ select
   r.requested_at,
   count(*) over later as later_requests,
   cast(sum(r.cache_read_price_usd) over later as decimal(38, 12)) as later_read_usd
-from request r
-left join compacted c on c.request_id = r.request_id
+from v_counted_requests r
+join stretch s on s.turn_id = r.turn_id
+where r.kind = 'main'
 window later as (
-  partition by r.session_label, coalesce(c.compactions, 0)
+  partition by r.session_label, s.number
   order by r.requested_at, r.seq, r.request_id
   rows between 1 following and unbounded following
 )

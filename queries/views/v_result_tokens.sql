@@ -18,7 +18,8 @@ with request as (
     case
       when not coalesce(is_usage_final, false) and estimated_output_tokens > coalesce(output_tokens, 0)
         then estimated_output_tokens
-      else coalesce(output_tokens, 0)
+      when output_tokens > 0 then output_tokens
+      else 0
     end as likely_output_tokens,
     lead(context_tokens) over (partition by turn_id order by seq, requested_at, id) as next_context_tokens
   from requests
@@ -27,11 +28,15 @@ with request as (
 growth as (
   select message_id, max(next_context_tokens - context_tokens - likely_output_tokens) as added_tokens
   from request
-  where next_context_tokens > context_tokens + likely_output_tokens and message_id is not null
+  where likely_output_tokens <= 1000000000000
+    and next_context_tokens > context_tokens + likely_output_tokens
+    and message_id is not null
   group by message_id
 ),
 call as (
-  select c.id as call_id, c.turn_id, c.message_id, c.tool_name, c.status, f.result_chars
+  select
+    c.id as call_id, c.turn_id, c.message_id, c.tool_name, c.status,
+    case when f.result_chars between 0 and 1000000000000 then f.result_chars end as result_chars
   from tool_calls c
   join tool_call_facts f on f.call_id = c.id
 ),
