@@ -16,8 +16,8 @@
 -- column later_requests: BIGINT; later counted requests of the session until its next compaction
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- caveat: Requests are put in order by time; an abandoned branch stands in its session where its time puts it.
--- A compaction is a turn of its own, and a turn that it cut goes on as another: stretches are made of whole turns.
 with stretch as (
+  -- A compaction is a turn of its own, and a turn that it cut goes on as another: stretches are made of whole turns.
   select
     t.id as turn_id,
     sum(case when t.turn_type = 'compaction' then 1 else 0 end) over (
