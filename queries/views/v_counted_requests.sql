@@ -67,31 +67,36 @@
 with tagged_session as (
   select entity_id as label from tags where entity_type = 'sessions' and tag = getvariable('tag')
 ),
+-- One row for each turn and session, said by GROUP BY: DuckDB then leaves out a join that a question does not need.
 turn_place as (
   select
     t.id as turn_id,
-    o.session_label,
-    s.origin,
-    coalesce(t.role, case when s.is_subagent = 1 then 'worker' else 'unified' end) as role,
-    t.status,
-    coalesce(p.project, c.project) as project,
-    t.id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
-      or coalesce(o.session_label in (select label from tagged_session), false) as is_tagged
+    any_value(o.session_label) as session_label,
+    any_value(s.origin) as origin,
+    any_value(coalesce(t.role, case when s.is_subagent = 1 then 'worker' else 'unified' end)) as role,
+    any_value(t.status) as status,
+    any_value(coalesce(p.project, c.project)) as project,
+    bool_or(
+      t.id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
+      or coalesce(o.session_label in (select label from tagged_session), false)
+    ) as is_tagged
   from turns t
   left join v_turn_owner o on o.turn_id = t.id
   left join v_project p on p.turn_id = t.id
   left join sessions s on s.label = o.session_label
   left join session_context c on c.label = o.session_label
+  group by t.id
 ),
 side_place as (
   select
     s.label as session_label,
-    s.origin,
-    case when s.is_subagent = 1 then 'worker' else 'unified' end as role,
-    c.project,
-    s.label in (select label from tagged_session) as is_tagged
+    any_value(s.origin) as origin,
+    any_value(case when s.is_subagent = 1 then 'worker' else 'unified' end) as role,
+    any_value(c.project) as project,
+    bool_or(s.label in (select label from tagged_session)) as is_tagged
   from sessions s
   left join session_context c on c.label = s.label
+  group by s.label
 ),
 placed as (
   select
@@ -109,7 +114,7 @@ placed as (
     coalesce(t.is_tagged, false) or coalesce(s.is_tagged, false) as is_tagged
   from v_requests_cost r
   left join turn_place t on t.turn_id = r.turn_id
-  left join side_place s on s.session_label = case when t.session_label is null then r.session_label end
+  left join side_place s on s.session_label = case when r.turn_id is null then r.session_label end
 )
 select * exclude (is_tagged)
 from placed
