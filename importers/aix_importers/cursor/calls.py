@@ -53,6 +53,8 @@ class Call(Struct, gc=False):
     ended_at: int | None
     details: Params
     found: Result
+    has_binary: bool = False
+    """Whether it stands beside its bubble as the agent has it: its own state then knows no more of its times."""
 
     @property
     def is_completed(self) -> bool:
@@ -91,6 +93,7 @@ def read_call(data: ToolData) -> Call:
         ended_at,
         read_params(params.encode()),
         found,
+        bool(binary),
     )
 
 
