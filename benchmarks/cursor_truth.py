@@ -228,11 +228,8 @@ def _orphans(manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Dif
 
 def _links(manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Difference]:
     """Compare links that are found only through a replaced attempt: they name the parent, and no call."""
-    parents = [
-        manifest["hard_cases"]["orphan_task_dispatch_bubble"][0],
-        manifest["hard_cases"]["task_subagent_newline_id"][0],
-    ]
-    for parent in parents:
+    cases = (manifest["hard_cases"].get(name) for name in ("orphan_task_dispatch_bubble", "task_subagent_newline_id"))
+    for parent, _ in filter(None, cases):
         label = f"cursor:{parent}"
         children = [each for each in ledger.sessions.values() if each["parent_session_label"] == label]
         if len(children) != 1 or children[0]["spawn_tool_call_id"] or children[0]["parent_turn_id"]:
@@ -254,7 +251,7 @@ def _at_most(manifest: Mapping[str, Any], ledger: LedgerFigures) -> Iterator[Dif
         yield "damaged", "no problem says that the database is damaged"
 
 
-def _secrets(manifest: Mapping[str, Any], folder: Path) -> Iterator[Difference]:
+def secrets(manifest: Mapping[str, Any], folder: Path) -> Iterator[Difference]:
     """Look for what must never be imported, in every byte of the ledger."""
     needles = [each.encode() for each in manifest["must_not_import"]]
     for path in sorted(folder.rglob("*")):
@@ -271,7 +268,7 @@ def main() -> int:
     arguments = parser.parse_args()
     manifest = json.loads((arguments.tree / "manifest.json").read_text("utf-8"))
     found = list(differences(arguments.tree, manifest, LedgerFigures(arguments.tree, arguments.ledger)))
-    found += _secrets(manifest, arguments.ledger)
+    found += secrets(manifest, arguments.ledger)
     for where, difference in found:
         print(f"{where}: {difference}")
     print(f"{len(found):7,} differences in {len({where for where, _ in found})} places")

@@ -3,6 +3,8 @@
 import json
 import os
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from aix_importers.cursor.wire import wire_fields
 from tests.cursor.databases import GLOBAL, answer, build, call, composer, prompt, sources_in, write_database
 
 EXAMPLES = settings(
-    max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "40")),
+    max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "12")),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
@@ -96,11 +98,26 @@ def test_transcripts_and_stores_of_any_bytes_give_rows_that_fit(
     folder = build(tmp_path_factory.mktemp("bytes"), "transcripts")
     for path in sorted(folder.rglob("*.*")):
         if path.is_file():
-            data = bytearray(path.read_bytes())
-            for _ in range(chance.randrange(1, 30)):
-                data[chance.randrange(len(data))] = chance.randrange(256)
-            path.write_bytes(bytes(data[: chance.randrange(len(data) + 1)]))
+            path.write_bytes(mutated(path.read_bytes(), chance))
+    for name, table, column in (("command_line", "blobs", "data"), ("agent_state", "cursorDiskKV", "value")):
+        build(folder / name, name)
+        for path in sorted((folder / name).rglob("s*.*db")):
+            with closing(sqlite3.connect(path)) as database, database:
+                for row, value in database.execute(f"SELECT rowid, {column} FROM {table}").fetchall():
+                    if chance.random() < 0.3:
+                        data = value if isinstance(value, bytes) else value.encode()
+                        database.execute(
+                            f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (mutated(data, chance), row)
+                        )
     extract(*sources_in(folder))
+
+
+def mutated(content: bytes, chance: random.Random) -> bytes:
+    """Return other bytes: some are changed, and the end may be missing."""
+    data = bytearray(content)
+    for _ in range(chance.randrange(1, 30)):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    return bytes(data[: chance.randrange(len(data) + 1)] if chance.random() < 0.5 else data)
 
 
 def test_what_refers_to_itself_ends(tmp_path: Path) -> None:

@@ -61,11 +61,11 @@ class BubbleMessages:
         state = self._state
         if state is None or call.id is None:
             return call
-        if call.started_at is None or call.ended_at is None:
+        if call.ended_at is None and not call.has_binary:
             if self._times is None:
                 self._times = state.call_times()
             started_at, ended_at = self._times.get(call.id, (None, None))
-            call = replace(call, started_at=call.started_at or started_at, ended_at=call.ended_at or ended_at)
+            call = replace(call, started_at=call.started_at or started_at, ended_at=ended_at)
         is_cut = call.result in (None, "null", "{}") or text(call.found.contents) == ""
         told = state.result_of(call.id or "") if is_cut else None
         if told is None:

@@ -7,6 +7,7 @@ from aix_importers.cursor.rich_text import text_of_rich
 from aix_importers.cursor.values import ABSENT, count, field, first_text, inner, is_filled, moment, read, text
 
 USER, ASSISTANT = 1, 2
+_NOT_COUNTED = b'{"inputTokens":0,"outputTokens":0}'
 _TYPES = {"user": USER, "ai": ASSISTANT}
 
 
@@ -106,7 +107,7 @@ class Bubble(Struct, rename="camel", gc=False):
     @property
     def tokens(self) -> tuple[int | None, int | None]:
         """Input and output as they were counted; zero means that nobody counted."""
-        if self.token_count is ABSENT:
+        if self.token_count is ABSENT or bytes(self.token_count) == _NOT_COUNTED:
             return None, None
         given = count(field(self.token_count, "inputTokens")), count(field(self.token_count, "outputTokens"))
         return given if any(given) else (None, None)

@@ -7,7 +7,7 @@ from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import decode, encode
 
 from aix_importers.cursor.agent_state import times_of_call
-from aix_importers.cursor.results import Params, Result, read_params, read_result
+from aix_importers.cursor.results import Params, Result, decode_result, read_params, read_result
 from aix_importers.cursor.tool_data import ToolData
 from aix_importers.cursor.tools import Access, access_of
 from aix_importers.cursor.values import (
@@ -53,6 +53,8 @@ class Call(Struct, gc=False):
     ended_at: int | None
     details: Params
     found: Result
+    has_binary: bool = False
+    """Whether it stands beside its bubble as the agent has it: its own state then knows no more of its times."""
 
     @property
     def is_completed(self) -> bool:
@@ -70,12 +72,8 @@ def read_call(data: ToolData) -> Call:
     name = text(data.name) or ""
     number = count(data.tool)
     params, params_hash = _params(data)
-    result = inner(data.result) if is_filled(data.result) else ABSENT
-    found = read_result(result)
+    result_json, found = _result(data.result)
     status, error, outcome = _outcome(data, found)
-    result_json = json_of(result)
-    if result_json is None and is_filled(result):
-        result_json = json_text(bytes(result).decode("utf-8", "replace"))
     if result_json is None and status == "completed":
         result_json = "null"
     binary = base64_bytes(text(data.tool_call_binary)) if data.tool_call_binary is not ABSENT else b""
@@ -95,7 +93,24 @@ def read_call(data: ToolData) -> Call:
         ended_at,
         read_params(params.encode()),
         found,
+        bool(binary),
     )
+
+
+def _result(raw: Raw) -> tuple[str | None, Result]:
+    """Return a result as JSON, and the fields of it that matter."""
+    if not is_filled(raw):
+        return None, Result()
+    written = text(raw)
+    if written is not None and written[:1] == "{" and "\\ud" not in written and "\\uD" not in written:
+        found = decode_result(written)
+        if found is not None:
+            return written, found
+    result = inner(raw)
+    result_json = json_of(result)
+    if result_json is None and is_filled(result):
+        result_json = json_text(bytes(result).decode("utf-8", "replace"))
+    return result_json, read_result(result)
 
 
 def _params(data: ToolData) -> tuple[str, str | None]:

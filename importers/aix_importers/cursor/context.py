@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Raw
 
 from aix_importers.cursor.bubbles import Bubble
-from aix_importers.cursor.values import fields, inner, is_filled, json_of, json_text
+from aix_importers.cursor.values import ABSENT, fields, inner, is_filled, json_of, json_text
 
 _CONTEXT = (
     ("cursorRules", "cursor_rules"), ("attachedCodeChunks", "attached_code_chunks"), ("gitDiffs", "git_diffs"),
@@ -43,7 +43,11 @@ def metadata_of(bubble: Bubble) -> dict[str, object]:
 def _clean(pairs: Iterable[tuple[str, Raw]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, raw in pairs:
-        if is_filled(raw) and (written := json_of(inner(raw) if name == "cachedConversationSummary" else raw)):
+        if (
+            raw is not ABSENT
+            and is_filled(raw)
+            and (written := json_of(inner(raw) if name == "cachedConversationSummary" else raw))
+        ):
             found[name] = Raw(written.encode())
     return found
 

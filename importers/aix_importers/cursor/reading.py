@@ -26,6 +26,7 @@ from aix_importers.cursor.tool_data import read_tool
 from aix_importers.cursor.values import ABSENT, count, field, fields, is_filled, items, json_value, moment, text
 from aix_importers.cursor.workspaces import COMPOSERS_KEY, Workspace, folder_of, heads_in, heads_of
 
+_MOST_HELD_BYTES = 2 * 2**20
 Listed = tuple[str, int | None, Bubble]
 
 
@@ -70,6 +71,8 @@ class _ComposerReader:
         self._missing: set[str] = set()
         self._problems: list[Problem] = []
         self._listed: set[str] = set()
+        self._held: dict[str, Bubble] = {}
+        self._room = _MOST_HELD_BYTES
 
     def read(self) -> Conversation:
         composer, head = self._composer, self._head()
@@ -125,7 +128,7 @@ class _ComposerReader:
             if not key or key in self._listed:
                 continue
             self._listed.add(key)
-            bubble = self._read(key)
+            bubble = self._read(key, holds=True)
             if bubble is None:
                 self._missing.add(key)
             else:
@@ -152,7 +155,10 @@ class _ComposerReader:
                 self._listed.add(name)
                 yield name, None, bubble
 
-    def _read(self, key: str) -> Bubble | None:
+    def _read(self, key: str, *, holds: bool = False) -> Bubble | None:
+        """Read a bubble; as long as there is room it is held, since it is asked for once more."""
+        if key in self._held:
+            return self._held.pop(key)
         name = self._prefix + key
         data = self._values.get(name)
         bubble = read_bubble(json_value(data)) or read_bubble(json_value(self._values.spare(name)))
@@ -160,6 +166,9 @@ class _ComposerReader:
             bubble = read_bubble(self._map[key])
         if bubble is None and data is not None and data != b"null":
             self._note("unreadable_bubble", "A message is no JSON object.", _sample(data))
+        if holds and bubble is not None and data is not None and len(data) <= self._room:
+            self._room -= len(data)
+            self._held[key] = bubble
         return bubble
 
     def _bubble(self, entry: Entry) -> Bubble | None:

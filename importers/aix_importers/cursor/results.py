@@ -1,6 +1,6 @@
 """Parameters and results of calls, as far as files and lints are concerned."""
 
-from msgspec import Raw, Struct
+from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import Decoder
 
 from aix_importers.cursor.values import ABSENT, read
@@ -45,6 +45,14 @@ _RESULT = Decoder(Result)
 def read_params(data: bytes | Raw) -> Params:
     """Return parameters; none at all where the data is no object."""
     return read(_PARAMS, data) or Params()
+
+
+def decode_result(written: str) -> Result | None:
+    """Return a result that is a JSON object in every detail; nothing where it is not."""
+    try:
+        return _RESULT.decode(written)
+    except (MsgspecError, ValueError, RecursionError):
+        return None
 
 
 def read_result(data: bytes | Raw) -> Result:

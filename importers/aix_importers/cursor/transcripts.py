@@ -46,7 +46,9 @@ def read_transcript(source: Source) -> Conversation:
     reader = _TranscriptReader(source, session_id)
     listed = list(reader.messages())
     reader.settle_calls()
-    conversation = make_conversation(source, session_id, listed, None, _modified_at(source.path))
+    is_timed = any(each.time is not None for each in listed)
+    ended_at = None if is_timed else _modified_at(source.path)
+    conversation = make_conversation(source, session_id, listed, None, ended_at)
     conversation.parent_id = parent_id
     conversation.problems = reader.problems
     conversation.was_stopped = reader.was_stopped

@@ -15,6 +15,7 @@ from aix_importers.times import read_time
 __all__ = ["ABSENT", "items", "read", "text"]
 
 _EMPTY = {b"", b"null", b'""', b"[]", b"{}", b"false", b"0"}
+_LONGEST_EMPTY = max(map(len, _EMPTY))
 _OBJECT = Decoder(dict[str, Raw])
 _NUMBER = Decoder(int | float)
 _FLAG = Decoder(bool)
@@ -29,7 +30,10 @@ T = TypeVar("T")
 
 def is_filled(raw: Raw) -> bool:
     """Whether a value is there and says anything."""
-    return raw is not ABSENT and bytes(raw) not in _EMPTY
+    if raw is ABSENT:
+        return False
+    view = memoryview(raw)  # a value may be large: it is not copied to look at it
+    return view.nbytes > _LONGEST_EMPTY or bytes(view) not in _EMPTY
 
 
 def fields(raw: bytes | Raw | None) -> dict[str, Raw]:
@@ -80,7 +84,7 @@ def moment(raw: Raw) -> int | None:
 
 def inner(raw: bytes | Raw) -> Raw:
     """Return the JSON in a text, or the value itself where it is no text."""
-    if bytes(raw).startswith(b'"'):
+    if bytes(memoryview(raw)[:1]) == b'"':
         written = text(raw)
         return Raw(whole_characters(written).encode()) if written else ABSENT
     return raw if isinstance(raw, Raw) else Raw(raw)
@@ -88,7 +92,7 @@ def inner(raw: bytes | Raw) -> Raw:
 
 def inner_items(raw: bytes | Raw) -> list[Raw]:
     """Return the items of a list, each of which may be JSON in a text."""
-    return [inner(item) for item in items(raw)]
+    return [inner(item) for item in items(raw)] if raw is not ABSENT and bytes(memoryview(raw)[:2]) != b"[]" else []
 
 
 def first_text(*raws: Raw) -> str | None:
