@@ -5,6 +5,7 @@
     │   ├── UnknownNameError       no table, query, … of that name
     │   │   ├── UnknownSessionError    no session, or neither session nor turn, of that name
     │   │   ├── UnknownQueryError      no query of that name
+    │   │   ├── UnknownModelError      no price line fits a model of that name
     │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   │   └── AmbiguousQueryError    several packs have a query of that name
@@ -96,6 +97,20 @@ class UnknownQueryError(UnknownNameError):
         nearest = [by_name[each] for each in get_close_matches(self.name.rpartition("/")[2], by_name, n=3)]
         question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
         return f"{question}`aix query` lists all"
+
+
+class UnknownModelError(UnknownNameError):
+    """No price line fits a model of that name; `known` are the models that the lines name."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("priced model", name, known)
+
+    @property
+    def remedy(self) -> str:
+        """Name the nearest, and the command that lists all: there are hundreds."""
+        nearest = get_close_matches(self.name, self.known, n=3)
+        question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
+        return f"{question}`aix prices list` lists all"
 
 
 class UnknownParameterError(UnknownNameError):

@@ -11,7 +11,7 @@ import click
 from aix.cli.command import Command, Group
 from aix.cli.options import DATE, ledger_option, listing_output, prices_option, to_milliseconds
 from aix.cli.stdout import emit_text
-from aix.errors import UnknownNameError
+from aix.errors import UnknownModelError
 from aix.formats import Listing, ListingColumn
 from aix.formats.people import one_line
 from aix.ledger.manifest import is_ledger, read_latest
@@ -142,7 +142,7 @@ def show(model: str, provider: str, at: datetime | None, input_tokens: int | Non
     table = PriceTable(prices)
     found = table.chooser.choose(provider, model)
     if not found:
-        raise UnknownNameError("priced model", model, tuple(sorted({line.model for line in table.lines})))
+        raise UnknownModelError(model, tuple(sorted({line.model for line in table.lines})))
     wanted = [
         price
         for price in found

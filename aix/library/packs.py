@@ -121,19 +121,20 @@ def _registered_pack(points: list[EntryPoint], taken: set[str]) -> Pack:
     try:
         folder = _folder_of(point.module)
         files = _files(point.name, folder)
-    except Exception as error:  # a plugin may fail in any way; the others go on
+    except (Exception, SystemExit) as error:  # a plugin may fail in any way; the others go on
         return Pack(point.name, owners[0], {}, f"{point.value} cannot be found: {type(error).__name__}: {error}")
     return Pack(point.name, owners[0], files, "" if files else f"{folder} holds no SQL file")
 
 
 def _folder_of(module: str) -> Path:
     """Find where a package lies without running it."""
-    found = find_spec(module)
-    if found is None:
-        raise ModuleNotFoundError(f"No module named {module!r}")
-    if found.submodule_search_locations:
-        return Path(next(iter(found.submodule_search_locations)))
-    return Path(str(found.origin)).parent
+    top, *inner = module.split(".")
+    found = find_spec(top)  # of a dotted name, it would import the parents
+    for location in (found and found.submodule_search_locations) or ():
+        folder = Path(location, *inner)
+        if folder.is_dir():
+            return folder
+    raise ModuleNotFoundError(f"No package named {module!r}")
 
 
 def _files(pack: str, folder: Path) -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -35,6 +36,9 @@ _PER = dict.fromkeys(UNITS, 6) | {"web_search": 3}
 _STORED = Context(prec=18)
 _DECIMALS = 12
 _LONGEST_NUMBER = 40
+_HIGHEST_PRICE = 1_000_000
+"""As price lists have it: far above any real one, and low enough that the cost of every request can be stored."""
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,6 +126,9 @@ def _line(cells: Mapping[str, str], path: Path, place: str) -> PriceLine:
     model, provider = cells["model"], cells.get("provider", "")
     if not model or max(len(model), len(provider)) > LONGEST_NAME:
         raise PriceFileError(place, f"{model[:40]!r} is no name of a model", "write the name that the log has for it")
+    for name in (model, provider):
+        if _CONTROL_CHARACTER.search(name):
+            raise PriceFileError(place, f"{name[:40]!r} has a control character", "write the name that the log has")
     prices = {unit: _price(cells[unit], unit, place) for unit in UNITS if cells.get(unit)}
     if not prices:
         raise PriceFileError(place, f"{model} has no price", f"fill in at least one of {', '.join(UNITS)}")
@@ -154,7 +161,7 @@ def _line(cells: Mapping[str, str], path: Path, place: str) -> PriceLine:
 def _price(text: str, unit: str, place: str) -> Decimal:
     """Return the price of one token or search."""
     quoted = "thousand searches" if unit == "web_search" else "million tokens"
-    advice = f"write USD per {quoted}, such as 2.5"
+    advice = f"write USD per {quoted}, such as 2.5, and {_HIGHEST_PRICE} at most"
     try:
         price = Decimal(text) if len(text) <= _LONGEST_NUMBER else None
     except InvalidOperation:
@@ -163,7 +170,7 @@ def _price(text: str, unit: str, place: str) -> Decimal:
         raise PriceFileError(place, f"{unit}: {text[:_LONGEST_NUMBER]!r} is not a number", advice)
     if price < 0:
         raise PriceFileError(place, f"{unit}: {text} is negative", advice)
-    if price.adjusted() - _PER[unit] >= _STORED.prec - _DECIMALS:
+    if price > _HIGHEST_PRICE:
         raise PriceFileError(place, f"{unit}: {text} is too large for a price", advice)
     one = price.scaleb(-_PER[unit]).normalize()
     exponent = one.as_tuple().exponent
@@ -203,11 +210,16 @@ def _edition_key(line: PriceLine) -> tuple[object, ...]:
 
 
 def _check_tiers(lines: Sequence[PriceLine], at: Mapping[tuple[object, ...], int], path: Path) -> None:
-    """Every edition of a price starts at the smallest request."""
+    """Every edition of a price starts at the smallest request, and all of its tiers end on the same day."""
+    ends = {_edition_key(line): line.valid_to for line in lines if not line.tier_start_tokens}
     for line in lines:
-        if (*_edition_key(line), 0) not in at:
-            advice = "add a line with tier_start_tokens 0 for smaller requests"
-            raise PriceFileError(f"{path}:{at[_key(line)]}", f"{line.model} has no price below its tier", advice)
+        place, edition = f"{path}:{at[_key(line)]}", _edition_key(line)
+        if edition not in ends:
+            advice = "add a line with tier_start_tokens 0 and the same valid_from for smaller requests"
+            raise PriceFileError(place, f"{line.model} has no price below its tier", advice)
+        if line.valid_to != ends[edition]:
+            problem = f"valid_to is not that of line {at[*edition, 0]}, which has the price below this tier"
+            raise PriceFileError(place, problem, "write the same valid_from and valid_to for all tiers of a price")
 
 
 def ordered(layers: Sequence[Sequence[PriceLine]]) -> tuple[PriceLine, ...]:

@@ -1,5 +1,6 @@
 """Packs of other distributions stand beside those of AIX; a broken one is named, and the others work."""
 
+import sys
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -59,12 +60,40 @@ def test_the_code_of_a_pack_is_not_run(installed: Path) -> None:
     assert find_query("acme/turns_by_day").title == "Turns by day"
 
 
+@pytest.mark.parametrize("code", ["raise SystemExit(3)", "print('hello')", "1 / 0"])
+def test_the_code_around_an_inner_package_is_not_run(
+    installed: Path, capfd: pytest.CaptureFixture[str], code: str
+) -> None:
+    files = {"__init__.py": code, "sub/__init__.py": code, "sub/turns_by_day.sql": TURNS_BY_DAY}
+    install(installed, "acme-queries", "acme", files, module="acme_queries.sub")
+    assert find_query("acme/turns_by_day").title == "Turns by day"
+    assert "acme_queries" not in sys.modules
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_pack_that_ends_the_search_for_it_is_named_and_the_others_work(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ending:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "acme_queries":
+                raise SystemExit(3)
+
+    install(installed, "acme-queries", "acme", {"turns_by_day.sql": TURNS_BY_DAY})
+    monkeypatch.setattr(sys, "meta_path", [Ending, *sys.meta_path])
+    queries, [problem] = read_packs(packs())
+    assert [query.name for query in queries] == own_query_names()
+    assert "acme_queries cannot be found: SystemExit: 3" in str(problem)
+
+
 @pytest.mark.parametrize(
     ("pack", "files", "module", "problem"),
     [
-        ("acme", {}, "nowhere_to_be_found", "No module named 'nowhere_to_be_found'"),
+        ("acme", {}, "nowhere_to_be_found", "No package named 'nowhere_to_be_found'"),
         ("acme", {"__init__.py": ""}, None, "holds no SQL file"),
-        ("acme", {"__init__.py": "1 / 0"}, "acme_queries.inner", "ZeroDivisionError"),
+        ("acme", {"__init__.py": "1 / 0"}, "acme_queries.inner", "No package named 'acme_queries.inner'"),
+        ("acme", {}, "this", "No package named 'this'"),
         ("overview", {"turns_by_day.sql": TURNS_BY_DAY}, None, "overview is the name of a pack of AIX"),
         ("views", {"turns_by_day.sql": TURNS_BY_DAY}, None, "views is the name of a pack of AIX"),
     ],

@@ -42,7 +42,13 @@ def test_a_model_is_shown_with_what_was_chosen_and_why() -> None:
 def test_an_unknown_model_names_the_nearest() -> None:
     process = run_aix("prices", "show", "gemini-2.5-pr")
     assert (process.returncode, process.stdout) == (2, "")
-    assert "gemini-2.5-pro" in process.stderr
+    assert "did you mean gemini-2.5-pro or" in process.stderr
+
+
+def test_an_unknown_model_that_is_near_to_none_is_told_how_to_list_them() -> None:
+    process = run_aix("prices", "show", "nosuch")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr == "aix: there is no priced model named 'nosuch'\n  `aix prices list` lists all\n"
 
 
 def test_models_without_a_price_are_found_until_a_file_prices_them(ledger: Path, tmp_path: Path) -> None:

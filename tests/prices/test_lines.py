@@ -31,6 +31,30 @@ def test_prices_are_of_a_million_tokens_and_of_a_thousand_searches() -> None:
     assert (line.edition, line.name) == ("a list 7", "vendor/m")
 
 
+@pytest.mark.parametrize(("unit", "one"), [("input", 1), ("web_search", 1000)])
+def test_the_highest_price_is_a_million_as_price_lists_have_it(unit: str, one: int) -> None:
+    [line] = parse_lines(f"model,{unit}\nm,1000000\n", FILE)
+    assert line.prices == {unit: Decimal(one)}
+
+
+@pytest.mark.parametrize(
+    ("base", "tier", "problem"),
+    [
+        ("2026-01-01,2026-02-01", "2026-01-01,2026-12-01", "valid_to is not that of line 3"),
+        ("2026-01-01,2026-12-01", "2026-01-01,2026-02-01", "valid_to is not that of line 3"),
+        ("2026-01-01,", "2026-01-01,2026-02-01", "valid_to is not that of line 3"),
+        ("2026-01-01,2026-12-01", "2026-02-01,2026-12-01", "m has no price below its tier"),
+    ],
+)
+def test_a_tier_holds_as_long_as_the_price_below_it(base: str, tier: str, problem: str) -> None:
+    text = "model,input,tier_start_tokens,valid_from,valid_to\nm,9,0,,\nm,1,0,{}\nm,2,1000,{}\n"
+    assert len(parse_lines(text.format(base, base), FILE)) == 3
+    with pytest.raises(PriceFileError, match=problem) as caught:
+        parse_lines(text.format(base, tier), FILE)
+    assert caught.value.place == "own.csv:4"
+    assert "same valid_from" in caught.value.remedy
+
+
 @pytest.mark.parametrize(
     ("text", "place", "problem", "advice"),
     [
@@ -46,13 +70,17 @@ def test_prices_are_of_a_million_tokens_and_of_a_thousand_searches() -> None:
         ("model,input\nm,1_000\n", "own.csv:2", "not a number", ""),
         ("model,input\nm,١\n", "own.csv:2", "not a number", ""),
         (f"model,input\nm,{'9' * 400}\n", "own.csv:2", "not a number", ""),
-        ("model,input\nm,1000000000000\n", "own.csv:2", "too large", ""),
-        ("model,input\nm,1e999999\n", "own.csv:2", "too large", ""),
+        ("model,input\nm,1000000.000001\n", "own.csv:2", "1000000.000001 is too large", "1000000 at most"),
+        ("model,input\nm,1e999999\n", "own.csv:2", "too large", "per million tokens"),
+        ("model,web_search\nm,1000001\n", "own.csv:2", "too large", "per thousand searches"),
         ("model,input\nm,0.0000001\n", "own.csv:2", "more than 6 decimals", ""),
         ("model,web_search\nm,1e-10\n", "own.csv:2", "more than 9 decimals", "thousand searches"),
         ("model,input\nm,\n", "own.csv:2", "m has no price", ""),
         ("model,input\n,1\n", "own.csv:2", "no name of a model", ""),
         (f"model,input\n{'m' * 201},1\n", "own.csv:2", "no name of a model", ""),
+        ("model,input\nm\0x,1\n", "own.csv:2", r"'m\x00x' has a control character", ""),
+        ('model,input\n"m\x1b[2Jx",1\n', "own.csv:2", "control character", ""),
+        ("model,input,provider\nm,1,a\x85b\n", "own.csv:2", "control character", ""),
         ("model,input\nm,1,2\n", "own.csv:2", "3 cells, and 2 columns", ""),
         ('model,input\n"m,1\n', "own.csv:2", "not CSV", ""),
         ("model,input,valid_from\nm,1,13.03.2026\n", "own.csv:2", "'13.03.2026' is not a date", "2026-03-13"),
