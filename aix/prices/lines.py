@@ -37,7 +37,7 @@ _STORED = Context(prec=18)
 _DECIMALS = 12
 _LONGEST_NUMBER = 40
 _HIGHEST_PRICE = 1_000_000
-"""As price lists have it: far above any real one, and low enough that the cost of every request can be stored."""
+"""As price lists have it: far above any real one, so that what is higher is a slip."""
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
