@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from aix.health import Status, check
 from aix.importing.run import Settings, import_histories
-from aix.ledger.manifest import read_latest
+from aix.ledger.manifest import PRICE_TABLES, read_latest
 from aix.ledger.views import create_views
 from aix.schema import TABLES
 from aix.schema.imports import IMPORT_TABLES
@@ -141,7 +141,7 @@ def _read(ledger: Path) -> Content:
         tables = {
             table.name: _rows(connection, _ordered(table.name))
             for table in TABLES.values()
-            if table not in IMPORT_TABLES
+            if table not in IMPORT_TABLES and table.name not in PRICE_TABLES  # no importer gives prices
         }
         return {
             "broken": [f"{each.name}: {each.reason}" for each in check(ledger) if each.status is Status.ALARM],

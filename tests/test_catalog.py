@@ -17,6 +17,7 @@ import aix
 from aix.ledger.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
 from aix.ledger.commit import commit
 from aix.ledger.manifest import manifest_path, read_latest, read_manifest
+from aix.library.views import read_views, view_folder
 from aix.schema import TABLES
 from tests.generations import next_generation, read_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
@@ -78,7 +79,7 @@ print(*[name for name, in connection.execute("select view_name from duckdb_views
     first, views = said.splitlines()
     assert first.startswith("1.5.")
     assert first.endswith(f" {len(SAMPLE_ROWS['turns'])}")
-    assert set(views.split()) == set(TABLES)
+    assert set(views.split()) == {*TABLES, *read_views(view_folder())}
 
 
 def test_a_reader_that_opens_it_all_the_time_sees_whole_versions(tmp_path: Path) -> None:

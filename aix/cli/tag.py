@@ -31,7 +31,8 @@ def command(ctx: click.Context) -> None:
     """Give tags to sessions and turns, take them away, list them.
 
     A tag says what no log knows: the customer, the sprint, the experiment. Every question about cost takes --tag.
-    Tags stay when histories are imported again, and go when what they were given to is forgotten.
+    Subagents are sessions of their own: a tag of their parent is not theirs. Tags stay when histories are imported
+    again, and go when what they were given to is forgotten.
 
     \b
       aix tag add billing 5b1f03ab 77c0e1d2

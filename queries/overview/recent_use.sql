@@ -9,8 +9,15 @@
 -- column cost_usd: DECIMAL(38,12); computed at list price from the reported tokens; NULL when no price is known
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the output estimated where its count is not final
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
-with day as (
-  select distinct cast(floor(requested_at / 86400000) as bigint) as number from requests
+with today as (
+  -- A clock that went wrong must not use up the days: nothing later than the day after the last import counts.
+  select max(coalesce(finished_at, started_at)) + 86400000 as ends_at from import_runs
+),
+day as (
+  select distinct cast(floor(r.requested_at / 86400000) as bigint) as number
+  from requests r
+  cross join today t
+  where r.requested_at <= coalesce(t.ends_at, r.requested_at)
 ),
 recent_day as (
   select number from day order by number desc limit 62

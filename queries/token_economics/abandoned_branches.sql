@@ -19,7 +19,7 @@
 -- column output_tokens: BIGINT; their output as reported; NULL when unknown
 -- column cost_usd: DECIMAL(38,12); list price of their reported tokens; NULL when none is priced
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: What was learned in an abandoned turn may still have been of use.
 -- caveat: A branch whose turns made no request is not listed.
 select
@@ -34,7 +34,7 @@ select
   sum(r.cost_usd) as cost_usd,
   sum(r.cost_estimated_usd) as cost_estimated_usd,
   cast(coalesce(sum(case when r.is_usage_final then r.output_tokens end), 0) as double)
-    / nullif(cast(sum(r.output_tokens) as double), 0) as final_share
+    / nullif(cast(sum(r.output_tokens) as double), 0) as final_output_share
 from v_counted_requests r
 join v_abandoned_turns a on a.turn_id = r.turn_id
 group by r.session_label

@@ -23,7 +23,7 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column cost_per_hour_usd: DOUBLE; cost for each hour from its first to its last request; NULL with one moment only
 -- column projected_usd: DOUBLE; the running block at its end, at that pace from that moment on; NULL for the others
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: As ccusage counts them, a block begins at the full hour (UTC) of the first request after the block before.
 -- caveat: Filters come first: with a filter, blocks are those of the requests that are left.
 with recursive active_hour as (
@@ -103,6 +103,6 @@ select
     when present_at >= started_at and present_at < started_at + 18000000
       then cast(cost_usd as double) + cost_per_hour_usd * (started_at + 18000000 - present_at) / 3600000
   end as projected_usd,
-  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_share
+  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
 from paced
 order by started_at

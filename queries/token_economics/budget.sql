@@ -11,7 +11,7 @@
 -- param tag: text = none; only turns and sessions with this tag
 -- param timezone: text = UTC; whose hours and days these are
 -- param limit_usd: number = none; the limit of a period, in dollars
--- param period: text = month; day, week or month
+-- param period: text = month; what a limit is for: one of day, week, month
 -- param now: timestamp = none; the moment up to which the running period has come; none is that of the last request
 -- column period_start: DATE; first day of the period
 -- column period_end: DATE; first day after it
@@ -25,7 +25,7 @@
 -- column projected_usd: DOUBLE; the running period at its end, at the same pace; NULL for the others
 -- column projected_share: DOUBLE; that as a share of the limit
 -- column unpriced_requests: BIGINT; requests with tokens that have no price, which are not in the amounts
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Spending is at list price; a subscription is not billed that way.
 with limits as (
   select
@@ -119,6 +119,6 @@ select
   projected_usd,
   projected_usd / nullif(cast(limit_usd as double), 0) as projected_share,
   cast(unpriced_requests as bigint) as unpriced_requests,
-  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_share
+  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
 from projected
 order by period_start

@@ -20,7 +20,7 @@
 -- column cost_usd: DECIMAL(38,12); list price; NULL when nothing is priced
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: When clocks are put back, the hour that comes twice has two rows, which started_at tells apart.
 with request as (
   select * from v_counted_requests where requested_at between -62135596800000 and 253402214400000
@@ -51,7 +51,7 @@ select
   sum(r.cost_estimated_usd) as cost_estimated_usd,
   count(case when r.is_unpriced then 1 end) as unpriced_requests,
   cast(coalesce(sum(case when r.is_usage_final then r.output_tokens end), 0) as double)
-    / nullif(cast(sum(r.output_tokens) as double), 0) as final_share
+    / nullif(cast(sum(r.output_tokens) as double), 0) as final_output_share
 from request r
 join local_hour h on h.quarter_hour = r.quarter_hour
 group by h.day, h.hour, h.started_at

@@ -9,7 +9,7 @@
 -- param model: text = none; only models with this text in their name
 -- param session: text = none; only what counts for this session
 -- param tag: text = none; only turns and sessions with this tag
--- param by: text = model; what the rows are: model, project, session, day or origin; anything else gives the total
+-- param by: text = model; what the rows are: one of model, project, session, day, origin
 -- param timezone: text = UTC; the time zone whose days are meant
 -- column key: VARCHAR; the model, project, session, day or origin; NULL when unknown, or for the total
 -- column requests: BIGINT; requests that say what the cache did

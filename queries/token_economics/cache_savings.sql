@@ -9,7 +9,7 @@
 -- param model: text = none; only models with this text in their name
 -- param session: text = none; only what counts for this session
 -- param tag: text = none; only turns and sessions with this tag
--- param by: text = model; what the rows are: model, project, session, day or origin; anything else gives the total
+-- param by: text = model; what the rows are: one of model, project, session, day, origin
 -- param timezone: text = UTC; the time zone whose days are meant
 -- column key: VARCHAR; the model, project, session, day or origin; NULL when unknown, or for the total
 -- column requests: BIGINT; priced requests
@@ -51,10 +51,10 @@ counted as (
     r.input_cost_usd + r.cache_read_cost_usd + r.cache_write_5m_cost_usd + r.cache_write_1h_cost_usd as paid_usd,
     r.cache_read_cost_usd,
     r.cache_write_5m_cost_usd + r.cache_write_1h_cost_usd as write_cost_usd,
-    cast(cast(r.context_tokens as decimal(13, 0)) * r.input_price_usd as decimal(38, 12)) as without_cache_usd,
-    cast(cast(coalesce(r.cache_read_tokens, 0) as decimal(13, 0)) * r.input_price_usd as decimal(38, 12))
+    cast(cast(r.context_tokens as decimal(19, 0)) * r.input_price_usd as decimal(38, 12)) as without_cache_usd,
+    cast(cast(coalesce(r.cache_read_tokens, 0) as decimal(19, 0)) * r.input_price_usd as decimal(38, 12))
       as read_uncached_usd,
-    cast(cast(coalesce(r.cache_write_tokens, 0) as decimal(13, 0)) * r.input_price_usd as decimal(38, 12))
+    cast(cast(coalesce(r.cache_write_tokens, 0) as decimal(19, 0)) * r.input_price_usd as decimal(38, 12))
       as written_uncached_usd
   from v_counted_requests r
   left join local_day d on d.quarter_hour = r.quarter_hour

@@ -9,7 +9,7 @@
 -- param model: text = none; only models with this text in their name
 -- param session: text = none; only what counts for this session
 -- param tag: text = none; only turns and sessions with this tag
--- param per: text = tool; tool, or call for a row for each call
+-- param per: text = tool; what the rows are: one of tool, call
 -- column tool_name: VARCHAR; the tool
 -- column call_id: VARCHAR; the call; NULL where the row stands for a tool
 -- column calls: BIGINT; calls

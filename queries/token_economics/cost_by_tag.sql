@@ -25,6 +25,7 @@
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
 -- caveat: What has several tags counts for each of them, so the rows add up to more than the total.
+-- caveat: A tag of a session is not one of its subagents, which are sessions of their own.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 with turn_tag as (
   select entity_id as turn_id, tag from tags where entity_type = 'turns'

@@ -18,6 +18,7 @@
 -- column unpriced_requests: BIGINT; those of them with tokens that have no price
 -- column final_share: DOUBLE; share of those with usage whose reported output is the final count
 -- caveat: Shared history counts for every session that goes on from it, so the rows add up to more than the total.
+-- caveat: Subagents that shared turns started count for the session that owns those turns, and not here.
 -- caveat: Where final_share is below 1, the costs are a lower bound.
 with place as (
   select t.id as turn_id, t.parent_turn_id, o.session_label

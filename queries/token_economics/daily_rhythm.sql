@@ -17,7 +17,7 @@
 -- column output_tokens: BIGINT; output as reported; NULL when unknown
 -- column cost_usd: DECIMAL(38,12); list price; NULL when nothing is priced
 -- column cost_share: DOUBLE; share of all cost
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 with by_quarter as (
   select
     quarter_hour,
@@ -58,6 +58,6 @@ select
   output_tokens,
   cost_usd,
   cast(cost_usd as double) / nullif(cast(sum(cost_usd) over () as double), 0) as cost_share,
-  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_share
+  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
 from summed
 order by weekday, hour

@@ -17,7 +17,7 @@
 -- column p95_ms: BIGINT; 95 of 100 of them were answered within this time
 -- column output_tokens_per_second: DOUBLE; median over the requests whose output is the final count; NULL without such
 -- column basis: VARCHAR; reported by the source, computed from the time since the record before, or mixed
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Computed is the time from the record before, in the same turn, to the first that the log has of the answer.
 -- caveat: An answer may have gone on after its first part: a computed latency makes tokens per second an upper bound.
 with spoken as (
@@ -81,7 +81,7 @@ select
   p.p95_ms,
   s.per_second as output_tokens_per_second,
   case when s.reported = s.requests then 'reported' when s.reported = 0 then 'computed' else 'mixed' end as basis,
-  cast(coalesce(s.final_output_tokens, 0) as double) / nullif(cast(s.output_tokens as double), 0) as final_share
+  cast(coalesce(s.final_output_tokens, 0) as double) / nullif(cast(s.output_tokens as double), 0) as final_output_share
 from summed s
 join percentile p
   on p.model is not distinct from s.model

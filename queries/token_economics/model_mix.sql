@@ -20,8 +20,8 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column request_share: DOUBLE; share of the month's requests
 -- column cost_share: DOUBLE; share of the month's cost
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
--- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- caveat: Where final_output_share is below 1, output and cost_usd are a lower bound.
 with by_quarter as (
   select
     case when requested_at between -62135596800000 and 253402214400000 then quarter_hour end as quarter_hour,
@@ -69,6 +69,6 @@ select
   cast(unpriced_requests as bigint) as unpriced_requests,
   cast(requests as double) / cast(sum(requests) over (partition by month) as double) as request_share,
   cast(cost_usd as double) / nullif(cast(sum(cost_usd) over (partition by month) as double), 0) as cost_share,
-  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_share
+  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
 from by_month
 order by month, model

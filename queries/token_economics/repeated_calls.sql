@@ -18,7 +18,7 @@
 -- column requests: BIGINT; requests that made the repeats
 -- column cost_usd: DECIMAL(38,12); list price of those requests; NULL when none is priced
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Not every repeat is waste: a test that is run again after a change is the same call.
 -- caveat: A request counts as a whole, whatever other calls it made, and once for each tool that it repeats.
 -- caveat: Calls without known parameters, and calls whose request is not known, are left out.
@@ -42,7 +42,7 @@ select
   sum(case when place_in_request = 1 then cost_usd end) as cost_usd,
   sum(case when place_in_request = 1 then cost_estimated_usd end) as cost_estimated_usd,
   cast(coalesce(sum(case when is_usage_final and place_in_request = 1 then output_tokens end), 0) as double)
-    / nullif(cast(sum(case when place_in_request = 1 then output_tokens end) as double), 0) as final_share
+    / nullif(cast(sum(case when place_in_request = 1 then output_tokens end) as double), 0) as final_output_share
 from repeated
 group by tool_name
 order by times desc, tool_name

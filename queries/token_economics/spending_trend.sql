@@ -19,7 +19,7 @@
 -- column cost_30_days_usd: DECIMAL(38,12); list price of this day and the 29 before
 -- column change_share: DOUBLE; the last 7 days against the 7 before those; 0.5 is half as much again
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Days without requests have no row, but the moving sums pass over them rightly.
 -- caveat: The first days' moving sums see fewer days.
 with by_quarter as (
@@ -74,6 +74,6 @@ select
   cast(cost_30_days_usd as decimal(38, 12)) as cost_30_days_usd,
   cast(cost_7_days_usd as double) / nullif(cast(cost_7_days_before_usd as double), 0) - 1 as change_share,
   cast(unpriced_requests as bigint) as unpriced_requests,
-  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_share
+  cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
 from moving
 order by day

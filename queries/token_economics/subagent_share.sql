@@ -19,7 +19,7 @@
 -- column subagent_cost_usd: DECIMAL(38,12); list price of its subagents; NULL when nothing is priced
 -- column subagent_cost_estimated_usd: DECIMAL(38,12); the same with the likely output
 -- column subagent_share: DOUBLE; share of the subagents in the cost of both
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: A subagent of a subagent counts for both of them, so rows cannot be added up.
 -- caveat: A subagent whose log is gone is not known; only its own line in the parent's log is left.
 with session_sum as (
@@ -60,7 +60,7 @@ select
   d.cost_estimated_usd as subagent_cost_estimated_usd,
   cast(d.cost_usd as double) / nullif(cast(d.cost_usd + coalesce(o.cost_usd, 0) as double), 0) as subagent_share,
   cast(coalesce(d.final_output_tokens, 0) + coalesce(o.final_output_tokens, 0) as double)
-    / nullif(cast(coalesce(d.output_tokens, 0) + coalesce(o.output_tokens, 0) as double), 0) as final_share
+    / nullif(cast(coalesce(d.output_tokens, 0) + coalesce(o.output_tokens, 0) as double), 0) as final_output_share
 from delegated d
 left join session_sum o on o.session_label = d.session_label
 order by subagent_cost_usd desc nulls last, d.session_label

@@ -19,7 +19,7 @@
 -- column likely_output_tokens: BIGINT; output, with the estimate where that is larger and the report not final
 -- column thinking_share: DOUBLE; thinking as a share of the likely output, where the source counts it as counted
 -- column basis: VARCHAR; reported, estimated from the length, mixed, or none where no thinking is known
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Thinking that a client does not log, or only as a signature, is not known: the share is then too small.
 -- caveat: Some models log a summary of their thinking, which is shorter than what was paid for.
 with thought as (
@@ -63,6 +63,6 @@ select
     when reported = 0 then 'estimated'
     else 'mixed'
   end as basis,
-  cast(final_output_tokens as double) / nullif(cast(output_tokens as double), 0) as final_share
+  cast(final_output_tokens as double) / nullif(cast(output_tokens as double), 0) as final_output_share
 from summed
 order by thinking_tokens desc nulls last, model

@@ -16,7 +16,7 @@
 -- column calls: BIGINT; tool calls, in the classes that are about calls
 -- column cost_usd: DECIMAL(38,12); list price; NULL when nothing of it is priced
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
--- column final_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Classes overlap (a denied call in a failed turn counts in both): never add them up.
 -- caveat: These are upper bounds: an abandoned turn may have been of use, a repeated call may have been needed.
 -- caveat: A denied or repeated call stands for the whole request that made it.
@@ -129,7 +129,7 @@ select
     end
   ) as cost_estimated_usd,
   cast(coalesce(sum(case when f.is_usage_final then f.output_tokens end), 0) as double)
-    / nullif(cast(sum(f.output_tokens) as double), 0) as final_share
+    / nullif(cast(sum(f.output_tokens) as double), 0) as final_output_share
 from (
   values
     (1, 'failed_turn', 'all requests of turns that failed and were not interrupted'),

@@ -10,7 +10,7 @@
 -- param session: text = none; only what counts for this session
 -- param tag: text = none; only turns and sessions with this tag
 -- param as_model: text = none; the model to price all requests at, by its exact name; none keeps each model
--- param lifetime: text = none; the lifetime to price all cache writes at: 5m or 1h; none keeps what was written
+-- param lifetime: text = none; the lifetime to price all cache writes at, else what was written: one of 5m, 1h
 -- column model: VARCHAR; the model the request named
 -- column then_model: VARCHAR; the model it is priced at instead
 -- column requests: BIGINT; requests with usage
@@ -76,17 +76,17 @@ priced as (
     case
       when m.write_5m_tokens is not null
         then cast(
-          case when m.input_tokens > 0 then cast(m.input_tokens as decimal(13, 0)) * p.input_usd
+          case when m.input_tokens > 0 then cast(m.input_tokens as decimal(19, 0)) * p.input_usd
             else p.nothing_usd end
-          + case when m.output_tokens > 0 then cast(m.output_tokens as decimal(13, 0)) * p.output_usd
+          + case when m.output_tokens > 0 then cast(m.output_tokens as decimal(19, 0)) * p.output_usd
             else p.nothing_usd end
-          + case when m.cache_read_tokens > 0 then cast(m.cache_read_tokens as decimal(13, 0)) * p.cache_read_usd
+          + case when m.cache_read_tokens > 0 then cast(m.cache_read_tokens as decimal(19, 0)) * p.cache_read_usd
             else p.nothing_usd end
-          + case when m.write_5m_tokens > 0 then cast(m.write_5m_tokens as decimal(13, 0)) * p.cache_write_5m_usd
+          + case when m.write_5m_tokens > 0 then cast(m.write_5m_tokens as decimal(19, 0)) * p.cache_write_5m_usd
             else p.nothing_usd end
-          + case when m.write_1h_tokens > 0 then cast(m.write_1h_tokens as decimal(13, 0)) * p.cache_write_1h_usd
+          + case when m.write_1h_tokens > 0 then cast(m.write_1h_tokens as decimal(19, 0)) * p.cache_write_1h_usd
             else p.nothing_usd end
-          + case when m.web_search_count > 0 then cast(m.web_search_count as decimal(13, 0)) * p.web_search_usd
+          + case when m.web_search_count > 0 then cast(m.web_search_count as decimal(19, 0)) * p.web_search_usd
             else p.nothing_usd end
           as decimal(38, 12)
         )

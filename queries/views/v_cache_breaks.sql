@@ -81,7 +81,7 @@ select
   b.cache_write_tokens,
   b.lost_tokens,
   cast(
-    cast(b.lost_tokens as decimal(13, 0)) * (
+    cast(b.lost_tokens as decimal(19, 0)) * (
       case
         when coalesce(b.cache_write_1h_tokens, 0) > coalesce(b.cache_write_5m_tokens, 0) then b.cache_write_1h_price_usd
         else b.cache_write_5m_price_usd

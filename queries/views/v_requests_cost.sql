@@ -66,31 +66,31 @@ priced as (
     p.input_usd, p.output_usd, p.cache_read_usd, p.cache_write_5m_usd, p.cache_write_1h_usd,
     p.computed_basis, p.assumed_basis, p.missing_basis, p.unused_basis,
     case
-      when s.input_tokens > 0 then cast(s.input_tokens as decimal(13, 0)) * p.input_usd
+      when s.input_tokens > 0 then cast(s.input_tokens as decimal(19, 0)) * p.input_usd
       else p.nothing_usd
     end as input_cost_usd,
     case
-      when s.output_tokens > 0 then cast(s.output_tokens as decimal(13, 0)) * p.output_usd
+      when s.output_tokens > 0 then cast(s.output_tokens as decimal(19, 0)) * p.output_usd
       else p.nothing_usd
     end as output_cost_usd,
     case
-      when s.likely_output_tokens > 0 then cast(s.likely_output_tokens as decimal(13, 0)) * p.output_usd
+      when s.likely_output_tokens > 0 then cast(s.likely_output_tokens as decimal(19, 0)) * p.output_usd
       else p.nothing_usd
     end as likely_output_cost_usd,
     case
-      when s.cache_read_tokens > 0 then cast(s.cache_read_tokens as decimal(13, 0)) * p.cache_read_usd
+      when s.cache_read_tokens > 0 then cast(s.cache_read_tokens as decimal(19, 0)) * p.cache_read_usd
       else p.nothing_usd
     end as cache_read_cost_usd,
     case
-      when s.cache_write_5m_tokens > 0 then cast(s.cache_write_5m_tokens as decimal(13, 0)) * p.cache_write_5m_usd
+      when s.cache_write_5m_tokens > 0 then cast(s.cache_write_5m_tokens as decimal(19, 0)) * p.cache_write_5m_usd
       else p.nothing_usd
     end as cache_write_5m_cost_usd,
     case
-      when s.cache_write_1h_tokens > 0 then cast(s.cache_write_1h_tokens as decimal(13, 0)) * p.cache_write_1h_usd
+      when s.cache_write_1h_tokens > 0 then cast(s.cache_write_1h_tokens as decimal(19, 0)) * p.cache_write_1h_usd
       else p.nothing_usd
     end as cache_write_1h_cost_usd,
     case
-      when s.web_search_count > 0 then cast(s.web_search_count as decimal(13, 0)) * p.web_search_usd
+      when s.web_search_count > 0 then cast(s.web_search_count as decimal(19, 0)) * p.web_search_usd
       else p.nothing_usd
     end as web_search_cost_usd
   from v_requests_usage s

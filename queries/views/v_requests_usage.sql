@@ -81,7 +81,7 @@ select
   cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens,
   case
     when coalesce(input_tokens, output_tokens, cache_read_tokens, stated_write_tokens, cache_write_5m_tokens,
-      cache_write_1h_tokens) is not null
+      cache_write_1h_tokens, web_search_count) is not null
       then coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_5m_tokens, 0)
         + coalesce(cache_write_1h_tokens, 0)
   end as context_tokens,
@@ -94,6 +94,6 @@ select
   is_usage_final,
   coalesce(cache_write_5m_tokens > coalesce(stated_5m_tokens, 0), false) as is_ttl_assumed,
   coalesce(input_tokens, output_tokens, cache_read_tokens, stated_write_tokens, cache_write_5m_tokens,
-    cache_write_1h_tokens) is not null as has_usage,
+    cache_write_1h_tokens, web_search_count) is not null as has_usage,
   cast(reported_cost_usd as decimal(38, 12)) as reported_cost_usd
 from written

@@ -194,11 +194,14 @@ def test_no_count_is_so_large_that_it_ends_a_query(tmp_path: Path) -> None:
     with aix.open(tmp_path / "ledger") as ledger:
         for name in names:
             ledger.query(f"token_economics/{name}").rows()
+        assert ledger.sql("select count(*) from v_requests_cost where cost_usd > 1000000").rows() == [(12,)]
 
 
 def _hostile_line(number: int, model: str) -> dict[str, object]:
     fields = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    usage = {**dict.fromkeys(fields, 10**18), "server_tool_use": {"web_search_requests": 10**18}}
+    # Beyond all sense, the largest that is still counted, and one that makes a part of a cost exceed a million dollars.
+    count = (10**18, 10**12, 7 * 10**10)[number % 3]
+    usage = {**dict.fromkeys(fields, count), "server_tool_use": {"web_search_requests": min(count, 10**9)}}
     content = [{"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {}}]
     message = {"id": f"msg_01{number:022d}", "role": "assistant", "model": model, "content": content, "usage": usage}
     return {
