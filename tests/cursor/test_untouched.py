@@ -60,8 +60,7 @@ def test_a_folder_is_after_reading_what_it_was(tmp_path: Path, name: str) -> Non
     with situation(name, tree, tmp_path / "elsewhere"):
         before = listing(tree)
         for command in (("import", "--jobs", "2"), ("sources",), ("import", "--jobs", "1")):
-            place = () if command == ("sources",) else (str(tree),)
-            result = run_aix(*command, *place, "--ledger", str(ledger), TMPDIR=str(temporary))
+            result = run_aix(*command, str(tree), "--ledger", str(ledger), TMPDIR=str(temporary))
             assert result.returncode == 0, result.stderr
             assert listing(tree) == before
         assert sessions(ledger) == BOTH
