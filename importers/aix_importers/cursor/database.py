@@ -1,95 +1,111 @@
 """SQLite files of a program that may be running: read, and never written, locked for long, or believed.
 
-A file is opened read-only with its write-ahead log. Where that is refused, a copy is read instead.
+SQLite itself writes beside a file that it only reads: it makes the index of a write-ahead log, and leaves it there. How
+a file is opened therefore depends on what lies beside it.
 """
 
 import os
-import shutil
 import sqlite3
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
+
+from aix_importers.cursor.connections import connect
+from aix_importers.cursor.copies import copied, has_copy, state_of
 
 MAGIC = b"SQLite format 3\0"
-_WAIT_SECONDS = 2.0
-_CACHE_KIB = 4_096
+_READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2
+
+_READ_ONLY = "mode=ro"
+_BESIDE_A_WRITER = "mode=ro&readonly_shm=1"
+_AT_REST = "mode=ro&immutable=1"
 
 Value = bytes | int | float | None
 Row = Sequence[Value]
 
 
+class Database:
+    """A database that is open for reading; texts come as bytes."""
+
+    def __init__(self, path: str, stack: ExitStack) -> None:
+        self._path = path
+        self._stack = stack
+        self._state_at_rest: str | None = None
+        state, way = state_of(path), _way_into(path)
+        if way is None or has_copy(path):
+            self.connection = stack.enter_context(copied(path))
+            return
+        try:
+            self.connection = stack.enter_context(closing(connect(path, way)))
+        except sqlite3.OperationalError:  # locked, or left in the middle of a write
+            self.connection = stack.enter_context(copied(path))
+            return
+        if way == _AT_REST:
+            self._state_at_rest = state
+
+    def rows(self, sql: str, given: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
+        """Return the rows of a query; they are read again, from a copy, if somebody wrote meanwhile."""
+        try:
+            found = self.connection.execute(sql, given).fetchall()
+        except sqlite3.DatabaseError:
+            if not self._has_been_written():
+                raise
+        else:
+            if not self._has_been_written():
+                return found
+        self._state_at_rest = None
+        self.connection = self._stack.enter_context(copied(self._path))
+        return self.connection.execute(sql, given).fetchall()
+
+    def _has_been_written(self) -> bool:
+        return self._state_at_rest not in (None, state_of(self._path))
+
+
 @contextmanager
-def opened(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a database for reading; texts come as bytes.
+def opened(path: str) -> Iterator[Database]:
+    """Open a database for reading.
 
     Raises:
         sqlite3.Error: It is none, or it is damaged from the start.
     """
-    copy = _COPIES.get((path, state_of(path)))
+    with ExitStack() as stack:
+        yield Database(path, stack)
+
+
+def _way_into(path: str) -> str | None:
+    """Return how SQLite reads a file without writing beside it; nothing where only a copy can be read so."""
+    log, index = _size(f"{path}-wal"), _size(f"{path}-shm")
+    if log is None and not _keeps_a_log(path):
+        return _READ_ONLY
+    if not _size(path):
+        return _AT_REST  # SQLite would remove the log of an empty file
+    if log is not None and index is not None:
+        return _BESIDE_A_WRITER
+    # `immutable` hides a log, and what is written meanwhile: it is only for files that have no log with content, and
+    # `Database` looks after each query whether it still holds.
+    return None if log else _AT_REST
+
+
+def _size(path: str) -> int | None:
     try:
-        connection = _connect(path, "ro") if copy is None else _connect(copy.path, "rw")
-    except sqlite3.OperationalError:  # locked, or in a folder where SQLite may not put what it needs to share a log
-        connection = _connect(_copy_of(path), "rw")
-    with closing(connection):
-        yield connection
-
-
-def _connect(path: str, mode: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"file:{quote(path)}?mode={mode}", uri=True, timeout=_WAIT_SECONDS, isolation_level=None
-    )
-    try:
-        connection.text_factory = bytes
-        connection.execute("pragma mmap_size = 0")
-        connection.execute(f"pragma cache_size = -{_CACHE_KIB}")
-        connection.execute("select 1 from sqlite_master limit 1").fetchall()
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
-
-
-def state_of(path: str) -> str:
-    """Return what tells whether a database, with its log of writes, is as it was."""
-    return "|".join(map(_state, (path, f"{path}-wal")))
-
-
-def _state(path: str) -> str:
-    try:
-        state = Path(path).stat()
+        return Path(path).stat().st_size
     except OSError:
-        return ""
-    return f"{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
+        return None
 
 
-class _Copy:
-    """A database copied with its log, until nobody needs it."""
-
-    def __init__(self, path: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="aix-copy-", ignore_cleanup_errors=True)
-        self.path = str(Path(self._folder.name) / "copy.db")
-        for suffix in ("", "-wal", "-journal"):
-            if Path(path + suffix).exists():
-                shutil.copyfile(path + suffix, self.path + suffix)
+def _keeps_a_log(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_READ_VERSION_AT + 1)
+    except OSError:
+        return False
+    return head.startswith(MAGIC) and head[_READ_VERSION_AT:] == bytes([_READ_VERSION_OF_LOGS])
 
 
-_COPIES: dict[tuple[str, str], _Copy] = {}
-"""By path and state: one conversation after the other is read of one file."""
-_MOST_COPIES = 2
-
-
-def _copy_of(path: str) -> str:
-    while len(_COPIES) >= _MOST_COPIES:
-        del _COPIES[next(iter(_COPIES))]
-    copy = _COPIES[path, state_of(path)] = _Copy(path)
-    return copy.path
-
-
-def table_names(connection: sqlite3.Connection) -> set[str]:
+def table_names(database: Database) -> set[str]:
     """Return the names of the tables."""
-    rows = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+    rows = database.rows("select name from sqlite_master where type = 'table'")
     return {os.fsdecode(name) for (name,) in rows if isinstance(name, bytes)}
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from aix_importers.cursor.database import as_bytes, opened, state_of, table_names
+from aix_importers.cursor.copies import state_of
+from aix_importers.cursor.database import Database, as_bytes, opened, table_names
 
 TABLE = "cursorDiskKV"
 _LONGEST_STEP = 64
@@ -29,13 +30,13 @@ class KeyValues:
     def __init__(self, path: str) -> None:
         self.path = path
         self._stack = ExitStack()
-        self._spare: sqlite3.Connection | None = None
+        self._spare: Database | None = None
         self.is_damaged = False
 
     def __enter__(self) -> Self:
-        self.connection = self._stack.enter_context(opened(self.path))
+        self.database = self._stack.enter_context(opened(self.path))
         try:
-            self.tables = table_names(self.connection)
+            self.tables = table_names(self.database)
         except sqlite3.DatabaseError:
             self._stack.close()
             raise
@@ -58,7 +59,7 @@ class KeyValues:
             return
         found: list[tuple[bytes, int]] = []
         try:
-            yield from _keys(self.connection, prefix)
+            yield from _keys(self.database, prefix)
         except sqlite3.DatabaseError:
             self.is_damaged = True
             found = self._keys_elsewhere(prefix)
@@ -74,7 +75,7 @@ class KeyValues:
             return []
         low, high = prefix.encode(), _end_of(prefix)
         try:
-            rows = self.connection.execute(_OWNERS, {"low": low, "high": high, "at": len(prefix) + 1}).fetchall()
+            rows = self.database.rows(_OWNERS, {"low": low, "high": high, "at": len(prefix) + 1})
             return [(owner, number, f"{total}:{last}") for owner, number, total, last in rows if owner]
         except sqlite3.DatabaseError:
             self.is_damaged = True
@@ -99,7 +100,7 @@ class KeyValues:
         if TABLE not in self.tables:
             return None
         try:
-            return _get(self.connection, key)
+            return _get(self.database, key)
         except sqlite3.DatabaseError:
             self.is_damaged = True
         return self.spare(key) if self._spare is not None else self._salvage(key)
@@ -117,7 +118,7 @@ class KeyValues:
         if row is None:
             return None
         try:
-            [(value,)] = self.connection.execute(f"select value from {TABLE} where rowid = ?", (row,)).fetchall()  # noqa: S608
+            [(value,)] = self.database.rows(f"select value from {TABLE} where rowid = ?", (row,))  # noqa: S608
         except (sqlite3.DatabaseError, ValueError):
             return None
         return as_bytes(value)
@@ -127,18 +128,18 @@ class KeyValues:
         if "ItemTable" not in self.tables:
             return None
         try:
-            found = self.connection.execute("select value from ItemTable where key = ?", (key,)).fetchone()
+            found = self.database.rows("select value from ItemTable where key = ?", (key,))
         except sqlite3.DatabaseError:
             self.is_damaged = True
             return None
-        return as_bytes(found[0]) if found else None
+        return as_bytes(found[0][0]) if found else None
 
 
-def _get(connection: sqlite3.Connection, key: str) -> bytes | None:
+def _get(database: Database, key: str) -> bytes | None:
     # As bytes: a key may be no UTF-8.
     given = key.encode("utf-8", "surrogateescape")
-    found = connection.execute(f"select value from {TABLE} where key = cast(? as text)", (given,)).fetchone()  # noqa: S608
-    return as_bytes(found[0]) if found else None
+    found = database.rows(f"select value from {TABLE} where key = cast(? as text)", (given,))  # noqa: S608
+    return as_bytes(found[0][0]) if found else None
 
 
 def _end_of(prefix: str) -> bytes:
@@ -147,15 +148,15 @@ def _end_of(prefix: str) -> bytes:
     return data[:-1] + bytes([data[-1] + 1])
 
 
-def _keys(connection: sqlite3.Connection, prefix: str) -> Iterator[tuple[bytes, int]]:
+def _keys(database: Database, prefix: str) -> Iterator[tuple[bytes, int]]:
     """Read keys from the index, a piece at a time: nobody who wants to write has to wait long."""
     low, high = prefix.encode(), _end_of(prefix)
     while True:
-        piece = connection.execute(
+        piece = database.rows(
             f"select key, rowid from {TABLE} where key >= cast(? as text) and key < cast(? as text)"  # noqa: S608
             f" order by key limit {_PIECE}",
             (low, high),
-        ).fetchall()
+        )
         yield from ((key, row) for key, row in piece if isinstance(key, bytes))
         if len(piece) < _PIECE:
             return
@@ -166,7 +167,8 @@ def _keys(connection: sqlite3.Connection, prefix: str) -> Iterator[tuple[bytes, 
 def _salvaged_keys(path: str, state: str) -> dict[bytes, int]:  # noqa: ARG001
     """Return the keys of all rows that can still be reached, with the ids of their rows."""
     found: dict[bytes, int] = {}
-    with opened(path) as connection:
+    with opened(path) as database:
+        connection = database.connection  # as a stream: what came before a bad page counts
         last = _last_row(connection)
         at, step = -1, 1
         while at <= last:

@@ -162,7 +162,7 @@ def header_rows(values: KeyValues, session_id: str | None = None) -> list[tuple[
     given = (session_id.encode("utf-8", "surrogateescape"),) if session_id is not None else ()
     found = []
     with suppress(sqlite3.DatabaseError):
-        rows = values.connection.execute(f"select composerId, workspaceId, value from composerHeaders{only}", given)  # noqa: S608
+        rows = values.database.rows(f"select composerId, workspaceId, value from composerHeaders{only}", given)  # noqa: S608
         for name, workspace, value in rows:
             if isinstance(name, bytes):
                 folder = workspace.decode("utf-8", "replace") if isinstance(workspace, bytes) else None

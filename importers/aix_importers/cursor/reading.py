@@ -9,7 +9,7 @@ from aix.importing import Problem, Source
 from aix_importers.cursor.bubbles import USER, Bubble, read_bubble
 from aix_importers.cursor.composers import Composer, Head, read_composer, read_head
 from aix_importers.cursor.conversation import Conversation, Entry, Part
-from aix_importers.cursor.database import state_of
+from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import (
     BUBBLE_PREFIX,

@@ -16,7 +16,7 @@ from aix_importers.cursor.calls import Outcome
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.composers import known_model
 from aix_importers.cursor.conversation import Conversation, Part
-from aix_importers.cursor.database import as_bytes, opened, table_names
+from aix_importers.cursor.database import Database, as_bytes, opened, table_names
 from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
 from aix_importers.cursor.keys import STORE, source_key
 from aix_importers.cursor.paths import path_of_uri
@@ -45,10 +45,10 @@ def store_source(path: str) -> Source | None:
     """Return the session in a database of blobs; nothing where it is another kind of database."""
     folder = os.path.dirname(path)  # noqa: PTH120
     try:
-        with opened(path) as connection:
-            if not {"blobs", "meta"} <= table_names(connection):
+        with opened(path) as database:
+            if not {"blobs", "meta"} <= table_names(database):
                 return None
-            rows = connection.execute("select key, value from meta order by key").fetchall()
+            rows = database.rows("select key, value from meta order by key")
     except sqlite3.Error:
         rows = []
     stamp = blake2b(repr(rows).encode(), digest_size=16)
@@ -70,8 +70,8 @@ def _read(path: str) -> bytes:
 def read_store(source: Source, session_id: str) -> Conversation | Problem:
     """Return the session of a database of blobs."""
     try:
-        with opened(source.path) as connection:
-            return _StoreReader(source, session_id, connection).read()
+        with opened(source.path) as database:
+            return _StoreReader(source, session_id, database).read()
     except sqlite3.Error as error:
         return Problem(source, "unreadable", f"The database of the session cannot be read: {error}.")
 
@@ -79,12 +79,12 @@ def read_store(source: Source, session_id: str) -> Conversation | Problem:
 class _StoreReader:
     """Reads one session."""
 
-    def __init__(self, source: Source, session_id: str, connection: sqlite3.Connection) -> None:
+    def __init__(self, source: Source, session_id: str, database: Database) -> None:
         self._source = source
-        self._connection = connection
+        self._database = database
         self._beside = b"".join(_read(file) for file in source.sidecars)
-        row = connection.execute("select value from meta where key = '0'").fetchone()
-        self._meta = fields(json_value(as_bytes(row[0])) if row else None)
+        rows = database.rows("select value from meta where key = '0'")
+        self._meta = fields(json_value(as_bytes(rows[0][0])) if rows else None)
         self._id = text(self._meta.get("agentId", Raw(b"null"))) or session_id
         self._calls: dict[str, tuple[Said, int]] = {}
 
@@ -118,8 +118,8 @@ class _StoreReader:
         return self._meta.get(name, Raw(b"null"))
 
     def _blob(self, name: str) -> bytes | None:
-        row = self._connection.execute("select data from blobs where id = ?", (name,)).fetchone()
-        return as_bytes(row[0]) if row else None
+        rows = self._database.rows("select data from blobs where id = ?", (name,))
+        return as_bytes(rows[0][0]) if rows else None
 
     def _messages(self, state: AgentState) -> Iterator[Listed]:
         """Go through the messages; each is called by its session and its blob, since equal ones share a blob."""

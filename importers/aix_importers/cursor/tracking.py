@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from aix.importing import Source
 from aix_importers.cursor.composers import known_model
-from aix_importers.cursor.database import Row, opened, table_names
+from aix_importers.cursor.database import Database, Row, opened, table_names
 from aix_importers.cursor.keys import TRACKING, source_key
 
 NAME = "ai-code-tracking.db"
@@ -24,47 +24,45 @@ class Tracked(Struct, frozen=True, gc=False):
 
 def tracking_sources(path: str) -> Iterator[Source]:
     """Go through the conversations that the database names."""
-    with suppress(sqlite3.Error), opened(path) as connection:
-        for session_id, tracked in _tracked(connection, None).items():
+    with suppress(sqlite3.Error), opened(path) as database:
+        for session_id, tracked in _tracked(database, None).items():
             stamp = blake2b(repr(tracked).encode("utf-8", "replace"), digest_size=16).hexdigest()
             yield Source(path, source_key(TRACKING, session_id), stamp=stamp)
 
 
 def read_tracked(path: str, session_id: str) -> Tracked:
     """Return what is noted of a conversation."""
-    with suppress(sqlite3.Error), opened(path) as connection:
-        return _tracked(connection, session_id).get(session_id, Tracked())
+    with suppress(sqlite3.Error), opened(path) as database:
+        return _tracked(database, session_id).get(session_id, Tracked())
     return Tracked()
 
 
-def _tracked(connection: sqlite3.Connection, session_id: str | None) -> dict[str, Tracked]:
-    tables = table_names(connection)
+def _tracked(database: Database, session_id: str | None) -> dict[str, Tracked]:
+    tables = table_names(database)
     found: dict[str, Tracked] = {}
     if "ai_code_hashes" in tables:
-        for name, model in _rows(connection, "ai_code_hashes", ("conversationId", "max(model)"), session_id):
+        for name, model in _rows(database, "ai_code_hashes", ("conversationId", "max(model)"), session_id):
             if written := _text(name):
                 found[written] = Tracked(None, known_model(_text(model)))
     if "conversation_summaries" in tables:
         listed = ("conversationId", "max(title)", "max(model)")
-        for name, title, model in _rows(connection, "conversation_summaries", listed, session_id):
+        for name, title, model in _rows(database, "conversation_summaries", listed, session_id):
             if written := _text(name):
                 before = found.get(written, Tracked())
                 found[written] = Tracked(_text(title), known_model(_text(model)) or before.model)
     return found
 
 
-def _rows(
-    connection: sqlite3.Connection, table: str, columns: tuple[str, ...], session_id: str | None
-) -> Iterator[Row]:
+def _rows(database: Database, table: str, columns: tuple[str, ...], session_id: str | None) -> Iterator[Row]:
     only = "" if session_id is None else " and conversationId = ?"
     given = () if session_id is None else (session_id,)
     sql = f"select {', '.join(columns)} from {table} where conversationId <> ''{only} group by conversationId"  # noqa: S608
     try:
-        yield from connection.execute(sql, given)
+        yield from database.rows(sql, given)
     except sqlite3.OperationalError:  # older versions have no column for the model
         if "max(model)" in columns:
             without = tuple("null" if column == "max(model)" else column for column in columns)
-            yield from _rows(connection, table, without, session_id)
+            yield from _rows(database, table, without, session_id)
 
 
 def _text(value: object) -> str | None:

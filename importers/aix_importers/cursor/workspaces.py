@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Raw, Struct
 
 from aix_importers.cursor.composers import Head, read_head
-from aix_importers.cursor.database import state_of
+from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.paths import path_of_uri
 from aix_importers.cursor.values import field, items, text
