@@ -5,7 +5,6 @@ the one named on the command line or in `AIX_CONFIG`, else `config.toml` in the 
 """
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -69,6 +68,8 @@ class _Definition:
 
 
 def _read(path: Path) -> dict[str, object]:
+    import tomllib  # takes longer than all else here, and most have no file
+
     try:
         written = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:

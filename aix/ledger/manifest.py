@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
-from aix.schema import SCHEMA_VERSION
+from aix.schema_version import SCHEMA_VERSION
 
 VERSIONS_FOLDER = "versions"
 DATA_FOLDER = "data"

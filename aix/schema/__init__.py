@@ -13,8 +13,7 @@ from aix.schema.model import Column, Join, Table, Type, Unit
 from aix.schema.ontologies import ONTOLOGY_TABLES
 from aix.schema.permissions import PERMISSION_TABLES
 from aix.schema.requests import REQUEST_TABLES
-
-SCHEMA_VERSION = 4
+from aix.schema_version import SCHEMA_VERSION
 
 EXTENSION_TABLES = (*REQUEST_TABLES, *CONTEXT_TABLES, *PERMISSION_TABLES, *IMPORT_TABLES, *ONTOLOGY_TABLES)
 TABLES: dict[str, Table] = {table.name: table for table in (*CANONICAL_TABLES, *EXTENSION_TABLES)}
