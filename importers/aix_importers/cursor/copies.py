@@ -1,21 +1,17 @@
 """Copies of databases that cannot be read where they lie.
 
 A copy holds what the database holds, also the user's tokens: it lies in a folder that only the user may enter. The
-folder is removed as soon as the copy is open, which the system allows except on Windows: then nothing is left behind
-however the process ends, and the conversations of one database are read of one copy.
+folder is removed as soon as the copy is open, which the system allows except on Windows: from then on nothing is left
+behind however the process ends, and the conversations of one database are read of one copy.
 """
 
 import os
 import shutil
-import signal
 import sqlite3
-import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from aix_importers.cursor.connections import connect
 
@@ -29,17 +25,16 @@ class _Copy:
 
     def __init__(self, path: str) -> None:
         self.users = 0
-        with _cleaning_up_when_terminated():
-            self._folder = tempfile.TemporaryDirectory(prefix="aix-copy-", ignore_cleanup_errors=True)
-            try:
-                target = str(Path(self._folder.name) / "copy.db")
-                _copy_files(path, target)
-                self.connection = connect(target, "mode=rw", is_private=True)
-            except BaseException:
-                self._folder.cleanup()
-                raise
-            if _CAN_REMOVE_OPEN_FILES:
-                self._folder.cleanup()
+        self._folder = tempfile.TemporaryDirectory(prefix="aix-copy-", ignore_cleanup_errors=True)
+        try:
+            target = str(Path(self._folder.name) / "copy.db")
+            _copy_files(path, target)
+            self.connection = connect(target, "mode=rw", is_private=True)
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        if _CAN_REMOVE_OPEN_FILES:
+            self._folder.cleanup()
 
     def close(self) -> None:
         self.connection.close()
@@ -107,21 +102,3 @@ def _copy_files(path: str, target: str) -> None:
     except OSError as error:
         message = f"it cannot be copied: {error.strerror}"
         raise sqlite3.OperationalError(message) from error
-
-
-@contextmanager
-def _cleaning_up_when_terminated() -> Iterator[None]:
-    """Let a polite request to end unwind the stack, where nobody else has taken it in hand."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, _exit)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _exit(number: int, _frame: FrameType | None) -> None:
-    sys.exit(128 + number)
