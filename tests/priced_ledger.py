@@ -20,7 +20,7 @@ def make_priced_ledger(ledger: Path) -> Path:
         ledger,
         {
             "turns": [
-                turn(turn_id, parent, started_at, workspace_path="/work/site" if turn_id != "o-1" else "/srv/site")
+                turn(turn_id, parent, started_at, workspace_path="/web/site" if turn_id != "o-1" else "/srv/site")
                 for turn_id, (parent, started_at) in turns.items()
             ],
             "turn_context": [context(turn_id, git_branch="main") for turn_id in turns],

@@ -71,7 +71,7 @@ def test_a_limit_keeps_the_last_days(ledger: Path, capsys: pytest.CaptureFixture
 
 def test_projects_are_shown_by_the_end_of_their_path(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = table(ledger, capsys, "--by", "project")
-    assert "\nwork/site" in shown
+    assert "\nweb/site" in shown
     assert "\nsrv/site" in shown
 
 

@@ -27,8 +27,8 @@ _URI = Decoder(_Uri)
 def normal_path(path: str) -> str | None:
     r"""Return a path with forward slashes, a drive in lower case, and nothing before the last drive in it.
 
-    >>> normal_path("/C:\\work\\a.ts"), normal_path("/c:/ws/c:\\Users\\a.ts"), normal_path("src/a.ts")
-    ('c:/work/a.ts', 'c:/Users/a.ts', 'src/a.ts')
+    >>> normal_path("/C:\\code\\a.ts"), normal_path("/c:/ws/c:\\Users\\a.ts"), normal_path("src/a.ts")
+    ('c:/code/a.ts', 'c:/Users/a.ts', 'src/a.ts')
     """
     slashed = whole_characters(path).replace("\\", "/")
     drives = list(_DRIVE.finditer(slashed)) if ":" in slashed else []
