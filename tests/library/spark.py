@@ -5,16 +5,15 @@ and every `getvariable('x')` is replaced by a literal in the syntax tree before 
 """
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.ledger.manifest import Manifest
+from aix.library.views import read_views, view_folder
 from aix.schema import TABLES, Table, Type
 
 if TYPE_CHECKING:
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 Values = Mapping[str, str | int | float | bool]
 Rows = list[tuple[object, ...]]
 
-_PARAMETER = re.compile(r"^-- param (?P<name>\w+): (?P<type>\w+) = ", re.MULTILINE)
-_ENGINE = re.compile(r"^-- engine: (?P<engine>\w+)(; (?P<reason>.+))?$", re.MULTILINE)
-QUERIES = Path(__file__).parents[2] / "queries"
-_VIEWS = "views"
 _SPARK_TYPES = {Type.VARCHAR: "STRING", Type.VECTOR: "ARRAY<FLOAT>"}
 _SETTINGS = {
     "spark.ui.enabled": "false",
@@ -48,34 +43,6 @@ _SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-
-
-def library_files() -> list[Path]:
-    """Every file that asks a question."""
-    return sorted(path for path in QUERIES.glob("*/*.sql") if path.parent.name != _VIEWS)
-
-
-def view_files() -> dict[str, Path]:
-    """The building blocks by name."""
-    return {path.stem: path for path in (QUERIES / _VIEWS).glob("*.sql")}
-
-
-def declared_parameters(sql: str) -> dict[str, str]:
-    """What type each parameter of a file has."""
-    return {match["name"]: match["type"] for match in _PARAMETER.finditer(sql)}
-
-
-def reason_for_duckdb_only(sql: str) -> str | None:
-    """Why a file runs on DuckDB alone; None when it runs anywhere, and empty when it does not say."""
-    match = _ENGINE.search(sql)
-    return None if match is None or match["engine"] != "duckdb" else match["reason"] or ""
-
-
-def views_in_order() -> list[tuple[str, str]]:
-    """Name and SQL of each building block, after those that it is made of."""
-    texts = {name: path.read_text("utf-8") for name, path in view_files().items()}
-    sources = {name: _tables_of(sql) & texts.keys() - {name} for name, sql in texts.items()}
-    return [(name, texts[name]) for name in TopologicalSorter(sources).static_order()]
 
 
 def spark_sql(sql: str, values: Values, name_of: Callable[[str], str]) -> str:
@@ -101,7 +68,7 @@ class SparkLedger:
 
     def __init__(self, session: "SparkSession", ledger: Path, manifest: Manifest) -> None:
         self._session = session
-        self._views = {name: path.read_text("utf-8") for name, path in view_files().items()}
+        self._views = {name: view.sql for name, view in read_views(view_folder()).items()}
         self._computed: set[str] = set()
         self._values: list[Values] = []
         for table in TABLES.values():
@@ -154,9 +121,3 @@ def spark_session(scratch: Path) -> Iterator["SparkSession"]:
 def _computed(rows: "DataFrame") -> "DataFrame":
     """Compute rows once, and forget how: Spark would plan all of it again for every query."""
     return rows.coalesce(1).localCheckpoint()
-
-
-def _tables_of(sql: str) -> set[str]:
-    from sqlglot import exp, parse_one
-
-    return {table.name for table in parse_one(sql, read="duckdb").find_all(exp.Table)}

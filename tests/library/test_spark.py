@@ -12,24 +12,21 @@ import pytest
 import aix
 from aix.ledger.manifest import read_latest
 from aix.ledger.views import create_views
+from aix.library.packs import find_query, own_query_names
+from aix.library.views import create_library_views, read_views, view_folder
 from tests.library.spark import (
-    QUERIES,
     Rows,
     SparkLedger,
     Values,
-    declared_parameters,
-    library_files,
-    reason_for_duckdb_only,
     spark_session,
-    views_in_order,
 )
 
 pytestmark = pytest.mark.spark
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-SQL = {path.relative_to(QUERIES).with_suffix("").as_posix(): path.read_text("utf-8") for path in library_files()}
-REASONS = {name: reason for name, sql in SQL.items() if (reason := reason_for_duckdb_only(sql)) is not None}
-PORTABLE = [name for name in SQL if name not in REASONS]
+QUERIES = {name: find_query(name) for name in own_query_names()}
+REASONS = {name: query.only_duckdb for name, query in QUERIES.items() if query.only_duckdb}
+PORTABLE = [name for name in QUERIES if name not in REASONS]
 MOST_OF_TEN_FOR_DUCKDB_ALONE = 1
 RELATIVE_ERROR = 1e-9
 
@@ -54,8 +51,7 @@ def duck(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         connection.execute("set TimeZone = 'UTC'")
         create_views(connection, ledger, read_latest(ledger))
-        for name, sql in views_in_order():
-            connection.execute(f'create or replace view "{name}" as {sql}')
+        create_library_views(connection, read_views(view_folder()).values())
         yield connection
 
 
@@ -79,23 +75,19 @@ def choices(duck: duckdb.DuckDBPyConnection) -> list[Values]:
 
 
 def test_at_most_one_query_in_ten_needs_duckdb() -> None:
-    assert len(REASONS) * 10 <= len(SQL) * MOST_OF_TEN_FOR_DUCKDB_ALONE
-
-
-@pytest.mark.parametrize("name", REASONS)
-def test_a_query_that_needs_duckdb_says_why(name: str) -> None:
-    assert REASONS[name]
+    assert len(REASONS) * 10 <= len(QUERIES) * MOST_OF_TEN_FOR_DUCKDB_ALONE
 
 
 @pytest.mark.parametrize("name", PORTABLE)
 def test_spark_and_duckdb_give_the_same_rows(
     name: str, spark: SparkLedger, duck: duckdb.DuckDBPyConnection, choices: list[Values]
 ) -> None:
-    declared = declared_parameters(SQL[name])
+    query = QUERIES[name]
+    declared = {parameter.name for parameter in query.parameters}
     for values in choices:
-        if values and not values.keys() & declared.keys():
+        if values and not values.keys() & declared:
             continue
-        expected, found = rows_on_duckdb(duck, SQL[name], values), spark.rows(SQL[name], values)
+        expected, found = rows_on_duckdb(duck, query.sql, values), spark.rows(query.sql, values)
         assert len(found) == len(expected), values
         for there, here in zip(found, expected, strict=True):
             assert all(map(is_same, there, here)), (values, there, here)
