@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aix.ledger.renewal import renew_prices
+from aix.ledger.renewal import renew
 from aix.ledger.tagging import Entity, add_tag
 from aix.prices.table import PriceTable
 from tests.conversations import context, message, request, session, turn
@@ -52,7 +52,7 @@ def make_priced_ledger(ledger: Path) -> Path:
     )
     prices = ledger.with_name("prices.csv")
     prices.write_text("model,input,output,source,source_version\nmodel-x,1,10,own list,7\n")
-    renew_prices(ledger, PriceTable(prices))
+    renew(ledger, PriceTable(prices))
     add_tag(ledger, "billing", [Entity("sessions", "log:main")], MARCH_2)
     return ledger
 

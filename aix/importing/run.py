@@ -171,21 +171,23 @@ def _import(
     if to_read or is_unfinished:
         watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
         _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
-    report.after = _with_prices(ledger, prices)
+    report.after = _renewed(ledger, prices)
     if report.after != report.before:
         from aix.reading.summary import note_summary
 
         note_summary(ledger)
 
 
-def _with_prices(ledger: Path, prices: PriceTable) -> Manifest | None:
-    """Return the newest version, its prices renewed where nothing else was there to be committed with them."""
-    newest = read_latest(ledger) if is_ledger(ledger) else None
-    if newest is None or newest.prices == prices.digest:
-        return newest
-    from aix.ledger.renewal import renew_prices
+def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
+    """Return the newest version, its prices and kept views renewed where no other commit was there to do it."""
+    from aix.ledger.keeping import are_views_kept
 
-    return renew_prices(ledger, prices)
+    newest = read_latest(ledger) if is_ledger(ledger) else None
+    if newest is None or (newest.prices == prices.digest and are_views_kept(newest)):
+        return newest
+    from aix.ledger.renewal import renew
+
+    return renew(ledger, prices)
 
 
 def _is_settled(report: Report) -> bool:

@@ -18,9 +18,10 @@ import msgspec
 
 from aix.errors import LedgerError, LedgerUnwritableError, QueryFileError
 from aix.ledger.durable import remove
+from aix.ledger.keeping import kept_selects
 from aix.ledger.manifest import Manifest, read_latest
 from aix.ledger.views import create_views
-from aix.library.views import create_library_views, read_views, view_folder, views_digest
+from aix.library.views import create_library_views, library_views, library_views_digest
 from aix.schema import SCHEMA_VERSION
 
 CATALOG = "ledger.duckdb"
@@ -61,7 +62,7 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
         # Left by a client that wrote to the catalog before; it does not belong to the new one.
         (folder / f"{CATALOG}.wal").unlink()
     file = _replace(folder / CATALOG, content)
-    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), views_digest(view_folder()), file)
+    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), file)
     _replace(folder / CATALOG_NOTE, msgspec.json.encode(note))
 
 
@@ -71,7 +72,7 @@ def _is_current(folder: Path, manifest: Manifest) -> bool:
         found = _identity((folder / CATALOG).stat())
     except (OSError, msgspec.MsgspecError):
         return False
-    return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), views_digest(view_folder()), found)
+    return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), found)
 
 
 def _views(folder: Path, manifest: Manifest) -> bytes:
@@ -85,7 +86,7 @@ def _views(folder: Path, manifest: Manifest) -> bytes:
             with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
                 connection.execute("begin")
                 create_views(connection, folder, manifest)
-                create_library_views(connection, read_views(view_folder()).values())
+                create_library_views(connection, library_views().values(), kept_selects(folder, manifest))
                 connection.execute("commit")
         except duckdb.Error as error:
             raise LedgerUnwritableError(folder, str(error)) from error

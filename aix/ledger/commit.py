@@ -6,7 +6,7 @@ took that number; the change is then made again on top of the other's. A writer 
 manifest names.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,6 +19,7 @@ from aix.ledger.catalog import refresh_catalog
 from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
 from aix.ledger.fingerprints import Fingerprints, encode, files_to_merge, read_fingerprints
 from aix.ledger.index import Index
+from aix.ledger.keeping import keep_views
 from aix.ledger.locks import among_writers
 from aix.ledger.manifest import (
     DATA_FOLDER,
@@ -68,13 +69,19 @@ class Stage:
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
         """Write rows that keep the table's schema into a new file."""
-        name = f"{DATA_FOLDER}/{table.name}-{uuid4().hex}.parquet"
-        path = self.ledger / name
-        with new_file(path) as file, RowGroupWriter(file, arrow_schema(table)) as writer:
+        return self._write(table.name, arrow_schema(table), _checked(table, batches), group)
+
+    def write_view(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None) -> Segment:
+        """Write what a view makes of a group into a new file."""
+        return self._write(name, schema, batches, group)
+
+    def _write(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None) -> Segment:
+        path = f"{DATA_FOLDER}/{name}-{uuid4().hex}.parquet"
+        with new_file(self.ledger / path) as file, RowGroupWriter(file, schema) as writer:
             for batch in batches:
-                check_batch(table, batch)
                 writer.write(batch)
-        segment = Segment(path=name, rows=writer.rows, size_bytes=path.stat().st_size, group=group)
+        size = (self.ledger / path).stat().st_size
+        segment = Segment(path=path, rows=writer.rows, size_bytes=size, group=group)
         self._written.append(segment)
         return segment
 
@@ -123,6 +130,12 @@ class Stage:
         for path in [*(segment.path for segment in self._written), *(other.path for other in others)]:
             if path not in named:
                 remove(self.ledger / path)
+
+
+def _checked(table: Table, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        check_batch(table, batch)
+        yield batch
 
 
 Change = Callable[[Manifest, Stage], Mapping[str, Sequence[Segment]]]
@@ -175,6 +188,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
             prices=stage.prices.digest if stage.prices else base.prices,
             oldest=number if stage.ends_older_versions else base.oldest,
         )
+        new = keep_views(current, new, stage)
         if _says_nothing_new(new, current, stage):
             if base.version:
                 sync_folder(ledger / VERSIONS_FOLDER)  # its writer may have died before it could
@@ -193,7 +207,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
 
 def _says_nothing_new(new: Manifest, current: Manifest, stage: Stage) -> bool:
     is_silent = not stage.fingerprints and not stage.ties and new.unfinished == current.unfinished
-    is_silent = is_silent and new.prices == current.prices
+    is_silent = is_silent and new.prices == current.prices and new.views == current.views
     return is_silent and new.tables == _named(current.tables)
 
 

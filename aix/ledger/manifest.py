@@ -1,8 +1,8 @@
 """A version of the ledger: which Parquet files hold the rows of each table.
 
     LEDGER/versions/0000000007.json    the manifest of version 7
-    LEDGER/data/…                      Parquet files, an index per group, fingerprints and ties of sources; a
-                                       manifest names them relative to LEDGER
+    LEDGER/data/…                      Parquet files of tables and of kept views, an index per group, fingerprints and
+                                       ties of sources; a manifest names them relative to LEDGER
     LEDGER/staging/…                   rows on their way into the ledger
 
 A group is a set of files, some per table, that hold whole families of rows; a change rewrites only the groups it
@@ -69,6 +69,10 @@ class Manifest(msgspec.Struct, frozen=True):
     """Whether sources were read anew, and turns, messages or calls of the version before are gone."""
     prices: str | None = None
     """The digest of the price lines that its prices are from."""
+    views: dict[str, tuple[Segment, ...]] = {}
+    """The rows of views that are kept, by group; see `aix.ledger.keeping`."""
+    views_made_by: str | None = None
+    """The digest of what these rows follow from, other than the rows of their group."""
     oldest: int = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 
@@ -93,10 +97,16 @@ def segments_of(manifest: Manifest) -> set[Segment]:
     return {segment for segments in manifest.tables.values() for segment in segments}
 
 
+def files_by_name(manifest: Manifest) -> dict[str, tuple[Segment, ...]]:
+    """Return the files of all tables and kept views of a version."""
+    return {**manifest.tables, **manifest.views}
+
+
 def files_of(manifest: Manifest) -> set[str]:
     """Return the paths of all files of a version."""
     others = (*manifest.indexes.values(), *manifest.fingerprints, *manifest.ties)
-    return {segment.path for segment in segments_of(manifest)} | {other.path for other in others}
+    rows = (segment for segments in files_by_name(manifest).values() for segment in segments)
+    return {segment.path for segment in rows} | {other.path for other in others}
 
 
 def groups_of(tables: Mapping[str, Sequence[Segment]]) -> dict[str | None, dict[str, list[Segment]]]:

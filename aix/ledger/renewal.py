@@ -1,4 +1,4 @@
-"""Renewing the prices of a ledger, by themselves."""
+"""Renewing what follows from other things than logs, by itself: prices and kept views."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,8 +8,8 @@ from aix.ledger.manifest import Manifest, Segment
 from aix.prices.table import PriceTable
 
 
-def renew_prices(ledger: Path, prices: PriceTable) -> Manifest:
-    """Price all requests of a ledger by these lines, and return the version in which they are."""
+def renew(ledger: Path, prices: PriceTable) -> Manifest:
+    """Price all requests of a ledger by these lines, make its views anew, and return the version with both."""
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
         stage.prices = prices

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import Manifest
+from aix.ledger.manifest import Manifest, Segment
 from aix.schema import TABLES, Table
 from aix.schema.migrations import upgrade_select
 from aix.schema.sql import empty_select, quote_name, quote_text
@@ -14,6 +14,7 @@ from aix.schema.sql import empty_select, quote_name, quote_text
 if TYPE_CHECKING:
     import duckdb
 
+_WORD = re.compile(r"\w+")
 _GLOB_CHARACTER = re.compile(r"[*?\[]")
 
 
@@ -31,15 +32,25 @@ def create_views(
             raise LedgerDamagedError(ledger, f"the files of table {table.name} cannot be read: {error}") from error
 
 
+def tables_named(statements: Iterable[str]) -> list[str]:
+    """Return the tables that statements may read."""
+    words = {word for sql in statements for word in _WORD.findall(sql)}
+    return [name for name in TABLES if name in words]
+
+
 def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
     """Return the SELECT of the table's view."""
     segments = manifest.tables.get(table.name, ())
     if not segments:
         return empty_select(table)
+    return upgrade_select(table, read_files(ledger, segments), manifest.schema_version)
+
+
+def read_files(ledger: Path, segments: Iterable[Segment]) -> str:
+    """Return SQL for the rows of these files."""
     files = ", ".join(file_literal(ledger / segment.path) for segment in segments)
     # Without the option, a folder called `id=1` above the ledger would become a column.
-    relation = f"read_parquet([{files}], hive_partitioning = false)"
-    return upgrade_select(table, relation, manifest.schema_version)
+    return f"read_parquet([{files}], hive_partitioning = false)"
 
 
 def file_literal(path: Path) -> str:

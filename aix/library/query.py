@@ -10,6 +10,7 @@ The header is the comments at the top, each a line of its own, in this order:
     -- param NAME: TYPE = DEFAULT; meaning       any number; DEFAULT is `none` where nothing stands for no limit
     -- column NAME: SQL TYPE; meaning            one for each column of the result
     -- caveat: …                                 any number
+    -- kept: by family                           of a view only: its rows are kept with the ledger's
     -- reads: text                               when it reads the texts of messages or calls, and so takes longer
     -- engine: duckdb; reason                    when no other engine can run it
 
@@ -37,7 +38,7 @@ _REQUIRED = ("title", "question", "why", "grain", "column")
 _NAMED = ("param", "column")
 _REPEATED = ("param", "column", "caveat")
 _OF_CHECKS = ("invariant", "severity", "needs")
-ORDER = ("title", "question", "why", "grain", *_OF_CHECKS, "param", "column", "caveat", "reads", "engine")
+ORDER = ("title", "question", "why", "grain", *_OF_CHECKS, "param", "column", "caveat", "kept", "reads", "engine")
 """What a header may say, in the order in which it does."""
 
 
@@ -108,6 +109,8 @@ class Query:
     """Whether it reads the texts of messages or calls, which takes longer than all else."""
     only_duckdb: str
     """Why no other engine can run it; empty where others can."""
+    is_kept: bool = False
+    """Of a view: whether each of its rows follows from one family and the prices, and is kept; `aix.ledger.keeping`."""
     invariant: str | None = None
     """Of a check: what it holds the ledger to."""
     severity: str | None = None
@@ -119,6 +122,11 @@ class Query:
     def pack(self) -> str:
         """The pack it belongs to."""
         return self.name.rpartition("/")[0]
+
+    @property
+    def statement(self) -> str:
+        """The SQL as a part of another statement."""
+        return self.sql.rstrip().rstrip(";")
 
     @property
     def names(self) -> frozenset[str]:
@@ -146,6 +154,8 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
     reads, engine = first.get("reads"), first.get("engine", "")
     if reads not in (None, "text"):
         raise _wrong(path, lines, "reads", "the only thing to read is `text`")
+    if first.get("kept", "by family") != "by family":
+        raise _wrong(path, lines, "kept", "rows can only be kept `by family`")
     if engine and not engine.startswith("duckdb; "):
         raise _wrong(path, lines, "engine", "it is written `-- engine: duckdb; reason`")
     return Query(
@@ -161,6 +171,7 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
         tuple(line.value for line in lines if line.key == "caveat"),
         reads_text=reads is not None,
         only_duckdb=engine.removeprefix("duckdb; "),
+        is_kept="kept" in first,
         invariant=first.get("invariant"),
         severity=first.get("severity"),
         needs=first.get("needs"),

@@ -6,7 +6,8 @@ the ledger, so a connection gets those that a statement names when it names them
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from aix.schema.sql import quote_name
 if TYPE_CHECKING:
     import duckdb
 
+_NONE_KEPT: Mapping[str, str] = {}
 _WORD = re.compile(r"\w+")
 # Who asks what there is, is shown all of it.
 _LOOKING_AROUND = {"show", "information_schema", "duckdb_views", "duckdb_columns", "pragma_table_info"}
@@ -41,25 +43,40 @@ def read_views(folder: Path) -> dict[str, Query]:
         raise QueryFileError(views[circle[0]].path, 1, f"views stand on each other: {', '.join(circle)}") from error
 
 
-def views_named(sql: str, views: dict[str, Query]) -> list[Query]:
-    """Return the views that a statement needs, in the order in which they are created."""
+@cache
+def library_views() -> dict[str, Query]:
+    """Return the views of AIX by name, each after those that it stands on."""
+    return read_views(view_folder())
+
+
+@cache
+def library_views_digest() -> str:
+    """Return what changes when a view of AIX does."""
+    return views_digest(view_folder())
+
+
+def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) -> list[Query]:
+    """Return the views that a statement needs, in the order in which they are created; a kept one needs no others."""
     words = {word.lower() for word in _WORD.findall(sql)}
     if words & _LOOKING_AROUND:
         return list(views.values())
     needed = words & views.keys()
     for name in reversed(views):
-        if name in needed:
+        if name in needed and name not in kept:
             needed |= views[name].names & views.keys()
     return [view for name, view in views.items() if name in needed]
 
 
-def create_library_views(connection: "duckdb.DuckDBPyConnection", views: Iterable[Query]) -> None:
-    """Create these views, in this order, over those of the ledger's tables."""
+def create_library_views(
+    connection: "duckdb.DuckDBPyConnection", views: Iterable[Query], kept: Mapping[str, str] = _NONE_KEPT
+) -> None:
+    """Create these views, in this order, over those of the ledger's tables, or over their rows where these are kept."""
     import duckdb
 
     for view in views:
         try:
-            connection.execute(f"create or replace view {quote_name(view.name)} as {view.sql.rstrip().rstrip(';')}")
+            select = kept.get(view.name, view.statement)
+            connection.execute(f"create or replace view {quote_name(view.name)} as {select}")
         except duckdb.Error as error:
             raise QueryFileError(view.path, 1, f"DuckDB cannot make a view of it: {error}") from error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import Manifest
+from aix.ledger.manifest import Manifest, files_by_name
 from aix.ledger.views import create_views, file_literal
 from aix.schema.sql import quote_text
 
@@ -50,5 +50,5 @@ def _private_folder(connection: duckdb.DuckDBPyConnection) -> str:
 
 def _file_names(ledger: Path, manifest: Manifest) -> set[str]:
     """Name every file as it is, and as the views write it."""
-    paths = [ledger / segment.path for segments in manifest.tables.values() for segment in segments]
+    paths = [ledger / segment.path for segments in files_by_name(manifest).values() for segment in segments]
     return {name for path in paths for name in (quote_text(str(path.absolute())), file_literal(path))}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Self
 from aix.config import load_config
 from aix.errors import UnknownVersionError, UsageError
 from aix.ledger.catalog import refresh_catalog
-from aix.ledger.manifest import Manifest, manifest_path, read_latest, read_manifest, version_numbers
-from aix.library.views import create_library_views, read_views, view_folder, views_named
+from aix.ledger.keeping import kept_selects
+from aix.ledger.manifest import Manifest, files_by_name, manifest_path, read_latest, read_manifest, version_numbers
+from aix.library.views import create_library_views, library_views, views_named
 from aix.schema import find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
@@ -187,18 +188,23 @@ class Ledger:
         return Result(self._connection, self._files(), statement, parameters, variables)
 
     def _create_views_named(self, sql: str) -> None:
-        needed = [view for view in views_named(sql, self._library_views) if view.name not in self._created_views]
-        create_library_views(self._connection, needed)
+        named = views_named(sql, self._library_views, self._kept_views)
+        needed = [view for view in named if view.name not in self._created_views]
+        create_library_views(self._connection, needed, self._kept_views)
         self._created_views.update(view.name for view in needed)
 
     @cached_property
     def _library_views(self) -> "dict[str, Query]":
-        return read_views(view_folder())
+        return library_views()
+
+    @cached_property
+    def _kept_views(self) -> dict[str, str]:
+        return kept_selects(self.path, self.manifest)
 
     def _files(self, *tables: str) -> list[Path]:
         """Return the files of these tables, or of all."""
-        names = tables or self.manifest.tables
-        return [self.path / segment.path for name in names for segment in self.manifest.tables.get(name, ())]
+        stored = files_by_name(self.manifest)
+        return [self.path / segment.path for name in tables or stored for segment in stored.get(name, ())]
 
     def close(self) -> None:
         """Let go of the database in memory; results that were not converted cannot be any more.

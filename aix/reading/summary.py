@@ -20,7 +20,6 @@ from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
 from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
 
 _QUARTER_MS = 900_000
-_TABLES = ("requests", "model_prices", "sessions", "import_runs")
 _COUNTS = """
 select
   (select max(coalesce(finished_at, started_at)) from import_runs) as imported_at,
@@ -87,19 +86,23 @@ def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
     import duckdb
 
+    from aix.ledger.keeping import kept_selects
     from aix.ledger.notes import write_note
-    from aix.ledger.views import create_views
+    from aix.ledger.views import create_views, tables_named
     from aix.library.packs import find_query
-    from aix.library.views import create_library_views, read_views, view_folder, views_named
+    from aix.library.views import create_library_views, library_views, views_named
 
     folder = ledger.expanduser().absolute()
     manifest = read_latest(folder)
     recent_use = find_query("overview/recent_use").sql
+    kept = kept_selects(folder, manifest)
+    views = views_named(recent_use, library_views(), kept)
+    texts = [_COUNTS, recent_use, *(view.sql for view in views if view.name not in kept)]
     # Every import makes one: a connection with all views would take longer than the answers.
     try:
         with duckdb.connect() as connection:
-            create_views(connection, folder, manifest, _TABLES)
-            create_library_views(connection, views_named(recent_use, read_views(view_folder())))
+            create_views(connection, folder, manifest, tables_named(texts))
+            create_library_views(connection, views, kept)
             [(imported_at, sessions)] = connection.execute(_COUNTS).fetchall()
             uses = tuple(Use(*row) for row in connection.execute(recent_use).fetchall())
     except duckdb.Error as error:

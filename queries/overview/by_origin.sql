@@ -33,8 +33,8 @@ by_turn as (
   group by origin
 ),
 by_message as (
-  select f.origin, count(*) as messages
-  from messages m
+  select f.origin, cast(sum(m.messages) as bigint) as messages
+  from v_turn_messages m
   join turn_facts f on f.id = m.turn_id
   group by f.origin
 ),

@@ -15,7 +15,7 @@ with today as (
 ),
 day as (
   select distinct cast(floor(r.requested_at / 86400000) as bigint) as number
-  from requests r
+  from v_requests r
   cross join today t
   where r.requested_at <= coalesce(t.ends_at, r.requested_at)
 ),
@@ -26,14 +26,14 @@ beginning as (
   select min(number) * 86400000 as began_at from recent_day
 )
 select
-  cast(floor(r.requested_at / 900000) as bigint) as quarter_hour,
+  r.quarter_hour,
   count(*) as requests,
   count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests,
   cast(sum(case when r.has_usage then coalesce(r.context_tokens, 0) + coalesce(r.output_tokens, 0) end) as bigint)
     as tokens,
   cast(sum(r.cost_usd) as decimal(38, 12)) as cost_usd,
   cast(sum(r.cost_estimated_usd) as decimal(38, 12)) as cost_estimated_usd
-from v_requests_cost r
+from v_requests r
 join beginning b on r.requested_at >= b.began_at
-group by cast(floor(r.requested_at / 900000) as bigint)
-order by quarter_hour
+group by r.quarter_hour
+order by r.quarter_hour

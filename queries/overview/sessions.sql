@@ -29,15 +29,7 @@
 -- caveat: A turn that several sessions share, because one was resumed or forked from another, is counted for each.
 -- caveat: Work of subagents is counted for their own sessions only, and an abandoned branch for the session that ends it.
 with session_turn as (
-  -- An id holds neither quotes nor backslashes, so its place in the text needs no reader of JSON.
-  select
-    s.label,
-    unnest(string_split(replace(replace(replace(h.ancestry, '", "', '","'), '["', ''), '"]', ''), '","')) as turn_id
-  from sessions s
-  join threads h on h.turn_id = s.thread_id
-),
-messages_by_turn as (
-  select turn_id, count(*) as messages from messages group by turn_id
+  select session_label as label, turn_id from v_session_turns
 ),
 sums as (
   select
@@ -53,20 +45,31 @@ sums as (
     sum(t.total_tokens) as total_tokens
   from session_turn s
   join turns t on t.id = s.turn_id
-  left join messages_by_turn m on m.turn_id = t.id
+  left join v_turn_messages m on m.turn_id = t.id
   group by s.label
 ),
 -- Requests are many: they are gone through once, for the cost and for the models.
+turn_cost as (
+  select
+    turn_id,
+    model,
+    sum(cost_usd) as cost_usd,
+    sum(cost_estimated_usd) as cost_estimated_usd,
+    count(case when is_unpriced then 1 end) as unpriced_requests
+  from v_requests
+  where turn_id is not null
+  group by turn_id, model
+),
 cost_by_model as (
   select
     s.label,
-    r.model,
-    sum(r.cost_usd) as cost_usd,
-    sum(r.cost_estimated_usd) as cost_estimated_usd,
-    count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests
+    c.model,
+    sum(c.cost_usd) as cost_usd,
+    sum(c.cost_estimated_usd) as cost_estimated_usd,
+    sum(c.unpriced_requests) as unpriced_requests
   from session_turn s
-  join v_requests_cost r on r.turn_id = s.turn_id
-  group by s.label, r.model
+  join turn_cost c on c.turn_id = s.turn_id
+  group by s.label, c.model
 ),
 cost_by_session as (
   select

@@ -63,9 +63,15 @@ block as (
   from block b
   join next_block n on n.hour = b.next_hour
 ),
+-- An hour belongs to the last block that has begun: every other hour of a block lies before the next begins.
+blocked_hour as (
+  select a.*, max(b.hour) over (order by a.hour rows unbounded preceding) as block_hour
+  from active_hour a
+  left join block b on b.hour = a.hour
+),
 summed as (
   select
-    b.hour * 3600000 as started_at,
+    a.block_hour * 3600000 as started_at,
     min(a.first_at) as first_at,
     max(a.last_at) as last_at,
     sum(a.requests) as requests,
@@ -75,9 +81,8 @@ summed as (
     sum(a.cost_usd) as cost_usd,
     sum(a.cost_estimated_usd) as cost_estimated_usd,
     sum(a.unpriced_requests) as unpriced_requests
-  from block b
-  join active_hour a on a.hour >= b.hour and a.hour < b.hour + 5
-  group by b.hour
+  from blocked_hour a
+  group by a.block_hour
 ),
 paced as (
   select

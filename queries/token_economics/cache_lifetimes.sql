@@ -33,11 +33,10 @@ with counted as (
     r.cache_write_1h_price_usd as price_1h,
     r.cache_write_5m_price_usd is not null and r.cache_write_1h_price_usd is not null as has_prices,
     r.cache_read_tokens,
-    b.before_write_5m_tokens as before_5m,
-    b.before_write_1h_tokens as before_1h,
-    b.gap_ms
+    r.before_write_5m_tokens as before_5m,
+    r.before_write_1h_tokens as before_1h,
+    r.gap_ms
   from v_counted_requests r
-  left join v_request_before b on b.request_id = r.request_id
 ),
 summed as (
   select

@@ -22,20 +22,16 @@
 -- caveat: That every later request reads it from the cache is assumed; where the cache was lost, it cost more.
 with carried as (
   select
-    t.call_id,
-    t.tool_name,
-    t.result_tokens,
-    t.is_measured,
-    k.later_requests,
-    cast(t.result_tokens * k.later_read_usd as decimal(38, 12)) as cost_usd
-  from v_result_tokens t
-  join v_carry k on k.message_id = t.message_id
+    call_id, tool_name, result_tokens, is_measured, later_requests,
+    cast(result_tokens * later_read_usd as decimal(38, 12)) as cost_usd
+  from v_counted_calls
+  where later_requests is not null
 ),
 summed as (
   select
     tool_name,
     case when getvariable('per') = 'call' then call_id end as call_id,
-    count(distinct call_id) as calls,
+    count(*) as calls,
     cast(sum(result_tokens) as bigint) as result_tokens,
     cast(sum(later_requests) as bigint) as requests_carried,
     sum(cost_usd) as cost_usd,

@@ -27,14 +27,8 @@
 -- caveat: A request that called several tools counts for the first, so that the rows add up to the total.
 -- caveat: What a result costs when later requests read it again is not in here; see carry_cost.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
-with first_call as (
-  select message_id, arg_min(tool_name, sequence) as tool_name
-  from tool_calls
-  where message_id is not null
-  group by message_id
-)
 select
-  c.tool_name,
+  r.first_tool_name as tool_name,
   count(distinct r.turn_id) as turns,
   count(*) as requests,
   cast(sum(r.input_tokens) as bigint) as input_tokens,
@@ -52,6 +46,5 @@ select
   min(r.price_basis)
     || case when min(r.price_basis) < max(r.price_basis) then ' and others' else '' end as price_basis
 from v_counted_requests r
-left join first_call c on c.message_id = r.message_id
-group by c.tool_name
-order by cost_usd desc nulls last, c.tool_name
+group by r.first_tool_name
+order by cost_usd desc nulls last, r.first_tool_name

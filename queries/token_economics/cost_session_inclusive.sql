@@ -27,18 +27,17 @@ with place as (
 ),
 turn_cost as (
   select
-    coalesce(o.session_label, r.session_label) as session_label,
+    r.session_label,
     r.turn_id,
     sum(r.cost_usd) as cost_usd,
     count(*) as requests,
     count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced,
     count(case when r.has_usage then 1 end) as with_usage,
     count(case when r.has_usage and r.is_usage_final then 1 end) as final
-  from v_requests_cost r
-  left join v_turn_owner o on o.turn_id = r.turn_id
+  from v_requests r
   where (getvariable('since') is null or r.requested_at >= getvariable('since'))
     and (getvariable('until') is null or r.requested_at < getvariable('until'))
-  group by coalesce(o.session_label, r.session_label), r.turn_id
+  group by r.session_label, r.turn_id
 ),
 own as (
   select
@@ -60,14 +59,10 @@ heir as (
   join place h on h.turn_id = s.thread_id
   where h.session_label <> s.label
 ),
--- An id holds neither quotes nor backslashes, so its place in the text needs no reader of JSON.
 way as (
-  select
-    i.session_label,
-    unnest(string_split(replace(replace(replace(h.ancestry, '", "', '","'), '["', ''), '"]', ''), '","')) as turn_id
+  select i.session_label, w.turn_id
   from heir i
-  join sessions s on s.label = i.session_label
-  join threads h on h.turn_id = s.thread_id
+  join v_session_turns w on w.session_label = i.session_label
 ),
 part as (
   select

@@ -20,20 +20,12 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Computed is the time from the record before, in the same turn, to the first that the log has of the answer.
 -- caveat: An answer may have gone on after its first part: a computed latency makes tokens per second an upper bound.
-with spoken as (
-  select m.id as message_id, b.created_at as before_at
-  from messages m
-  join messages b on b.turn_id = m.turn_id and b.sequence = m.sequence - 1
-  where m.role = 'assistant' and b.role <> 'assistant' and b.created_at between -62135596800000 and 253402214400000
-),
-timed as (
+with timed as (
   select
-    r.model, r.provider, c.situation, r.output_tokens, r.is_usage_final,
+    r.model, r.provider, r.situation, r.output_tokens, r.is_usage_final,
     r.latency_ms is not null as is_reported,
-    coalesce(r.latency_ms, r.requested_at - s.before_at) as latency_ms
+    coalesce(r.latency_ms, r.waited_ms) as latency_ms
   from v_counted_requests r
-  left join spoken s on s.message_id = r.message_id
-  left join turn_context c on c.turn_id = r.turn_id
   where r.kind = 'main' and r.requested_at between -62135596800000 and 253402214400000
 ),
 known as (

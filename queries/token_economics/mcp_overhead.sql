@@ -23,16 +23,10 @@
 -- caveat: A server that was connected and never called is not listed.
 with carried as (
   select
-    t.call_id,
-    t.tool_name,
-    t.status,
-    t.result_tokens,
-    t.is_measured,
-    k.session_label,
-    k.requested_at,
-    cast(t.result_tokens * k.later_read_usd as decimal(38, 12)) as cost_usd
-  from v_result_tokens t
-  join v_carry k on k.message_id = t.message_id
+    call_id, tool_name, status, result_tokens, is_measured, session_label, requested_at,
+    cast(result_tokens * later_read_usd as decimal(38, 12)) as cost_usd
+  from v_counted_calls
+  where later_requests is not null
 ),
 total as (
   select sum(result_tokens) as result_tokens from carried
@@ -40,8 +34,8 @@ total as (
 select
   split_part(c.tool_name, '__', 2) as server,
   count(distinct c.tool_name) as tools_used,
-  count(distinct c.call_id) as calls,
-  count(distinct case when c.status = 'failed' then c.call_id end) as failed_calls,
+  count(*) as calls,
+  count(case when c.status = 'failed' then 1 end) as failed_calls,
   count(distinct c.session_label) as sessions,
   max(c.requested_at) as last_used_at,
   cast(sum(c.result_tokens) as bigint) as result_tokens,

@@ -22,39 +22,17 @@
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
 -- caveat: After a pause longer than the cache lives (5 minutes, or 1 hour), it would have been lost without a switch.
 -- caveat: The model parameter names the new model.
-with request as (
-  select r.id as request_id, o.session_label, r.requested_at, r.seq, r.model, r.context_tokens
-  from requests r
-  join v_turn_owner o on o.turn_id = r.turn_id
-  where r.kind = 'main'
-    and r.model is not null
-    and r.context_tokens between 0 and 1000000000000
-    and r.requested_at between -62135596800000 and 253402214400000
-),
-followed as (
-  select
-    request_id,
-    model,
-    lag(model) over thread as before_model,
-    requested_at - lag(requested_at) over thread as gap_ms,
-    lag(context_tokens) over thread as before_context_tokens
-  from request
-  window thread as (partition by session_label order by requested_at, seq, request_id)
-),
-switch as (
-  select request_id, before_model, gap_ms, before_context_tokens from followed where before_model <> model
-)
 select
   r.session_label,
   r.requested_at as switched_at,
   r.turn_id,
-  b.before_model as from_model,
+  r.before_model as from_model,
   r.model as to_model,
-  b.gap_ms,
+  r.gap_ms,
   r.context_tokens,
-  greatest(least(b.before_context_tokens, r.context_tokens) - coalesce(r.cache_read_tokens, 0), 0) as lost_tokens,
+  greatest(least(r.before_context_tokens, r.context_tokens) - coalesce(r.cache_read_tokens, 0), 0) as lost_tokens,
   cast(
-    greatest(least(b.before_context_tokens, r.context_tokens) - coalesce(r.cache_read_tokens, 0), 0)
+    greatest(least(r.before_context_tokens, r.context_tokens) - coalesce(r.cache_read_tokens, 0), 0)
     * (
       case
         when r.cache_write_1h_tokens > 0 then r.cache_write_1h_price_usd
@@ -65,6 +43,6 @@ select
   ) as lost_usd,
   r.cost_usd,
   r.cost_estimated_usd
-from switch b
-join v_counted_requests r on r.request_id = b.request_id
+from v_counted_requests r
+where r.before_model <> r.model
 order by r.requested_at, r.session_label, r.request_id

@@ -22,13 +22,7 @@
 -- column list_usd_per_million_output_tokens: DOUBLE; the list price of output alone, the highest that applied
 -- column final_share: DOUBLE; share of these requests whose reported output is the final count
 -- caveat: Reported output that is not final is too low, and its price then too high; the likely output is nearer.
-with answer as (
-  select f.message_id, f.text_chars
-  from turns t
-  join message_facts f on f.message_id = t.response_message_id
-  where f.text_chars > 0
-),
-summed as (
+with summed as (
   select
     r.model,
     count(*) as requests,
@@ -36,11 +30,10 @@ summed as (
     sum(r.cost_estimated_usd) as cost_estimated_usd,
     cast(sum(r.output_tokens) as bigint) as output_tokens,
     cast(sum(r.likely_output_tokens) as bigint) as likely_output_tokens,
-    cast(sum(a.text_chars) as bigint) // 4 as answer_tokens,
+    cast(sum(r.answer_chars) as bigint) // 4 as answer_tokens,
     max(r.output_price_usd) as output_price_usd,
     count(case when r.has_final_usage then 1 end) as final_requests
   from v_counted_requests r
-  left join answer a on a.message_id = r.message_id
   where r.cost_usd is not null
   group by r.model
 )

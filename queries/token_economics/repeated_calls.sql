@@ -24,20 +24,20 @@
 -- caveat: Calls without known parameters, and calls whose request is not known, are left out.
 with repeated as (
   select
-    s.call_id, s.tool_name, s.params_hash, s.result_chars, s.session_label, s.status_before, r.request_id,
+    c.call_id, c.tool_name, c.params_hash, c.result_chars, c.session_label, c.status_before, r.request_id,
     r.cost_usd, r.cost_estimated_usd, r.output_tokens, r.is_usage_final,
-    row_number() over (partition by s.call_id order by r.request_id) as place_of_request,
-    row_number() over (partition by r.request_id, s.tool_name order by s.call_id) as place_in_request
-  from v_repeated_calls s
-  join v_counted_requests r on r.message_id = s.message_id
+    row_number() over (partition by r.request_id, c.tool_name order by c.call_id) as place_in_request
+  from v_counted_calls c
+  join v_requests r on r.request_id = c.request_id
+  where c.is_repeat
 )
 select
   tool_name,
   count(distinct session_label || ' ' || params_hash) as distinct_calls,
-  count(distinct call_id) as times,
+  count(*) as times,
   count(distinct session_label) as sessions,
-  count(distinct case when status_before = 'failed' then call_id end) as failed_before,
-  cast(sum(case when place_of_request = 1 then result_chars end) as bigint) as result_chars,
+  count(case when status_before = 'failed' then 1 end) as failed_before,
+  cast(sum(result_chars) as bigint) as result_chars,
   count(distinct request_id) as requests,
   sum(case when place_in_request = 1 then cost_usd end) as cost_usd,
   sum(case when place_in_request = 1 then cost_estimated_usd end) as cost_estimated_usd,

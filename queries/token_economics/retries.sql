@@ -26,22 +26,20 @@
 -- caveat: A request that ends in an error has no usage in the logs; what the client tries again unseen is not known.
 -- caveat: The next try also does work of its own: its cost is an upper bound of what the error cost.
 with error as (
-  select m.id as message_id, m.turn_id, m.created_at as failed_at, m.sequence
-  from message_facts f
-  join messages m on m.id = f.message_id
-  where f.is_error and m.created_at between -62135596800000 and 253402214400000
+  select message_id, turn_id, session_label, failed_at, sequence
+  from v_api_errors
+  where failed_at between -62135596800000 and 253402214400000
 ),
 counted_error as (
-  select e.*, o.session_label
+  select e.*
   from error e
-  join v_turn_owner o on o.turn_id = e.turn_id
-  join sessions s on s.label = o.session_label
-  left join session_context c on c.label = o.session_label
+  join sessions s on s.label = e.session_label
+  left join session_context c on c.label = e.session_label
   left join v_project p on p.turn_id = e.turn_id
   where (getvariable('since') is null or e.failed_at >= getvariable('since'))
     and (getvariable('until') is null or e.failed_at < getvariable('until'))
     and (getvariable('origin') is null or s.origin = getvariable('origin'))
-    and (getvariable('session') is null or o.session_label = getvariable('session'))
+    and (getvariable('session') is null or e.session_label = getvariable('session'))
     and (
       getvariable('project') is null
       or contains(lower(coalesce(p.project, c.project)), lower(getvariable('project')))
@@ -49,23 +47,22 @@ counted_error as (
     and (
       getvariable('tag') is null
       or e.turn_id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
-      or o.session_label in (select entity_id from tags where entity_type = 'sessions' and tag = getvariable('tag'))
+      or e.session_label in (select entity_id from tags where entity_type = 'sessions' and tag = getvariable('tag'))
     )
 ),
 session_error as (
-  select o.session_label, e.message_id, e.turn_id, e.failed_at, e.sequence
+  select e.session_label, e.message_id, e.turn_id, e.failed_at, e.sequence
   from (select distinct session_label from counted_error) s
-  join v_turn_owner o on o.session_label = s.session_label
-  join error e on e.turn_id = o.turn_id
+  join error e on e.session_label = s.session_label
 ),
 session_request as (
   select
-    o.session_label, r.turn_id, r.request_id, r.message_id, r.requested_at, r.seq, r.model, r.context_tokens,
+    r.session_label, r.turn_id, r.request_id, r.message_id, r.requested_at, r.seq, r.model, r.context_tokens,
     r.cache_read_tokens, r.cost_usd, r.cost_estimated_usd
   from (select distinct session_label from counted_error) s
-  join v_turn_owner o on o.session_label = s.session_label
-  join v_requests_cost r on r.turn_id = o.turn_id
+  join v_requests r on r.session_label = s.session_label
   where r.kind = 'main'
+    and r.turn_id is not null
     and r.requested_at between -62135596800000 and 253402214400000
     and (r.message_id is null or r.message_id not in (select message_id from error))
 ),

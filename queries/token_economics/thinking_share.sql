@@ -22,15 +22,13 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Thinking that a client does not log, or only as a signature, is not known: the share is then too small.
 -- caveat: Some models log a summary of their thinking, which is shorter than what was paid for.
-with thought as (
-  select message_id, thinking_chars from message_facts where thinking_chars between 1 and 1000000000000
-),
-request as (
+with request as (
   select
-    r.model, r.output_tokens, r.likely_output_tokens, r.is_usage_final, t.thinking_chars,
+    r.model, r.output_tokens, r.likely_output_tokens, r.is_usage_final,
+    case when r.kind = 'main' and r.thinking_chars between 1 and 1000000000000 then r.thinking_chars end
+      as thinking_chars,
     case when r.reasoning_tokens > 0 then r.reasoning_tokens end as reasoning_tokens
   from v_counted_requests r
-  left join thought t on t.message_id = r.message_id and r.kind = 'main'
 ),
 summed as (
   select

@@ -28,8 +28,8 @@ with summed as (
     sum(t.result_chars) as result_chars,
     sum(t.result_tokens) as result_tokens,
     count(case when t.is_measured then 1 end) as measured_calls
-  from v_result_tokens t
-  where t.message_id in (select message_id from v_counted_requests where message_id is not null)
+  from v_counted_calls t
+  where t.request_id is not null
   group by t.tool_name
 )
 select

@@ -32,58 +32,8 @@ with turn_flag as (
   left join v_abandoned_turns a on a.turn_id = t.id
   where t.status = 'failed' or c.is_interrupted or a.turn_id is not null
 ),
-denied as (
-  select c.message_id, count(*) as calls
-  from permission_decisions d
-  join tool_calls c on c.id = d.call_id
-  where d.outcome in ('not_granted', 'denied_directory', 'denied_mode', 'denied_hook', 'denied_rule', 'denied_user')
-  group by c.message_id
-),
-repeated as (
-  select message_id, count(*) as calls from v_repeated_calls group by message_id
-),
-request as (
-  select
-    r.id as request_id, o.session_label, r.requested_at, r.seq, r.model, r.context_tokens, r.cache_write_1h_tokens
-  from requests r
-  join v_turn_owner o on o.turn_id = r.turn_id
-  where r.kind = 'main' and r.requested_at between -62135596800000 and 253402214400000
-),
-timed as (
-  select
-    request_id,
-    requested_at - lag(requested_at) over thread as gap_ms,
-    model = lag(model) over thread as is_same_model,
-    lag(context_tokens) over thread as before_context_tokens,
-    lag(cache_write_1h_tokens) over thread as before_write_1h_tokens
-  from request
-  window thread as (partition by session_label order by requested_at, seq, request_id)
-),
-paused as (
-  select request_id, before_context_tokens
-  from timed
-  where is_same_model and gap_ms > case when before_write_1h_tokens > 0 then 3600000 else 300000 end
-),
-error as (
-  select o.session_label, m.id, m.created_at as happened_at
-  from message_facts f
-  join messages m on m.id = f.message_id
-  join v_turn_owner o on o.turn_id = m.turn_id
-  where f.is_error
-),
-event as (
-  select session_label, happened_at, 0 as rank, cast(0 as bigint) as seq, id from error
-  union all
-  select r.session_label, r.requested_at, 1, r.seq, r.request_id
-  from (select distinct session_label from error) e
-  join request r on r.session_label = e.session_label
-),
-followed as (
-  select id, rank, lag(rank) over (partition by session_label order by happened_at, rank, seq, id) as rank_before
-  from event
-),
 retry as (
-  select id as request_id from followed where rank = 1 and rank_before = 0
+  select next_request_id as request_id from v_api_errors where next_request_id is not null group by next_request_id
 ),
 flagged as (
   select
@@ -91,11 +41,12 @@ flagged as (
     t.is_failed,
     t.is_interrupted,
     t.is_abandoned,
-    d.calls as denied_calls,
-    r.calls as repeated_calls,
+    c.denied_calls,
+    c.repeated_calls,
     case
-      when p.before_context_tokens is not null
-        then least(p.before_context_tokens, c.context_tokens) - coalesce(c.cache_read_tokens, 0)
+      when c.before_model = c.model
+        and c.gap_ms > case when c.before_write_1h_tokens > 0 then 3600000 else 300000 end
+        then least(c.before_context_tokens, c.context_tokens) - coalesce(c.cache_read_tokens, 0)
     end as lost_tokens,
     case
       when c.cache_write_1h_tokens > 0 then c.cache_write_1h_price_usd
@@ -105,11 +56,9 @@ flagged as (
     f.request_id is not null as is_retry
   from v_counted_requests c
   left join turn_flag t on t.turn_id = c.turn_id
-  left join denied d on d.message_id = c.message_id
-  left join repeated r on r.message_id = c.message_id
-  left join paused p on p.request_id = c.request_id
   left join retry f on f.request_id = c.request_id
-  where coalesce(t.turn_id, d.message_id, r.message_id, p.request_id, f.request_id) is not null
+  where coalesce(t.turn_id, f.request_id) is not null
+    or c.denied_calls > 0 or c.repeated_calls > 0 or c.gap_ms > 300000
 )
 select
   k.class,

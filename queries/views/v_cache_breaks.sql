@@ -25,26 +25,13 @@
 -- column lost_cost_usd: DECIMAL(38,12); these tokens at the price of writing less that of reading; NULL without a price
 -- caveat: Counted as v_counted_requests does; the request before may lie outside the time asked for.
 -- caveat: A request that neither reads nor writes the cache does not use it, and breaks nothing.
-
--- Few requests lose anything: they are found before prices and sessions come to them.
-with loss as (
-  select
-    request_id, gap_ms, before_requested_at, before_model, before_context_tokens, before_write_1h_tokens,
-    least(before_context_tokens, context_tokens) - coalesce(cache_read_tokens, 0) as lost_tokens
-  from v_request_before
+with break as (
+  select *, least(before_context_tokens, context_tokens) - coalesce(cache_read_tokens, 0) as lost_tokens
+  from v_counted_requests
   where before_requested_at is not null
     and coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) > 0
     and least(before_context_tokens, context_tokens) - coalesce(cache_read_tokens, 0)
       >= coalesce(getvariable('min_tokens'), 1024)
-),
-break as (
-  select
-    r.request_id, r.turn_id, r.session_label, r.requested_at, r.model, r.context_tokens, r.cache_read_tokens,
-    r.cache_write_tokens, r.cache_write_5m_tokens, r.cache_write_1h_tokens,
-    r.cache_read_price_usd, r.cache_write_5m_price_usd, r.cache_write_1h_price_usd,
-    b.gap_ms, b.before_requested_at, b.before_model, b.before_context_tokens, b.before_write_1h_tokens, b.lost_tokens
-  from loss b
-  join v_counted_requests r on r.request_id = b.request_id
 ),
 compaction as (
   select o.session_label, t.started_at as compacted_at

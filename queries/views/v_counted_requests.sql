@@ -56,72 +56,50 @@
 -- column origin: VARCHAR; where that session came from
 -- column role: VARCHAR; what kind of agent made it: unified, manager, worker
 -- column turn_status: VARCHAR; how far its turn came
--- column project: VARCHAR; the project of its turn, else of its session
+-- column situation: VARCHAR; the named set of parameters in force
+-- column workspace_path: VARCHAR; the root folder of its turn's workspace
+-- column session_project: VARCHAR; the project that its session names
 -- column quarter_hour: BIGINT; quarters of an hour since 1970, of which every time zone's days are made
 -- column is_unpriced: BOOLEAN; whether tokens are reported that have no price
 -- column unpriced_tokens: BIGINT; its tokens where they have no price
 -- column has_final_usage: BOOLEAN; whether tokens are reported and the output is the final count
+-- column first_tool_name: VARCHAR; the first tool that its message calls
+-- column denied_calls: BIGINT; calls of its message that were denied
+-- column repeated_calls: BIGINT; calls of its message that repeat one of the session with the same parameters
+-- column thinking_chars: BIGINT; length of the thinking in its message
+-- column answer_chars: BIGINT; length of its message's text where that is the answer of the turn
+-- column waited_ms: BIGINT; time since the message before, which the model answered
+-- column gap_ms: BIGINT; time since the request before it
+-- column before_requested_at: BIGINT; when the request before it was made, in Unix ms
+-- column before_model: VARCHAR; the model of the request before
+-- column before_context_tokens: BIGINT; whole input of the request before
+-- column before_write_5m_tokens: BIGINT; what the request before wrote to the cache for 5 minutes
+-- column before_write_1h_tokens: BIGINT; what the request before wrote to the cache for 1 hour
+-- column later_requests: BIGINT; requests of the session after it, until the next compaction
+-- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
+-- column project: VARCHAR; the project of its turn, else of its session
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
-
--- What is known by turn is put together first: there are far fewer turns than requests.
-with tagged_session as (
-  select entity_id as label from tags where entity_type = 'sessions' and tag = getvariable('tag')
+with tagged_turn as (
+  select entity_id as turn_id from tags where entity_type = 'turns' and tag = getvariable('tag') group by entity_id
 ),
--- One row for each turn and session, said by GROUP BY: DuckDB then leaves out a join that a question does not need.
-turn_place as (
-  select
-    t.id as turn_id,
-    any_value(o.session_label) as session_label,
-    any_value(s.origin) as origin,
-    any_value(coalesce(t.role, case when s.is_subagent = 1 then 'worker' else 'unified' end)) as role,
-    any_value(t.status) as status,
-    any_value(coalesce(p.project, c.project)) as project,
-    bool_or(
-      t.id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
-      or coalesce(o.session_label in (select label from tagged_session), false)
-    ) as is_tagged
-  from turns t
-  left join v_turn_owner o on o.turn_id = t.id
-  left join v_project p on p.turn_id = t.id
-  left join sessions s on s.label = o.session_label
-  left join session_context c on c.label = o.session_label
-  group by t.id
-),
-side_place as (
-  select
-    s.label as session_label,
-    any_value(s.origin) as origin,
-    any_value(case when s.is_subagent = 1 then 'worker' else 'unified' end) as role,
-    any_value(c.project) as project,
-    bool_or(s.label in (select label from tagged_session)) as is_tagged
-  from sessions s
-  left join session_context c on c.label = s.label
-  group by s.label
-),
-placed as (
-  select
-    r.* exclude (session_label),
-    coalesce(t.session_label, r.session_label) as session_label,
-    coalesce(t.origin, s.origin) as origin,
-    coalesce(t.role, s.role, 'unified') as role,
-    t.status as turn_status,
-    coalesce(t.project, s.project) as project,
-    cast(floor(r.requested_at / 900000) as bigint) as quarter_hour,
-    r.has_usage and r.cost_usd is null as is_unpriced,
-    case when r.has_usage and r.cost_usd is null then r.context_tokens + coalesce(r.output_tokens, 0) end
-      as unpriced_tokens,
-    r.has_usage and coalesce(r.is_usage_final, false) as has_final_usage,
-    coalesce(t.is_tagged, false) or coalesce(s.is_tagged, false) as is_tagged
-  from v_requests_cost r
-  left join turn_place t on t.turn_id = r.turn_id
-  left join side_place s on s.session_label = case when r.turn_id is null then r.session_label end
+tagged_session as (
+  select entity_id as session_label
+  from tags
+  where entity_type = 'sessions' and tag = getvariable('tag')
+  group by entity_id
 )
-select * exclude (is_tagged)
-from placed
-where (getvariable('since') is null or requested_at >= getvariable('since'))
-  and (getvariable('until') is null or requested_at < getvariable('until'))
-  and (getvariable('model') is null or contains(lower(model), lower(getvariable('model'))))
-  and (getvariable('origin') is null or origin = getvariable('origin'))
-  and (getvariable('session') is null or session_label = getvariable('session'))
-  and (getvariable('project') is null or contains(lower(project), lower(getvariable('project'))))
-  and (getvariable('tag') is null or is_tagged)
+select r.*, coalesce(w.project, r.workspace_path, r.session_project) as project
+from v_requests r
+left join v_workspaces w on w.workspace_path = r.workspace_path
+left join tagged_turn t on t.turn_id = r.turn_id
+left join tagged_session s on s.session_label = r.session_label
+where (getvariable('since') is null or r.requested_at >= getvariable('since'))
+  and (getvariable('until') is null or r.requested_at < getvariable('until'))
+  and (getvariable('model') is null or contains(lower(r.model), lower(getvariable('model'))))
+  and (getvariable('origin') is null or r.origin = getvariable('origin'))
+  and (getvariable('session') is null or r.session_label = getvariable('session'))
+  and (
+    getvariable('project') is null
+    or contains(lower(coalesce(w.project, r.workspace_path, r.session_project)), lower(getvariable('project')))
+  )
+  and (getvariable('tag') is null or t.turn_id is not null or s.session_label is not null)

@@ -13,7 +13,7 @@ import aix
 from aix.ledger.manifest import read_latest
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
-from aix.library.views import create_library_views, read_views, view_folder
+from aix.library.views import create_library_views, library_views
 from tests.library.spark import (
     Rows,
     SparkLedger,
@@ -51,7 +51,7 @@ def duck(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         connection.execute("set TimeZone = 'UTC'")
         create_views(connection, ledger, read_latest(ledger))
-        create_library_views(connection, read_views(view_folder()).values())
+        create_library_views(connection, library_views().values())
         yield connection
 
 
