@@ -1,12 +1,13 @@
 """Kept views: what a view of the library makes of the ledger, written down group by group.
 
-A view says `kept: by family` when each of its rows follows from the rows of one family and from prices. What it makes
-of a group is then a file like those of the tables: a commit makes it for the groups it writes, and for all of them when
-the prices or the views have changed. Whoever reads a view gets the rows of these files, or, where there are none or
-another AIX made them, those that the view's SQL gives: the same rows, only later.
+A view says `kept: by family with TABLE` when each of its rows follows from the rows of one family and from prices, and
+a family without rows in that table gives none. What it makes of a group is then a file like those of the tables: a
+commit makes it for the groups it writes, and for all of them when the prices or the views have changed. Whoever reads a
+view gets the rows of these files, or, where there are none or another AIX made them, those that the view's SQL gives:
+the same rows, only later.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
@@ -41,7 +42,7 @@ def kept_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
     """Return for every view that is kept in a version a SELECT of its rows."""
     if manifest.views_made_by != _made_by(manifest):
         return {}
-    kept = [view for view in library_views().values() if view.is_kept]
+    kept = [view for view in library_views().values() if view.kept_with]
     return {view.name: _select(view, ledger, manifest.views.get(view.name, ())) for view in kept}
 
 
@@ -95,10 +96,10 @@ def _make(
     """Write what each view makes of a group, unless that is nothing."""
     import duckdb
 
-    views = _views_to_keep()
-    tables = tables_named(view.sql for view in views)
-    if not files.keys() & {*tables} - {_PRICES}:
+    views = _views_to_keep(files)
+    if not views:
         return
+    tables = tables_named(view.sql for view in views)
     own = {name: tuple(segments) for name, segments in files.items() if name != _PRICES}
     part = msgspec.structs.replace(version, tables={**own, _PRICES: version.tables.get(_PRICES, ())})
     with (
@@ -108,7 +109,7 @@ def _make(
         connection.execute(f"set temp_directory = {quote_text(str(scratch))}")
         create_views(connection, stage.ledger, part, tables)
         for view in views:
-            if not view.is_kept:
+            if not view.kept_with:
                 create_library_views(connection, [view])
                 continue
             # A table, not a view: what stands on it reads it again.
@@ -119,11 +120,11 @@ def _make(
                 yield view.name, stage.write_view(view.name, rows.schema, chain([first], rows), group)
 
 
-def _views_to_keep() -> list["Query"]:
-    """Return the kept views and those that they stand on, each after its own."""
+def _views_to_keep(tables: Container[str]) -> list["Query"]:
+    """Return the views that give rows where there are these tables, and those they stand on, each after its own."""
     views = library_views()
     needed: set[str] = set()
     for name in reversed(views):
-        if name in needed or views[name].is_kept:
+        if name in needed or views[name].kept_with in tables:
             needed |= {name, *(views[name].names & views.keys())}
     return [view for name, view in views.items() if name in needed]

@@ -10,7 +10,7 @@ The header is the comments at the top, each a line of its own, in this order:
     -- param NAME: TYPE = DEFAULT; meaning       any number; DEFAULT is `none` where nothing stands for no limit
     -- column NAME: SQL TYPE; meaning            one for each column of the result
     -- caveat: …                                 any number
-    -- kept: by family                           of a view only: its rows are kept with the ledger's
+    -- kept: by family with TABLE                of a view only: its rows are kept with the ledger's; none without TABLE
     -- reads: text                               when it reads the texts of messages or calls, and so takes longer
     -- engine: duckdb; reason                    when no other engine can run it
 
@@ -31,6 +31,7 @@ _PARAMETER = re.compile(r"(?P<type>[a-z]+) = (?P<default>[^;]*[^; ]); (?P<meanin
 _COLUMN = re.compile(r"(?P<type>[A-Z][^;]*[^; ]); (?P<meaning>.+)")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORDS = re.compile(r"(?:^|\W)one of (?P<words>[\w-]+(?:(?:, | or )[\w-]+)+)$")
+_KEPT = re.compile(r"by family with (?P<table>[a-z_]+)")
 _COMMENT = re.compile("--.*")
 _WORD = re.compile(r"\w+")
 
@@ -109,8 +110,8 @@ class Query:
     """Whether it reads the texts of messages or calls, which takes longer than all else."""
     only_duckdb: str
     """Why no other engine can run it; empty where others can."""
-    is_kept: bool = False
-    """Of a view: whether each of its rows follows from one family and the prices, and is kept; `aix.ledger.keeping`."""
+    kept_with: str | None = None
+    """Of a view that is kept: the table without which a family gives it no rows; see `aix.ledger.keeping`."""
     invariant: str | None = None
     """Of a check: what it holds the ledger to."""
     severity: str | None = None
@@ -154,8 +155,9 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
     reads, engine = first.get("reads"), first.get("engine", "")
     if reads not in (None, "text"):
         raise _wrong(path, lines, "reads", "the only thing to read is `text`")
-    if first.get("kept", "by family") != "by family":
-        raise _wrong(path, lines, "kept", "rows can only be kept `by family`")
+    kept = _KEPT.fullmatch(first["kept"]) if "kept" in first else None
+    if "kept" in first and not kept:
+        raise _wrong(path, lines, "kept", "it is written `-- kept: by family with TABLE`")
     if engine and not engine.startswith("duckdb; "):
         raise _wrong(path, lines, "engine", "it is written `-- engine: duckdb; reason`")
     return Query(
@@ -171,7 +173,7 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
         tuple(line.value for line in lines if line.key == "caveat"),
         reads_text=reads is not None,
         only_duckdb=engine.removeprefix("duckdb; "),
-        is_kept="kept" in first,
+        kept_with=kept["table"] if kept else None,
         invariant=first.get("invariant"),
         severity=first.get("severity"),
         needs=first.get("needs"),

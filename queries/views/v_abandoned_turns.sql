@@ -4,7 +4,7 @@
 -- grain: turn
 -- column turn_id: VARCHAR; the turn
 -- column is_end: BOOLEAN; whether no turn follows it
--- kept: by family
+-- kept: by family with turns
 with recursive active_head as (
   select distinct thread_id as turn_id from sessions where status = 'active'
 ),

@@ -8,7 +8,7 @@
 -- column failed_at: BIGINT; when it was written, in Unix ms
 -- column sequence: BIGINT; its place in the turn
 -- column next_request_id: VARCHAR; the next request of kind main in the session: the retry; NULL when there is none
--- kept: by family
+-- kept: by family with message_facts
 with error as (
   select m.id as message_id, m.turn_id, o.session_label, m.created_at as failed_at, m.sequence
   from message_facts f

@@ -25,7 +25,7 @@
 -- column later_requests: BIGINT; requests of the session after it, until the next compaction
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- caveat: What else came in between two requests, such as reminders, is counted for the results.
--- kept: by family
+-- kept: by family with tool_calls
 with answering as (
   select
     message_id, request_id, requested_at, model, later_requests, later_read_usd,

@@ -5,8 +5,8 @@
 -- column compaction_turn_id: VARCHAR; the compaction
 -- column turn_id: VARCHAR; a turn before or after it
 -- column distance: BIGINT; -1 is the last turn before it, 1 the first after
--- caveat: After a compaction all branches count, by time; before it only the way that leads to it.
--- kept: by family
+-- caveat: After a compaction all branches count, by depth and time; before it only the way that leads to it.
+-- kept: by family with compactions
 with way as (
   select c.turn_id, min(w.session_label) as session_label, min(w.position) as position
   from compactions c
@@ -26,9 +26,10 @@ after as (
   select
     s.compaction_turn_id,
     s.turn_id,
-    row_number() over (partition by s.compaction_turn_id order by t.started_at, s.turn_id) as distance
+    row_number() over (partition by s.compaction_turn_id order by h.depth, t.started_at, s.turn_id) as distance
   from v_turn_stretches s
   join turns t on t.id = s.turn_id
+  join threads h on h.turn_id = s.turn_id
   where t.turn_type <> 'compaction'
 )
 select compaction_turn_id, turn_id, distance from before

@@ -52,7 +52,7 @@
 -- column next_compaction_turn_id: VARCHAR; the next compaction on the way on; the earliest where ways part
 -- column next_compacted_at: BIGINT; when that was, in Unix ms
 -- caveat: The log of a summarising call exists for few compactions; elsewhere its cost can only be estimated.
--- kept: by family
+-- kept: by family with compactions
 with compaction as (
   select
     c.*,

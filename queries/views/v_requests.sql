@@ -72,7 +72,7 @@
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
 -- caveat: Before and after are requests of kind main with usage, in order of time, abandoned branches included.
--- kept: by family
+-- kept: by family with requests
 with spoken as (
   select m.id as message_id, b.created_at as before_at
   from messages m

@@ -5,7 +5,7 @@
 -- column session_label: VARCHAR; the session
 -- column turn_id: VARCHAR; a turn on the way to its head
 -- column position: BIGINT; its place on the way, from 1
--- kept: by family
+-- kept: by family with sessions
 with way as (
   -- An id holds neither quotes nor backslashes, so its place in the text needs no reader of JSON.
   select

@@ -4,5 +4,5 @@
 -- grain: turn with messages
 -- column turn_id: VARCHAR; the turn
 -- column messages: BIGINT; its messages
--- kept: by family
+-- kept: by family with messages
 select turn_id, count(*) as messages from messages group by turn_id

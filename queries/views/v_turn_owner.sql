@@ -4,7 +4,7 @@
 -- grain: turn
 -- column turn_id: VARCHAR; the turn
 -- column session_label: VARCHAR; of the sessions whose logs hold the turn, the one that began first
--- kept: by family
+-- kept: by family with session_turns
 with beginning as (
   select session_label, min(changed_at) as began_at from session_history group by session_label
 ),

@@ -4,7 +4,7 @@
 -- grain: turn after a compaction
 -- column turn_id: VARCHAR; the turn
 -- column compaction_turn_id: VARCHAR; the last compaction before it
--- kept: by family
+-- kept: by family with compactions
 with compacted_session as (
   select distinct w.session_label
   from v_session_turns w
