@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
+    from aix.ledger.streaming import Parameters
     from aix.library.query import Query
     from aix.library.values import Variable
     from aix.reading.names import Named
-    from aix.reading.result import Parameters, Result
+    from aix.reading.result import Result
 
 
 class Ledger:
