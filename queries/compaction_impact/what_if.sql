@@ -26,6 +26,7 @@
 -- column basis: VARCHAR; of all that is said of then: estimated
 -- caveat: Each request adds what it really added; only what it carries along differs, priced as read from the cache.
 -- caveat: Real compactions are undone: what one cut is carried on. Each supposed one cuts the context from at to after.
+-- caveat: One before a session's first own request, which summarises another session's history, stays as it was.
 -- caveat: A supposed compaction reads the context, writes a summary, and writes anew as much as the median of the ledger.
 -- caveat: Prices are those of the real request: a larger context may cost more, or not fit the window at all.
 -- caveat: What a model forgets, does again or does better with less context is not counted.
@@ -57,21 +58,12 @@ main as (
   from v_counted_requests
   where kind = 'main' and has_usage
 ),
-real as (
-  select
-    session_label,
-    count(*) as compactions,
-    sum(summarise_cost_usd) as summarise_usd,
-    sum(rebuild_premium_usd) as premium_usd
-  from v_compaction_costs
-  group by session_label
-),
 -- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
 concerned as (
   select m.session_label
   from main m
   cross join setting s
-  left join real c on c.session_label = m.session_label
+  left join (select distinct session_label from v_compaction_costs) c on c.session_label = m.session_label
   group by m.session_label, s.at_tokens, s.is_never
   having count(c.session_label) > 0 or (not s.is_never and max(m.context_tokens) > s.at_tokens)
 ),
@@ -89,6 +81,19 @@ spaced as (
     lag(context_tokens) over thread as before_context_tokens
   from stretched
   window thread as (partition by session_label order by requested_at, seq, request_id)
+),
+-- What was summarised before a session's first request is another session's, and stays summarised.
+real as (
+  select
+    c.session_label,
+    count(*) as compactions,
+    count(h.session_label) as kept_compactions,
+    sum(c.summarise_cost_usd) as summarise_usd,
+    sum(case when h.session_label is null then c.summarise_cost_usd end) as undone_summarise_usd,
+    sum(case when h.session_label is null then c.rebuild_premium_usd end) as undone_premium_usd
+  from v_compaction_costs c
+  left join spaced h on h.session_label = c.session_label and h.compaction_turn_id = c.turn_id and h.place = 1
+  group by c.session_label
 ),
 undone as (
   select
@@ -170,12 +175,17 @@ select
   s.requests,
   s.unpriced_requests,
   coalesce(c.compactions, 0) as compactions_now,
-  s.compactions_then,
+  s.compactions_then + coalesce(c.kept_compactions, 0) as compactions_then,
   s.peak_now_tokens,
   cast(s.peak_then_tokens as bigint) as peak_then_tokens,
   cast(s.cost_usd + coalesce(c.summarise_usd, 0) as decimal(38, 12)) as cost_now_usd,
-  cast(s.cost_usd + s.more_usd - coalesce(c.premium_usd, 0) as decimal(38, 12)) as cost_then_usd,
-  cast(s.more_usd - coalesce(c.premium_usd, 0) - coalesce(c.summarise_usd, 0) as decimal(38, 12)) as difference_usd,
+  cast(
+    s.cost_usd + coalesce(c.summarise_usd, 0)
+    + (s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0))
+    as decimal(38, 12)
+  ) as cost_then_usd,
+  cast(s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0) as decimal(38, 12))
+    as difference_usd,
   'estimated' as basis
 from summed s
 left join real c on c.session_label = s.session_label
