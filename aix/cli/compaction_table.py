@@ -1,15 +1,14 @@
 """`aix compactions` for people: one line for each, with a bar for how much of the context it freed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from typing import Any
 
 from aix.formats import Listing, ListingColumn
 from aix.formats.bars import bar
 from aix.formats.people import local_time, one_line, per_cent, short_count
-from aix.reading.compaction_search import count_microcompactions, titles_of_sessions
+from aix.reading.compaction_search import count_microcompactions, names_of_sessions
 from aix.reading.ledger import Ledger
-from aix.reading.session_search import first_prompts, names_to_type
 
 _NOTHING = "–"
 _TURN_CHARACTERS = 8
@@ -59,14 +58,15 @@ def _they(count: int) -> str:
 
 def _lines(ledger: Ledger, rows: Sequence[Row], zone: tzinfo) -> Iterator[Sequence[object]]:
     labels = sorted({row["session_label"] for row in rows if row["session_label"]})
-    names = _names(ledger, labels)
+    names = names_of_sessions(ledger, labels)
     for row in rows:
         before, after = row["tokens_before"], row["tokens_after"]
         freed = None if not before or after is None else (before - after) / before
         yield (
             row["turn_id"][:_TURN_CHARACTERS],
             local_time(row["compacted_at"], zone),
-            ("↳ " if row["is_subagent"] else "") + names.get(row["session_label"], _NOTHING),
+            ("↳ " if row["is_subagent"] else "")
+            + one_line(names.get(row["session_label"], _NOTHING), _TITLE_CHARACTERS),
             row["trigger"] or "unknown",
             row["evidence"] + (", unresolved" if row["is_unresolved"] else ""),
             None if before is None else short_count(before),
@@ -77,12 +77,3 @@ def _lines(ledger: Ledger, rows: Sequence[Row], zone: tzinfo) -> Iterator[Sequen
             row["requests_after"],
             "mid-task" if row["is_mid_task"] else _NOTHING,
         )
-
-
-def _names(ledger: Ledger, labels: list[str]) -> dict[str, str]:
-    """Name each session by its title, else by its first prompt, else as `aix show` finds it."""
-    if not labels:
-        return {}
-    short: Iterable[tuple[str, str]] = ((label, names_to_type(ledger)[label]) for label in labels)
-    known = dict(short) | first_prompts(ledger, labels) | titles_of_sessions(ledger, labels)
-    return {label: one_line(name, _TITLE_CHARACTERS) for label, name in known.items()}

@@ -1,6 +1,5 @@
 """`aix compactions`."""
 
-from datetime import tzinfo
 from pathlib import Path
 
 import click
@@ -22,6 +21,7 @@ from aix.transcript.view import View
 
 _TRIGGERS = (*TABLES["compactions"].column("trigger").words, "unknown")
 _SHOWN_CHARACTERS = 20_000
+_IN_DETAIL = ("table", "markdown", "json")
 
 
 @click.command(cls=Command)
@@ -70,7 +70,12 @@ def command(
         if parameters.keys() - {TIMEZONE} or trigger or limit:
             raise click.UsageError("One compaction is shown whole: there is nothing to choose.")
         found = find_compaction(opened, named.key)
-        _show_in_detail(ctx, read_detail(opened, found, limit=WHOLE if full else _SHOWN_CHARACTERS), zone)
+        if (chosen := _chosen_format(ctx)) in _IN_DETAIL:
+            limit = WHOLE if full or chosen == "json" else _SHOWN_CHARACTERS
+            _show_in_detail(
+                read_detail(opened, found, limit=limit), View(zone, is_full=full), chosen, ctx.params["path"]
+            )
+            ctx.exit()
         return found.listing()
     if full:
         raise click.UsageError("--full is for one compaction: name its turn.")
@@ -92,19 +97,14 @@ def command(
     )
 
 
-def _show_in_detail(ctx: click.Context, detail: Detail, zone: tzinfo) -> None:
-    """Write it and end, unless the user wants a format that has lines only."""
+def _chosen_format(ctx: click.Context) -> str:
     path: Path | None = ctx.params["path"]
     by_suffix = SUFFIXES.get(path.suffix.lower(), "table") if path else "table"
-    chosen = "json" if ctx.params["as_json"] else ctx.params["output_format"] or by_suffix
-    view = View(zone, is_full=ctx.params["full"])
-    match chosen:
-        case "table":
-            emit_paragraphs(detail_paragraphs(detail, view), path)
-        case "markdown":
-            emit_lines(detail_markdown(detail, view), path)
-        case "json":
-            emit_lines([detail_json(detail)], path)
-        case _:
-            return
-    ctx.exit()
+    return "json" if ctx.params["as_json"] else ctx.params["output_format"] or by_suffix
+
+
+def _show_in_detail(detail: Detail, view: View, chosen: str, path: Path | None) -> None:
+    if chosen == "table":
+        emit_paragraphs(detail_paragraphs(detail, view), path)
+    else:
+        emit_lines([detail_json(detail)] if chosen == "json" else detail_markdown(detail, view), path)

@@ -92,10 +92,13 @@ def _lines(rows: Sequence[Row], zone: tzinfo) -> Iterator[Sequence[object]]:
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     reported = next((row["context_tokens"] for row in rows if row["part"] == "this"), None)
-    unlogged = next((row["tokens"] for row in rows if row["part"] == "unlogged"), None)
+    unlogged = next((row["tokens"] or 0 for row in rows if row["part"] == "unlogged"), 0)
     if reported is None:
         yield "no request of this turn reports its context, so nobody knows what else the model saw"
-    elif unlogged is not None:
+    elif unlogged < 0:
+        yield (
+            f"the context of this turn as reported: {reported:,} tokens; the parts come to {-unlogged:,} more:"
+            " a compaction can keep less than a whole turn, and estimates err"
+        )
+    else:
         yield f"the context of this turn as reported: {reported:,} tokens; {unlogged:,} of them are in no log"
-    if unlogged is not None and unlogged < 0:
-        yield "the parts come to more than was sent: a compaction can keep less than a whole turn, and estimates err"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from aix.library.values import bind
 from aix.library.views import library_views
+from aix.reading.session_search import first_prompts, names_to_type
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -56,6 +57,8 @@ def count_microcompactions(ledger: "Ledger", parameters: Mapping[str, object]) -
     return int(count)
 
 
-def titles_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
-    """Return the titles of those of these sessions that have one."""
-    return dict(ledger.sql(_TITLES, [labels]).rows())
+def names_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
+    """Return what people call these sessions: the title, else the first prompt, else the shortest name to type."""
+    to_type = names_to_type(ledger)
+    names = {label: to_type.get(label, label) for label in labels}
+    return names | first_prompts(ledger, labels) | dict(ledger.sql(_TITLES, [labels]).rows())

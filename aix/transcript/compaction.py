@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aix.errors import NotCompactionError
-from aix.reading.compaction_search import COUNTED, titles_of_sessions
+from aix.reading.compaction_search import COUNTED, names_of_sessions
 from aix.transcript.batch import fetch
 from aix.transcript.model import Excerpt
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 FIRST_REQUESTS = 5
+_OF_PART = ("part", "turn_id", "started_at", "beginning", "tool_calls", "tokens", "basis")
 _COMPACTION = f"select * from {COUNTED} where turn_id = $1"  # noqa: S608 - made of a name
 _NEAR = """
     select c.turn_id
@@ -112,7 +113,8 @@ class Detail:
 
     compaction: dict[str, Any]
     """Its row of the list."""
-    title: str | None
+    session_name: str | None
+    """What people call its session: the title, else the first prompt."""
     before: tuple[Part, ...]
     unlogged_tokens: int | None
     """What the parts before it leave of the context: system prompt, tools, and what estimates miss."""
@@ -148,7 +150,7 @@ def read_detail(ledger: "Ledger", found: "Result", *, limit: int) -> Detail:
     label = row["session_label"]
     return Detail(
         row,
-        titles_of_sessions(ledger, [label]).get(label) if label else None,
+        names_of_sessions(ledger, [label])[label] if label else None,
         before,
         next((part["tokens"] for part in parts if part["part"] == "unlogged"), None),
         Excerpt(stored["summary"], stored["characters"]),
@@ -162,6 +164,5 @@ def _before(rows: Sequence[dict[str, Any]], first_kept: str | None) -> tuple[Par
     is_kept = False
     for row in rows:
         is_kept = is_kept or row["turn_id"] == first_kept
-        names = ("part", "turn_id", "started_at", "beginning", "tool_calls", "tokens", "basis")
-        parts.append(Part(*(row[name] for name in names), is_kept=is_kept))
+        parts.append(Part(**{name: row[name] for name in _OF_PART}, is_kept=is_kept))
     return tuple(parts)

@@ -22,6 +22,7 @@ _TURN_CHARACTERS = 8
 _BEGINNING_CHARACTERS = 72
 _NAME_CHARACTERS = 200
 _NOT_SAID = "unknown"
+_EVIDENCE = {"boundary": "the log marks it", "summary_only": "the log holds nothing of it but the summary"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def detail_json(detail: Detail) -> str:
 
 def _title(detail: Detail) -> str:
     row = detail.compaction
-    return f"compaction {row['turn_id']} · {one_line(detail.title or row['session_label'] or '', _NAME_CHARACTERS)}"
+    return f"compaction {row['turn_id']} · {one_line(detail.session_name or _NOT_SAID, _NAME_CHARACTERS)}"
 
 
 def _blocks(detail: Detail, view: View) -> Iterator[_Block]:
@@ -76,8 +77,9 @@ def _blocks(detail: Detail, view: View) -> Iterator[_Block]:
     yield _Block(f"context before · {_tokens(row['tokens_before'])}", tuple(_before(detail, view)))
     size = f"{_counted(row['summary_chars'] or 0, 'character')}, {_tokens(row['summary_tokens'])}"
     yield _Block(f"summary · {size}", quote=detail.summary)
-    kept = tuple(_part_line(part, view.zone) for part in detail.kept)
-    yield _Block(f"kept · {_counted(len(kept), 'turn')}", kept)
+    if detail.kept:
+        kept = tuple(_part_line(part, view.zone) for part in detail.kept)
+        yield _Block(f"kept · {_counted(len(kept), 'turn')}", kept)
     yield _Block(f"context after · {_tokens(row['tokens_after'])}", tuple(_after(detail, view.zone)))
     if detail.files:
         yield _Block("files of the summarised turns", tuple(_files(detail, view)))
@@ -91,7 +93,7 @@ def _facts(detail: Detail, zone: tzinfo) -> Iterator[tuple[str, str]]:
     if row["project"]:
         yield f"project: {one_line(row['project'], _NAME_CHARACTERS)}", ""
     yield f"trigger: {row['trigger'] or _NOT_SAID}", "" if row["trigger"] else "the log does not say"
-    yield f"evidence: {row['evidence']}", "how the log shows it"
+    yield f"evidence: {row['evidence']}", _EVIDENCE.get(row["evidence"], "")
     yield "where: " + ("mid-task, it cut a turn that went on" if row["is_mid_task"] else "between two turns"), ""
     yield f"model: {one_line(row['model'], _NAME_CHARACTERS)}", "that of the request before" * row["is_model_inferred"]
     yield f"tokens before: {_exact(row['tokens_before'])}", _before_basis(detail)
@@ -99,6 +101,7 @@ def _facts(detail: Detail, zone: tzinfo) -> Iterator[tuple[str, str]]:
     if row["messages_tokens_after"] is not None:
         yield f"messages alone after: {_exact(row['messages_tokens_after'])}", "stated by the log"
     yield f"turns summarised: {_exact(row['turns_summarized'])}", "history not on disk" * row["is_unresolved"]
+    yield f"turns kept: {row['kept_turns']}", ""
     if row["duration_ms"] is not None:
         bound = "at most: it includes what the user waited" if row["is_duration_upper_bound"] else "stated by the log"
         yield f"took: {short_duration(row['duration_ms'])}", bound
