@@ -71,10 +71,8 @@ def command(
             raise click.UsageError("One compaction is shown whole: there is nothing to choose.")
         found = find_compaction(opened, named.key)
         if (chosen := _chosen_format(ctx)) in _IN_DETAIL:
-            limit = WHOLE if full or chosen == "json" else _SHOWN_CHARACTERS
-            _show_in_detail(
-                read_detail(opened, found, limit=limit), View(zone, is_full=full), chosen, ctx.params["path"]
-            )
+            detail = read_detail(opened, found, limit=WHOLE if full or chosen == "json" else _SHOWN_CHARACTERS)
+            _show_in_detail(detail, View(zone, is_full=full), chosen, ctx.params["path"])
             ctx.exit()
         return found.listing()
     if full:
