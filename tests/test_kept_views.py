@@ -28,7 +28,6 @@ from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views
 from tests.conversations import context, request, turn
 from tests.deliveries import deliver
-from tests.sample_ledger import SAMPLE_ROWS
 from tests.test_groups import conversation
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -108,9 +107,9 @@ def view_files(version: Manifest) -> dict[str | None, set[Segment]]:
     }
 
 
-def read_all(ledger: Path) -> Rows:
+def rows_read(ledger: Path, *names: str) -> Rows:
     with aix.open(ledger) as opened:
-        return {name: Counter(opened.sql(f"from {name}").rows()) for name in KEPT}
+        return {name: Counter(opened.sql(f"from {name}").rows()) for name in names}
 
 
 def strip(ledger: Path) -> None:
@@ -149,28 +148,29 @@ def set_own_prices(world: World) -> None:
 
 
 def join_another_ledger(world: World) -> None:
-    join_ledger(world.ledger, FIXTURES / "ledgers" / "schema_2")
+    other = world.ledger.with_name("other")
+    deliver(other, conversation("apart", 2), conversation("other"))
+    join_ledger(world.ledger, other)
 
 
 def bring_prices_as_rows(world: World) -> None:
     price = {"provider": "", "model": "claude-next", "variant": "standard", "valid_from": 0, "valid_to": 2**62}
     tier = {"tier_start_tokens": 0, "tier_end_tokens": 2**62, "input_usd": 1, "output_usd": 1, "price_basis": "told"}
-    deliver(world.ledger, {"requests": [request("r", None, 1, model="claude-next", input_tokens=1)]})
-    deliver(world.ledger, {"model_prices": [{**price, **tier}]})
+    requests = [request("r", None, 1, model="claude-next", input_tokens=1)]
+    deliver(world.ledger, {"requests": requests, "model_prices": [{**price, **tier}]})
 
 
-def bring_requests_of_no_session_and_a_new_model(world: World) -> None:
+def bring_requests_of_no_session_and_a_new_model_at_the_same_time(world: World) -> None:
     values = {"kind": "main", "model": "gpt-4o", "provider": "openai", "input_tokens": 1}
-    for name in ("one", "two"):
+
+    def bring(name: str) -> None:
         rows = [request(f"r-{place}-{name}", place, 1_770_000_000_000, **values) for place in (f"t-{name}", None)]
         deliver(world.ledger, {"turns": [turn(f"t-{name}")], "turn_context": [context(f"t-{name}")], "requests": rows})
+
+    with ThreadPoolExecutor(2) as writers:
+        list(writers.map(bring, ("one", "two")))
     priced = aix.open(world.ledger).sql("select count(cost_usd) from v_requests where model = 'gpt-4o'")
     assert priced.rows() == [(4,)]
-
-
-def write_twice_at_a_time(world: World) -> None:
-    with ThreadPoolExecutor(2) as threads:
-        list(threads.map(lambda name: deliver(world.ledger, conversation(name)), ("one", "two")))
 
 
 CHANGES = [
@@ -181,8 +181,7 @@ CHANGES = [
     set_own_prices,
     join_another_ledger,
     bring_prices_as_rows,
-    bring_requests_of_no_session_and_a_new_model,
-    write_twice_at_a_time,
+    bring_requests_of_no_session_and_a_new_model_at_the_same_time,
 ]
 
 
@@ -212,7 +211,7 @@ def test_every_kept_view_has_rows_in_several_groups(world: World) -> None:
 
 def test_all_ways_of_reading_give_the_same_rows(world: World) -> None:
     expected = rows_by_sql(world.ledger)
-    assert read_all(world.ledger) == expected
+    assert rows_read(world.ledger, *KEPT) == expected
     with duckdb.connect(str(world.ledger / CATALOG), read_only=True) as plain:
         assert {name: Counter(plain.table(name).fetchall()) for name in KEPT} == expected
         text = plain.execute("select sql from duckdb_views() where view_name = 'v_requests'").fetchall()[0][0]
@@ -220,7 +219,7 @@ def test_all_ways_of_reading_give_the_same_rows(world: World) -> None:
 
 
 def test_vacuum_leaves_the_files_of_the_newest_version_and_no_others(world: World) -> None:
-    tag_a_session(world)
+    deliver(world.ledger, conversation("apart", 2))
     collect(world.ledger, 0)
     newest = read_latest(world.ledger)
     assert {f"data/{path.name}" for path in (world.ledger / "data").iterdir()} == files_of(newest)
@@ -228,10 +227,11 @@ def test_vacuum_leaves_the_files_of_the_newest_version_and_no_others(world: Worl
 
 
 def test_a_ledger_without_kept_views_reads_the_same_and_gets_them_in_a_run_without_news(world: World) -> None:
-    expected = read_all(world.ledger)
+    names = ("v_requests", "v_calls")
+    expected, expected_here = kept_rows(world.ledger), rows_read(world.ledger, *names)
     strip(world.ledger)
     stripped = read_latest(world.ledger)
-    assert read_all(world.ledger) == expected
+    assert rows_read(world.ledger, *names) == expected_here
     renewed = world.load()
     assert renewed.version == stripped.version + 1
     assert renewed.tables == stripped.tables
@@ -261,11 +261,11 @@ def test_a_view_that_fails_stops_no_commit(name: str, sql: str, world: World, mo
     before = set((world.ledger / "data").iterdir())
     views = library_views()
     monkeypatch.setattr(keeping, "library_views", lambda: {**views, name: replace(views[name], sql=sql)})
-    deliver(world.ledger, SAMPLE_ROWS)
+    deliver(world.ledger, conversation("new"))
     assert read_latest(world.ledger).views == kept_selects(world.ledger, read_latest(world.ledger)) == {}
     assert not [path for path in set((world.ledger / "data").iterdir()) - before if path.name.startswith("v_")]
     monkeypatch.undo()
-    tag_a_session(world)
+    deliver(world.ledger, conversation("newer"))
     assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
 
 
