@@ -89,16 +89,18 @@ def test_tokens_of_a_summary_are_those_its_own_call_reports(compacted: Path) -> 
 
 def test_the_total_ends_at_what_the_first_request_reports(compacted: Path) -> None:
     ledger = aix.open(compacted)
-    first = ledger.sql(
-        "select turn_id, arg_min(context_tokens, seq) from v_requests where kind = 'main' and has_usage group by all"
-    ).rows()
-    assert len(first) > 15
-    for turn_id, tokens in first:
+    after = ledger.sql("select turn_id, after_request_id, after_context_tokens from v_compactions").rows()
+    known = [(request_id, tokens) for _, request_id, tokens in after if request_id]
+    assert len(known) == 10
+    for request_id, tokens in known[::3]:
+        [(turn_id,)] = ledger.sql("select turn_id from requests where id = $1", [request_id])
         assert ledger.context(turn_id).rows()[-1][-2] == tokens
 
 
-def small_conversation(ledger: Path) -> Path:
-    """Four turns: what the first says is long, the second calls a tool, the third made no request."""
+@pytest.fixture(scope="module")
+def conversation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a ledger of four turns: the first calls a tool, the second makes two requests, the third none."""
+    ledger = tmp_path_factory.mktemp("conversation") / "ledger"
     deliver(
         ledger,
         {
@@ -127,8 +129,7 @@ def small_conversation(ledger: Path) -> Path:
     return ledger
 
 
-def test_tokens_are_measured_between_requests_and_else_estimated(tmp_path: Path) -> None:
-    ledger = small_conversation(tmp_path / "ledger")
+def test_tokens_are_measured_between_requests_and_else_estimated(conversation: Path) -> None:
     expected = [
         ("later", "turn-1", 25, "estimated", 25),  # (41 + 40 + 2 + 17) / 4
         ("later", "turn-2", 200, "measured", 225),  # 1,200 - 1,000
@@ -136,26 +137,24 @@ def test_tokens_are_measured_between_requests_and_else_estimated(tmp_path: Path)
         ("this", "turn-4", 2, "estimated", 237),  # the turn before it reports nothing
         ("unlogged", None, 1_763, "computed", 2_000),
     ]
-    assert parts(ledger, "turn-4") == expected
-    assert parts(ledger, "log:s") == expected
+    assert parts(conversation, "turn-4") == expected
+    assert parts(conversation, "log:s") == expected
 
 
 def test_a_turn_without_a_request_leaves_unknown_what_else_was_seen(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    conversation: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ledger = small_conversation(tmp_path / "ledger")
-    run_here("context", "turn-3", "--json", "--ledger", str(ledger))
+    run_here("context", "turn-3", "--json", "--ledger", str(conversation))
     captured = capsys.readouterr()
     rows = json.loads(captured.out)
     assert [row["tokens"] for row in rows] == [25, 200, 10, None]
     assert captured.err.startswith("aix: no request of this turn reports its context")
-    run_here("context", "turn-3", "--ledger", str(ledger))
+    run_here("context", "turn-3", "--ledger", str(conversation))
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_a_name_that_means_no_turn_or_several_is_refused(tmp_path: Path) -> None:
-    ledger = small_conversation(tmp_path / "ledger")
+def test_a_name_that_means_no_turn_or_several_is_refused(conversation: Path) -> None:
     with pytest.raises(UnknownSessionError, match="no session or turn named 'nobody'"):
-        run_here("context", "nobody", "--ledger", str(ledger))
+        run_here("context", "nobody", "--ledger", str(conversation))
     with pytest.raises(AmbiguousNameError):
-        run_here("context", "turn", "--ledger", str(ledger))
+        run_here("context", "turn", "--ledger", str(conversation))
