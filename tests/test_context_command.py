@@ -99,7 +99,7 @@ def test_the_total_ends_at_what_the_first_request_reports(compacted: Path) -> No
 
 @pytest.fixture(scope="module")
 def conversation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a ledger of four turns: the first calls a tool, the second makes two requests, the third none."""
+    """Give a ledger of four turns: the first two make two requests each, the third none, and calls a tool."""
     ledger = tmp_path_factory.mktemp("conversation") / "ledger"
     deliver(
         ledger,
@@ -115,11 +115,12 @@ def conversation(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "message_facts": [
                 {"message_id": f"m-{n}", "text_chars": chars} for n, chars in ((1, 41), (2, 40), (3, 40), (4, 8))
             ],
-            "tool_calls": [call("c-1", "turn-1")],
+            "tool_calls": [call("c-1", "turn-3")],
             "tool_call_facts": [{"call_id": "c-1", "params_bytes": 2, "result_chars": 17}],
             "requests": [
-                request("r-1", "turn-1", 1, input_tokens=1_000),
-                request("r-2", "turn-2", 2, input_tokens=1_500),
+                request("r-0", "turn-1", 1, input_tokens=700, seq=0),
+                request("r-1", "turn-1", 2, input_tokens=1_000, seq=1),
+                request("r-2", "turn-2", 2, input_tokens=1_500, seq=0),
                 request("r-3", "turn-2", 3, input_tokens=1_200, seq=1),
                 request("r-4", "turn-4", 4, input_tokens=2_000),
             ],
@@ -131,11 +132,11 @@ def conversation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_tokens_are_measured_between_requests_and_else_estimated(conversation: Path) -> None:
     expected = [
-        ("later", "turn-1", 25, "estimated", 25),  # (41 + 40 + 2 + 17) / 4
-        ("later", "turn-2", 200, "measured", 225),  # 1,200 - 1,000
-        ("later", "turn-3", 10, "estimated", 235),
-        ("this", "turn-4", 2, "estimated", 237),  # the turn before it reports nothing
-        ("unlogged", None, 1_763, "computed", 2_000),
+        ("later", "turn-1", 311, "measured", 311),  # 1,000 - 700, and 41 / 4 for the prompt
+        ("later", "turn-2", 200, "measured", 511),  # 1,200 - 1,000
+        ("later", "turn-3", 15, "estimated", 526),  # (40 + 2 + 17) / 4
+        ("this", "turn-4", 2, "estimated", 528),  # the turn before it reports nothing
+        ("unlogged", None, 1_472, "computed", 2_000),
     ]
     assert parts(conversation, "turn-4") == expected
     assert parts(conversation, "log:s") == expected
@@ -147,7 +148,7 @@ def test_a_turn_without_a_request_leaves_unknown_what_else_was_seen(
     run_here("context", "turn-3", "--json", "--ledger", str(conversation))
     captured = capsys.readouterr()
     rows = json.loads(captured.out)
-    assert [row["tokens"] for row in rows] == [25, 200, 10, None]
+    assert [row["tokens"] for row in rows] == [311, 200, 10, None]
     assert captured.err.startswith("aix: no request of this turn reports its context")
     run_here("context", "turn-3", "--ledger", str(conversation))
     assert "\x1b" not in capsys.readouterr().out
