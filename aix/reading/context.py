@@ -42,7 +42,9 @@ CONTEXT_OF_TURN = """
     request as (
       select
         r.turn_id, r.context_tokens,
-        row_number() over (partition by r.turn_id order by r.seq nulls last, r.requested_at, r.request_id) as from_first,
+        row_number() over (
+          partition by r.turn_id order by r.seq nulls last, r.requested_at, r.request_id
+        ) as from_first,
         row_number() over (
           partition by r.turn_id order by r.seq desc nulls first, r.requested_at desc, r.request_id desc
         ) as from_last
