@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.ledger.manifest import Manifest, Segment, groups_of
+from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, groups_of
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views, read_files, tables_named
 from aix.library.views import create_library_views, library_views, library_views_digest
@@ -97,7 +97,7 @@ def _make(
 
     views = _views_to_keep()
     tables = tables_named(view.sql for view in views)
-    if not files.keys() & {*tables} - {_PRICES}:
+    if not files.keys() & {*tables} - {*PRICE_TABLES}:
         return
     own = {name: tuple(segments) for name, segments in files.items() if name != _PRICES}
     part = msgspec.structs.replace(version, tables={**own, _PRICES: version.tables.get(_PRICES, ())})
