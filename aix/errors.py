@@ -9,6 +9,7 @@
     │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   │   └── AmbiguousQueryError    several packs have a query of that name
+    │   ├── NotCompactionError     the turn is there, and is no compaction
     │   ├── ParameterError         a parameter of a query cannot have that value
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
@@ -158,6 +159,23 @@ class AmbiguousQueryError(AmbiguousNameError):
 
     def __str__(self) -> str:
         return f"several packs have a query named {self.name!r}"
+
+
+class NotCompactionError(UsageError):
+    """The turn is there, and is no compaction; `near` are those of its session."""
+
+    def __init__(self, turn_id: str, near: tuple[str, ...]) -> None:
+        self.turn_id = turn_id
+        self.near = near
+
+    def __str__(self) -> str:
+        return f"the turn {self.turn_id} is no compaction"
+
+    @property
+    def remedy(self) -> str:
+        """Name those of its session, and the command that shows any turn's context."""
+        near = f"its session has {', '.join(self.near)}" if self.near else "its session has none"
+        return f"{near}; `aix context {self.turn_id}` shows what the model saw at this turn"
 
 
 class ParameterError(UsageError):

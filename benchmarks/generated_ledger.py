@@ -3,8 +3,9 @@
     python -m benchmarks.generated_ledger LEDGER --messages 1000000 [--without-texts]
 
 Generated logs are imported once, into a pattern; the ledger consists of copies of it, each with ids and times of its
-own, in files as large as those that imports leave. The pattern also gets what generated logs lack: several branches,
-and sessions that were forked from others.
+own, in groups of files as large as those that imports leave. The pattern also gets what generated logs lack: several
+branches, and sessions that were forked from others. Such a ledger is only to be read: the indexes by which later rows
+would find the families they belong to are empty.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import pyarrow as pa
 import aix
 from aix.ledger.commit import Stage, commit
 from aix.ledger.groups import LARGEST_BYTES
+from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment, read_latest
 from aix.ledger.nodes import in_conversations
 from aix.ledger.views import create_views
@@ -33,6 +35,8 @@ _BYTES_PER_MESSAGE = 7_200
 """Of generated logs."""
 _LONGEST_RESULT = 15_000
 """Where results are cut so that a message has 3.3 KB of text on average, as in real logs."""
+_LARGEST_CONTEXT = 72_000
+"""Small, so that a million messages have 5,000 compactions."""
 _MS_BETWEEN_COPIES = 7 * 86_400_000
 _ONCE = ("import_runs", "import_sources", "import_log", "import_problems", "file_paths", "permission_rules")
 """Tables that do not grow with the conversations."""
@@ -68,7 +72,7 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
         compressed = _make_pattern(pattern, Path(folder), size, has_texts=has_texts)
         per_copy = _count(pattern, "messages")
         copies = range(math.ceil(messages / per_copy))
-        copies_per_file = max(1, LARGEST_BYTES // compressed)
+        copies_per_group = max(1, LARGEST_BYTES // compressed)
 
         def change(_: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
             stage.prices = PriceTable()
@@ -77,10 +81,13 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
                 if not _count(pattern, table.name):
                     continue
                 of_table = range(1) if table.name in _ONCE else copies
-                for first in range(0, len(of_table), copies_per_file):
-                    numbers = of_table[first : first + copies_per_file]
+                for first in range(0, len(of_table), copies_per_group):
+                    numbers = of_table[first : first + copies_per_group]
                     batches = (batch for number in numbers for batch in _copy(pattern, table, number))
-                    written.setdefault(table.name, []).append(stage.write(table, batches))
+                    group = "beside" if table.name in _ONCE else f"{first:032x}"
+                    written.setdefault(table.name, []).append(stage.write(table, batches, group))
+                    if group not in stage.indexes:
+                        stage.write_index(group, Index.of({}))
             return written
 
         return commit(target, change)
@@ -89,7 +96,7 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
 def _make_pattern(pattern: duckdb.DuckDBPyConnection, folder: Path, megabytes: float, *, has_texts: bool) -> int:
     """Import generated logs, take the rows into the database, and return how many bytes their files have."""
     logs, ledger = folder / "logs", folder / "ledger"
-    write_logs(logs, megabytes)
+    write_logs(logs, megabytes, largest_context=_LARGEST_CONTEXT)
     aix.import_histories([logs], ledger)
     manifest = read_latest(ledger)
     pattern.execute("create schema imported; set schema = 'imported'")

@@ -19,7 +19,8 @@ from aix.cli.root import aix as root_command
 from aix.ids import h63, ulid
 from aix.library.packs import find_query, own_query_names, query_root
 from aix.library.query import Query
-from aix.library.views import read_views, view_folder
+from aix.library.view_files import view_folder
+from aix.library.views import read_views
 from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
 from aix.schema.migrations import MIGRATIONS
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.compacted_ledger import make_compacted_ledger
+
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("aix", deadline=None)
 settings.load_profile("aix")
@@ -19,3 +21,9 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     return home
+
+
+@pytest.fixture(scope="session")
+def compacted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a ledger with compactions of every kind; nobody writes to it."""
+    return make_compacted_ledger(tmp_path_factory.mktemp("compacted") / "ledger")

@@ -17,7 +17,8 @@ import aix
 from aix.ledger.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
 from aix.ledger.commit import commit
 from aix.ledger.manifest import manifest_path, read_latest, read_manifest
-from aix.library.views import read_views, view_folder
+from aix.library.view_files import view_folder
+from aix.library.views import read_views
 from aix.schema import TABLES
 from tests.generations import next_generation, read_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

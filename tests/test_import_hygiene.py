@@ -71,6 +71,23 @@ def test_an_import_of_what_has_not_changed_loads_nothing_that_reads_logs_or_draw
     assert output.splitlines()[-1] == "[]"
 
 
+def test_status_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.jsonl", [entry("u")])
+    ledger = tmp_path / "ledger"
+    import_histories(ledger, [log], Settings(jobs=0))
+    code = f"import sys; sys.argv = {['aix', 'status', '--ledger', str(ledger)]}\n{RUN_MAIN}"
+    unwanted = {*HEAVY, "importlib.metadata", "rich", "tomllib", "aix.schema", "aix.library", "aix.ledger.views"}
+    unwanted |= {"aix.formats.line_formats", "aix.formats.paragraphs"}
+    output = subprocess.run(
+        [sys.executable, "-c", f"{code}\nprint(sorted({unwanted} & set(sys.modules)))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert output.startswith("today")
+    assert output.splitlines()[-1] == "[]"
+
+
 def test_the_check_above_would_see_a_heavy_library() -> None:
     code = f"import aix.schema.arrow\n{SHOW_HEAVY}"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

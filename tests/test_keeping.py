@@ -146,9 +146,8 @@ def test_old_versions_go_after_their_grace_and_the_newest_stays(tmp_path: Path) 
     assert len(manifest_paths(tmp_path)) == 1
     assert dump(tmp_path) != content
     assert collect(tmp_path, HOUR) == []
-    assert {file for file in files_of(tmp_path) if file.startswith("data/")} == {
-        segment.path for segments in read_latest(tmp_path).tables.values() for segment in segments
-    } | {index.path for index in read_latest(tmp_path).indexes.values()}
+    in_data = {file for file in files_of(tmp_path) if file.startswith("data/")}
+    assert in_data == files_of_version(read_latest(tmp_path))
 
 
 def test_what_killed_writers_left_goes_and_what_living_ones_need_stays(tmp_path: Path) -> None:

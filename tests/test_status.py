@@ -39,7 +39,7 @@ def moment(zone: str, *clock: int) -> int:
     return int(datetime(*clock, tzinfo=ZoneInfo(zone)).timestamp() * 1000)  # type: ignore[arg-type,misc]
 
 
-def summary_of(*moments: int, cost: Decimal | None = Decimal(1), likely: Decimal | None = Decimal(1)) -> Summary:
+def summary_of(*moments: int, cost: str | None = "1", likely: str | None = "1") -> Summary:
     """A summary with a request of that cost at each moment."""
     uses = tuple(Use(at // QUARTER, 1, int(cost is None), 10, cost, likely) for at in sorted(moments))
     return Summary(1, aix.__version__, 3, 1_000, uses)
@@ -76,9 +76,7 @@ def test_a_day_on_which_clocks_are_changed_is_whole(day: tuple[int, int, int], q
 )
 def test_the_line_says_how_sure_it_is(cost: str | None, likely: str | None, line: str) -> None:
     now = 301_000
-    summary = summary_of(
-        now, cost=None if cost is None else Decimal(cost), likely=None if likely is None else Decimal(likely)
-    )
+    summary = summary_of(now, cost=cost, likely=likely)
     assert status_line(summary, totals(summary, now, ZoneInfo("UTC")), now) == line
 
 
@@ -97,8 +95,8 @@ def test_a_template_has_fields_and_leaves_other_braces_alone() -> None:
 def test_the_figures_are_those_of_the_cost_queries(priced: Path) -> None:
     uses = {use.quarter_hour * QUARTER: use for use in read_summary(priced).uses}
     assert {at: (use.requests, use.cost_usd, use.cost_estimated_usd) for at, use in uses.items()} == {
-        MARCH_1: (1, 2, 2),
-        MARCH_2: (2, 3, Decimal("3.5")),
+        MARCH_1: (1, "2.000000000000", "2.000000000000"),
+        MARCH_2: (2, "3.000000000000", "3.500000000000"),
         APRIL_1: (1, None, None),
     }
     assert (uses[APRIL_1].unpriced_requests, uses[APRIL_1].tokens) == (1, 5_000)

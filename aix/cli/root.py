@@ -23,6 +23,8 @@ COMMANDS = {
     "status": "Say on one line what today, this week and this month cost.",
     "sessions": "List the sessions of the ledger.",
     "show": "Read a session, or a turn.",
+    "compactions": "List the compactions of contexts, or show one in detail.",
+    "context": "Show what the model saw when a turn began.",
     "tag": "Give tags to sessions and turns, take them away, list them.",
     "sources": "List the histories on this machine, and what has changed since the last import.",
     "importers": "List what can be imported.",

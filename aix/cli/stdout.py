@@ -3,15 +3,15 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aix.cli.sink import Sink, replaced_file
 from aix.errors import OutputError
 from aix.formats import SUFFIXES, Listing
-from aix.formats.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
-from aix.formats.paragraphs import Paragraph, paragraph_lines, write_paragraphs
 from aix.formats.text import escape_unsafe
 
-_LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "markdown": markdown_lines}
+if TYPE_CHECKING:
+    from aix.formats.paragraphs import Paragraph
 
 
 def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> None:
@@ -45,8 +45,10 @@ def emit_lines(lines: Iterable[str], path: Path | None) -> None:
     sink.flush()
 
 
-def emit_paragraphs(paragraphs: Iterable[Paragraph], path: Path | None) -> None:
+def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> None:
     """Write running text as it comes: to the file, or to stdout when there is none, wrapped on a terminal."""
+    from aix.formats.paragraphs import paragraph_lines, write_paragraphs
+
     if path is None and sys.stdout is not None and sys.stdout.isatty():
         write_paragraphs(paragraphs, sys.stdout)
     else:
@@ -73,7 +75,7 @@ def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
         write_to_terminal(listing, sys.stdout)
     else:
         # Only csv holds text as it is; in the other formats there is nothing left to escape.
-        _write_lines(map(escape_unsafe, _LINE_FORMATS[chosen](listing)), terminal)
+        _write_lines(map(escape_unsafe, _lines(listing, chosen)), terminal)
 
 
 def _write(listing: Listing, chosen: str, sink: Sink) -> None:
@@ -86,7 +88,13 @@ def _write(listing: Listing, chosen: str, sink: Sink) -> None:
 
         _write_lines(plain_lines(listing), sink)
     else:
-        _write_lines(_LINE_FORMATS[chosen](listing), sink)
+        _write_lines(_lines(listing, chosen), sink)
+
+
+def _lines(listing: Listing, chosen: str) -> Iterable[str]:
+    from aix.formats.line_formats import LINE_FORMATS
+
+    return LINE_FORMATS[chosen](listing)
 
 
 def _write_lines(lines: Iterable[str], sink: Sink) -> None:

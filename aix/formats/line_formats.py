@@ -45,6 +45,9 @@ def markdown_lines(listing: Listing) -> Iterator[str]:
         yield _markdown_row(to_cell(value) for value, _ in zip(row, listing.columns, strict=True))
 
 
+LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "markdown": markdown_lines}
+
+
 def _csv_cell(value: object) -> str:
     return "" if value is None else _csv_text(to_text(value))
 

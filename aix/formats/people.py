@@ -22,6 +22,15 @@ def short_count(count: int) -> str:
     return f"{size:.1f}{letter}" if letter and size < 9.95 else f"{size:.0f}{letter}"
 
 
+def signed_count(count: int) -> str:
+    """Write a count that may be less than nothing in the same way.
+
+    >>> [signed_count(count) for count in (1_234, -56_789)]
+    ['1.2k', '-57k']
+    """
+    return f"{'-' if count < 0 else ''}{short_count(abs(count))}"
+
+
 def short_duration(milliseconds: int) -> str:
     """Write a duration in its largest unit, or its two largest.
 

@@ -30,6 +30,7 @@ from aix.importing.telling import Teller, Watcher
 from aix.importing.touched import note_touched, with_touched
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
+from aix.ledger.provenance import are_views_kept
 from aix.paths import absolute_path
 from aix.prices.table import PriceTable
 
@@ -137,7 +138,7 @@ def import_histories(
     quiet = None
     if report.before is None or report.before.prices != prices.digest:
         prices.check()  # before anything is read: what cannot be priced as asked is not imported
-    elif state and not report.before.unfinished:
+    elif state and not report.before.unfinished and are_views_kept(report.before):
         quiet = recall_quiet(ledger, report.before.version, state)
     if quiet is None:
         surveyed = _survey(ledger, ground, settings)
@@ -180,8 +181,6 @@ def _import(
 
 def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
     """Return the newest version, its prices and kept views renewed where no other commit was there to do it."""
-    from aix.ledger.keeping import are_views_kept
-
     newest = read_latest(ledger) if is_ledger(ledger) else None
     if newest is None or (newest.prices == prices.digest and are_views_kept(newest)):
         return newest

@@ -21,7 +21,8 @@ from aix.ledger.durable import remove
 from aix.ledger.keeping import kept_selects
 from aix.ledger.manifest import Manifest, read_latest
 from aix.ledger.views import create_views
-from aix.library.views import create_library_views, library_views, library_views_digest
+from aix.library.view_files import library_views_digest
+from aix.library.views import create_library_views, library_views
 from aix.schema import SCHEMA_VERSION
 
 CATALOG = "ledger.duckdb"

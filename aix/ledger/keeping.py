@@ -9,38 +9,31 @@ the same rows, only later.
 
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from aix.errors import LedgerError, QueryFileError
 from aix.ledger.manifest import Manifest, Segment, groups_of
+from aix.ledger.provenance import PRICES, in_vain, made_by_now
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views, read_files, tables_named
-from aix.library.views import create_library_views, library_views, library_views_digest
-from aix.schema import SCHEMA_VERSION
+from aix.library.views import create_library_views, library_views
 from aix.schema.sql import quote_name, quote_text
 
 if TYPE_CHECKING:
     from aix.ledger.commit import Stage
     from aix.library.query import Query
 
-_PRICES = "model_prices"
-"""The one table that rows of every group follow from."""
 _MEMORY_LIMIT = "256MB"
-
-
-def are_views_kept(manifest: Manifest) -> bool:
-    """Whether all was done to keep the views of a version."""
-    made_by = _made_by(manifest)
-    return manifest.views_made_by in (made_by, _in_vain(made_by))
+_BATCH_ROWS = 10_000
 
 
 def kept_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
     """Return for every view that is kept in a version a SELECT of its rows."""
-    if manifest.views_made_by != _made_by(manifest):
+    if manifest.views_made_by != made_by_now(manifest):
         return {}
     kept = [view for view in library_views().values() if view.kept_with]
     return {view.name: _select(view, ledger, manifest.views.get(view.name, ())) for view in kept}
@@ -56,38 +49,23 @@ def _select(view: "Query", ledger: Path, segments: Sequence[Segment]) -> str:
 
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     """Return the new version with what the kept views make of its groups."""
-    import duckdb
+    from aix.ledger.workbench import engine_errors_of
 
-    made_by = _made_by(new)
+    made_by = made_by_now(new)
     groups = groups_of(new.tables)
     before = groups_of(base.tables) if base.views_made_by == made_by else {}
     unchanged = {group for group, files in groups.items() if before.get(group) == files}
     views = {name: [kept for kept in segments if kept.group in unchanged] for name, segments in base.views.items()}
     try:
-        for group in groups.keys() - unchanged:
-            for name, segment in _make(new, group, groups[group], stage):
-                views.setdefault(name, []).append(segment)
-    except duckdb.InterruptException as error:
-        raise KeyboardInterrupt from error
-    except duckdb.Error:
+        with engine_errors_of(stage.ledger):
+            for group in groups.keys() - unchanged:
+                for name, segment in _make(new, group, groups[group], stage):
+                    views.setdefault(name, []).append(segment)
+    except (LedgerError, QueryFileError):
         # Nothing that a log says keeps it from being imported; who asks the view is told what is wrong.
-        return msgspec.structs.replace(new, views={}, views_made_by=_in_vain(made_by))
+        return msgspec.structs.replace(new, views={}, views_made_by=in_vain(made_by))
     kept = {name: tuple(segments) for name, segments in views.items() if segments}
     return msgspec.structs.replace(new, views=kept, views_made_by=made_by)
-
-
-def _made_by(manifest: Manifest) -> str:
-    """Return what changes when rows of views would, although their group is as it was.
-
-    Prices of models that are new to a ledger change nothing: no group that was there has requests of them.
-    """
-    prices = [each.path for each in manifest.tables.get(_PRICES, ()) if not manifest.prices or each.group is not None]
-    parts = [library_views_digest(), str(SCHEMA_VERSION), manifest.prices or "", *sorted(prices)]
-    return sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def _in_vain(made_by: str) -> str:
-    return f"{made_by} failed"
 
 
 def _make(
@@ -96,12 +74,14 @@ def _make(
     """Write what each view makes of a group, unless that is nothing."""
     import duckdb
 
+    from aix.ledger.streaming import start_reader
+
     views = _views_to_keep(files)
     if not views:
         return
     tables = tables_named(view.sql for view in views)
-    own = {name: tuple(segments) for name, segments in files.items() if name != _PRICES}
-    part = msgspec.structs.replace(version, tables={**own, _PRICES: version.tables.get(_PRICES, ())})
+    own = {name: tuple(segments) for name, segments in files.items() if name != PRICES}
+    part = msgspec.structs.replace(version, tables={**own, PRICES: version.tables.get(PRICES, ())})
     with (
         staging_folder(stage.ledger) as scratch,
         duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "threads": 2}) as connection,
@@ -109,12 +89,15 @@ def _make(
         connection.execute(f"set temp_directory = {quote_text(str(scratch))}")
         create_views(connection, stage.ledger, part, tables)
         for view in views:
+            create_library_views(connection, [view])
             if not view.kept_with:
-                create_library_views(connection, [view])
                 continue
-            # A table, not a view: what stands on it reads it again.
-            connection.execute(f"create temp table {quote_name(view.name)} as {view.statement}")
-            rows = connection.sql(f"from {quote_name(view.name)}").to_arrow_reader()
+            name = quote_name(view.name)
+            # A table, because what stands on it reads it again; of the view, as readers ask: of a statement that is not
+            # in a view, DuckDB 1.2 can lose the rows where another table is empty.
+            connection.execute(f"create temp table {name} as select * from memory.main.{name}")
+            connection.execute(f"drop view memory.main.{name}")
+            rows = start_reader(connection, f"from {name}", _BATCH_ROWS)
             with suppress(StopIteration):
                 first = next(rows)
                 yield view.name, stage.write_view(view.name, rows.schema, chain([first], rows), group)

@@ -9,13 +9,13 @@ import re
 from collections.abc import Container, Iterable, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import QueryFileError
-from aix.library.packs import VIEWS, query_root, read_query_file
+from aix.library.packs import read_query_file
 from aix.library.query import Query
+from aix.library.view_files import library_views_digest, view_folder
 from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ _NONE_KEPT: Mapping[str, str] = {}
 _WORD = re.compile(r"\w+")
 # Who asks what there is, is shown all of it.
 _LOOKING_AROUND = {"show", "information_schema", "duckdb_views", "duckdb_columns", "pragma_table_info"}
-
-
-def view_folder() -> Path:
-    """Return the folder of the view files of AIX."""
-    return query_root() / VIEWS
 
 
 def read_views(folder: Path) -> dict[str, Query]:
@@ -46,13 +41,8 @@ def read_views(folder: Path) -> dict[str, Query]:
 @cache
 def library_views() -> dict[str, Query]:
     """Return the views of AIX by name, each after those that it stands on."""
+    library_views_digest()  # before they are read: rows of an older file never pass for those of a newer one
     return read_views(view_folder())
-
-
-@cache
-def library_views_digest() -> str:
-    """Return what changes when a view of AIX does."""
-    return views_digest(view_folder())
 
 
 def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) -> list[Query]:
@@ -79,9 +69,3 @@ def create_library_views(
             connection.execute(f"create or replace view {quote_name(view.name)} as {select}")
         except duckdb.Error as error:
             raise QueryFileError(view.path, 1, f"DuckDB cannot make a view of it: {error}") from error
-
-
-def views_digest(folder: Path) -> str:
-    """Return what changes when a view file does."""
-    contents = [path.name.encode() + b"\0" + path.read_bytes() for path in sorted(folder.glob("*.sql"))]
-    return sha256(b"\0".join(contents)).hexdigest()[:16]

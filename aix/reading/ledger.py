@@ -1,6 +1,6 @@
 """A ledger as a Python object."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
+    from aix.ledger.streaming import Parameters
     from aix.library.query import Query
     from aix.library.values import Variable
     from aix.reading.names import Named
-    from aix.reading.result import Parameters, Result
+    from aix.reading.result import Result
 
 
 class Ledger:
@@ -91,16 +92,11 @@ class Ledger:
         ('turns', 6)
         """
         from aix.library.packs import find_query
-        from aix.library.values import bind
 
         found = find_query(name)
         if found.needs:
             raise UsageError(f"{found.name} is run by `aix check`: it needs more than one version of the ledger")
-        variables = [
-            replace(each, value=self.find_session(str(each.value))) if each.name == "session" else each
-            for each in bind(found, parameters)
-        ]
-        return self._run(found.sql, None, variables)
+        return self._run(found.sql, None, self._bind(found, parameters))
 
     def table(self, name: str) -> "pl.LazyFrame":
         """Return a table for polars: a scan of the version's files.
@@ -156,6 +152,36 @@ class Ledger:
 
         return self.sql(MESSAGES_OF_SESSION, [self.find_session(session)])
 
+    def compactions(self, *, trigger: str | None = None, **parameters: object) -> "Result":
+        """Return one row per compaction, the latest first: what `queries/views/v_counted_compactions.sql` gives.
+
+        It takes the parameters of that view, as `query` does, and the trigger: `unknown` where no log says it.
+
+        >>> [row["tokens_before"] for row in ledger.compactions(session="s-1").polars().to_dicts()]
+        [100]
+        """
+        from aix.reading.compaction_search import COMPACTIONS, COUNTED
+
+        return self._run(COMPACTIONS, [trigger], self._bind(self._library_views[COUNTED], parameters))
+
+    def context(self, turn: str) -> "Result":
+        """Return what the model saw when a turn began, a row for each part: summary, kept turns, later ones, this one.
+
+        The turn is named as for `find`; a session stands for its last turn. `tokens` is what a part took, `basis` says
+        whether that is reported, measured or estimated, and the last row is what no log shows.
+
+        >>> [(part, tokens, basis) for _, part, *_, tokens, basis, _, _ in ledger.context("s-1")]
+        [('summary', 40, 'reported'), ('this', 5, 'estimated'), ('unlogged', 5, 'computed')]
+        """
+        from aix.reading.context import CONTEXT_OF_TURN, HEAD_OF_SESSION
+        from aix.reading.names import Kind
+
+        named = self.find(turn)
+        if named.kind is Kind.TURN:
+            return self.sql(CONTEXT_OF_TURN, {"turn": named.key})
+        [(head,)] = self.sql(HEAD_OF_SESSION, [named.key])
+        return self.sql(CONTEXT_OF_TURN, {"turn": head})
+
     def find_session(self, name: str) -> str:
         """Return the label of a session by its label, an alias, or the beginning of either that no other session has.
 
@@ -178,6 +204,14 @@ class Ledger:
         from aix.reading.names import find_session_or_turn
 
         return find_session_or_turn(self._connection, name)
+
+    def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
+        from aix.library.values import bind
+
+        return [
+            replace(each, value=self.find_session(str(each.value))) if each.name == "session" else each
+            for each in bind(query, parameters)
+        ]
 
     def _run(self, sql: str, parameters: "Parameters | None" = None, variables: "Sequence[Variable]" = ()) -> "Result":
         from aix.reading.result import Result

@@ -1,7 +1,7 @@
 """What a statement returns, in the form that the reader likes."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ import duckdb
 
 from aix.errors import LedgerDamagedError, MissingLibraryError, SqlError
 from aix.formats import Listing, ListingColumn
+from aix.ledger.streaming import Parameters, start_reader
 from aix.library.values import Variable
 from aix.reading.plain_types import ARROW_TYPES, PYTHON_TYPES, plain_type
 from aix.reading.statement import Statement
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-Parameters = Sequence[object] | Mapping[str, object]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -104,7 +103,8 @@ class Result:
 
         with Work(self._connection) as work:
             self._set_variables(work)
-            reader = self._do(work, _start_reader, work.connection, self._select(ARROW_TYPES), self._parameters)
+            select = self._select(ARROW_TYPES)
+            reader = self._do(work, start_reader, work.connection, select, _ROWS_AT_A_TIME, self._parameters)
             try:
                 batches = iter(partial(self._do, work, next, reader, None), None)
                 yield pa.RecordBatchReader.from_batches(reader.schema, batches)
@@ -207,17 +207,6 @@ class Result:
                 if not file.exists():
                     raise LedgerDamagedError(file, "it is missing") from error
             raise SqlError(_bounded(_unwrapped(str(error), self._statement))) from error
-
-
-def _start_reader(
-    connection: duckdb.DuckDBPyConnection, select: str, parameters: Parameters | None
-) -> "pa.RecordBatchReader":
-    # Before DuckDB 2.0 relations with parameters do not stream, and since then only relations do.
-    fetch_reader = getattr(connection, "fetch_record_batch", None)
-    if fetch_reader:
-        connection.execute(select, parameters)
-        return fetch_reader(_ROWS_AT_A_TIME)
-    return connection.sql(select, params=parameters).to_arrow_reader(_ROWS_AT_A_TIME)
 
 
 def _dotted(blanks: re.Match[str]) -> str:

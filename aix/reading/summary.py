@@ -6,7 +6,8 @@ It is disposable: it is made of a version, and made again when it is missing, of
 holds no day, week or month: which these are depends on the time zone and the moment at which somebody asks.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -34,8 +35,9 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
     requests: int
     unpriced_requests: int
     tokens: int | None
-    cost_usd: Decimal | None
-    cost_estimated_usd: Decimal | None
+    cost_usd: str | None
+    """Decimals as text: to parse those of all quarters would take longer than all else that is done with them."""
+    cost_estimated_usd: str | None
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -48,6 +50,7 @@ class Summary(msgspec.Struct, frozen=True):
     imported_at: int | None
     """When the last import that brought something ended, in Unix ms."""
     uses: tuple[Use, ...]
+    """In the order of time."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def refresh_summary(ledger: Path) -> Summary:
             create_views(connection, folder, manifest, tables_named(texts))
             create_library_views(connection, views, kept)
             [(imported_at, sessions)] = connection.execute(_COUNTS).fetchall()
-            uses = tuple(Use(*row) for row in connection.execute(recent_use).fetchall())
+            uses = tuple(Use(*row[:-2], *map(_as_text, row[-2:])) for row in connection.execute(recent_use).fetchall())
     except duckdb.Error as error:
         raise LedgerDamagedError(folder, str(error)) from error
     summary = Summary(manifest.version, __version__, sessions, imported_at, uses)
@@ -130,8 +133,8 @@ def totals(summary: Summary, now_ms: int, zone: tzinfo) -> dict[str, Total]:
     }
 
 
-def _total(uses: Iterable[Use], from_ms: int, until_ms: int) -> Total:
-    of_period = [use for use in uses if from_ms <= use.quarter_hour * _QUARTER_MS < until_ms]
+def _total(uses: Sequence[Use], from_ms: int, until_ms: int) -> Total:
+    of_period = uses[_first_since(uses, from_ms) : _first_since(uses, until_ms)]
     return Total(
         from_ms,
         sum(use.requests for use in of_period),
@@ -142,6 +145,14 @@ def _total(uses: Iterable[Use], from_ms: int, until_ms: int) -> Total:
     )
 
 
-def _sum_known(amounts: list[Decimal | None]) -> Decimal | None:
-    known = [amount for amount in amounts if amount is not None]
+def _first_since(uses: Sequence[Use], time_ms: int) -> int:
+    return bisect_left(uses, time_ms, key=lambda use: use.quarter_hour * _QUARTER_MS)
+
+
+def _as_text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def _sum_known(amounts: list[str | None]) -> Decimal | None:
+    known = [Decimal(amount) for amount in amounts if amount is not None]
     return sum(known, Decimal(0)) if known or not amounts else None

@@ -16,17 +16,18 @@ def json_lines(transcript: Transcript, view: View) -> Iterator[str]:
     for turn in transcript.turns:
         if previous is not None:
             yield f"{previous},"
-        previous = to_json(_plain(view.of(turn)))
+        previous = to_json(plain(view.of(turn)))
     if previous is not None:
         yield previous
     yield "]"
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """Return what JSON can hold of a value: objects for dataclasses, every text as far as it was fetched."""
     if isinstance(value, Excerpt):
         return value.text
     if isinstance(value, tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     return value

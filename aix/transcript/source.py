@@ -36,14 +36,14 @@ _SUMS_OF_COST = """
     count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests
 """
 _COSTS = f"""
-    select r.turn_id, {_SUMS_OF_COST} from v_requests_cost r
+    select r.turn_id, {_SUMS_OF_COST} from v_requests r
     where r.turn_id in (select unnest($turns)) group by r.turn_id
 """  # noqa: S608 - made of the text above
 _COST_OF_SUBAGENTS = f"""
     select {_SUMS_OF_COST}
     from v_subagents d
     join v_turn_owner o on o.session_label = d.session_label
-    join v_requests_cost r on r.turn_id = o.turn_id
+    join v_requests r on r.turn_id = o.turn_id
     where d.ancestor_label = $label
 """  # noqa: S608
 

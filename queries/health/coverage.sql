@@ -11,6 +11,7 @@
 -- caveat: An empty list, an empty text and 0 are known.
 -- caveat: What cannot apply to a row, such as the error of a call that succeeded, is NULL there, so few shares are 1.
 -- caveat: A table without rows of an origin has none here. Columns that AIX derives are known for every tool.
+-- reads: text
 with of_turns as (
   select c.origin as origin, count(*) as row_count, count(t.id) as known_id,
     count(t.parent_turn_id) as known_parent_turn_id, count(t.turn_type) as known_turn_type,

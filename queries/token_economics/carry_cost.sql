@@ -18,7 +18,7 @@
 -- column cost_usd: DECIMAL(38,12); result tokens at the cache read price of these requests; NULL without a price
 -- column cost_share: DOUBLE; share of the carry cost of all results
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
--- caveat: A result is carried until the next compaction or the last request of its session that is counted.
+-- caveat: A result is carried until the next compaction or the last request of its session, whatever time is asked for.
 -- caveat: That every later request reads it from the cache is assumed; where the cache was lost, it cost more.
 with carried as (
   select

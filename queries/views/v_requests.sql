@@ -71,7 +71,7 @@
 -- column later_requests: BIGINT; requests of the session after it, until the next compaction
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
--- caveat: Before and after are requests of kind main with usage, in order of time, abandoned branches included.
+-- caveat: Before and after are the session's requests of kind main with usage, in order of time, on all branches.
 -- kept: by family with requests
 with spoken as (
   select m.id as message_id, b.created_at as before_at
@@ -125,7 +125,7 @@ placed as (
     t.workspace_path,
     t.response_message_id,
     coalesce(t.stretch, -1) as stretch,
-    r.kind = 'main' and r.has_usage as is_in_thread,
+    r.kind = 'main' and r.has_usage and coalesce(t.session_label, r.session_label) is not null as is_in_thread,
     case when r.requested_at between -62135596800000 and 253402214400000 then r.requested_at end as dated_at
   from v_requests_cost r
   left join turn_place t on t.turn_id = r.turn_id

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.ledger.manifest import Manifest
-from aix.library.views import read_views, view_folder
+from aix.library.view_files import view_folder
+from aix.library.views import read_views
 from aix.schema import TABLES, Table, Type
 
 if TYPE_CHECKING:

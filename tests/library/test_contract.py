@@ -10,7 +10,8 @@ from aix.formats import ListingColumn
 from aix.library.packs import query_root
 from aix.library.query import ParameterType, Query
 from aix.library.values import bind
-from aix.library.views import read_views, view_folder, views_named
+from aix.library.view_files import view_folder
+from aix.library.views import read_views, views_named
 from aix.reading.ledger import Ledger
 from tests.library.ledger import QUERIES, RUNNABLE, expected_file, expected_text, result_text, written
 

@@ -7,7 +7,8 @@ import pytest
 
 from aix.errors import QueryFileError
 from aix.library.query import Column, Parameter, ParameterType, parse_query
-from aix.library.views import create_library_views, read_views, views_digest, views_named
+from aix.library.view_files import views_digest
+from aix.library.views import create_library_views, read_views, views_named
 
 PATH = Path("pack/costs.sql")
 HEADER = """\

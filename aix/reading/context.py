@@ -1,0 +1,167 @@
+"""The SQL of a context: what the model saw when a turn began.
+
+A context is a summary, the turns that its compaction kept, and those since; without a compaction it is all turns from
+the root. What a turn took of it is measured where requests report the whole context on both sides: that of its last
+request less that of the last request of the turn before. Else it is estimated from lengths, 4 characters to a token.
+What is then missing to the figure that the turn's own first request reports is what no log shows: the system prompt,
+the definitions of tools, and what the estimates miss.
+"""
+
+CONTEXT_OF_TURN = """
+    with ancestry as (
+      select from_json(h.ancestry, '["VARCHAR"]') as ids from threads h where h.turn_id = $turn
+    ),
+    place as (select unnest(ids) as turn_id, unnest(range(1, len(ids) + 1)) as place from ancestry),
+    way as (
+      select
+        p.place, p.turn_id, t.started_at, t.tool_call_count, p.turn_id = $turn as is_asked,
+        c.turn_id is not null as is_compaction, c.first_kept_turn_id, c.tokens_before, c.summary_tokens,
+        coalesce(json_extract_string(c.metadata_json, '$.summary_tokens_estimated') = 'true', false) as is_estimated
+      from place p
+      join turns t on t.id = p.turn_id
+      left join compactions c on c.turn_id = p.turn_id
+    ),
+    last_compaction as (
+      select place, first_kept_turn_id from way where is_compaction and not is_asked order by place desc limit 1
+    ),
+    seen as (
+      select
+        w.*,
+        case
+          when w.is_asked then 'this'
+          when w.place = c.place then 'summary'
+          when w.place < c.place then 'kept'
+          else 'later'
+        end as part
+      from way w
+      left join last_compaction c on true
+      left join place k on k.turn_id = c.first_kept_turn_id
+      where c.place is null or w.place >= c.place or w.place >= k.place
+    ),
+    request as (
+      select
+        r.turn_id, r.context_tokens,
+        row_number() over (partition by r.turn_id order by r.seq, r.requested_at, r.request_id) as from_first,
+        row_number() over (
+          partition by r.turn_id order by r.seq desc, r.requested_at desc, r.request_id desc
+        ) as from_last
+      from v_requests_usage r
+      where r.turn_id in (select turn_id from place) and r.kind = 'main' and r.has_usage
+    ),
+    reported as (
+      select
+        turn_id,
+        max(case when from_first = 1 then context_tokens end) as first_tokens,
+        max(case when from_last = 1 then context_tokens end) as last_tokens
+      from request
+      group by turn_id
+    ),
+    growth as (
+      select
+        w.turn_id,
+        case when w.is_asked then case when w.is_compaction then w.tokens_before else r.first_tokens end
+          else r.last_tokens end as context_tokens,
+        -- The turn before a compaction is no measure of what follows it.
+        case when not coalesce(lag(w.is_compaction) over path, false) then lag(r.last_tokens) over path end
+          as before_tokens
+      from way w
+      left join reported r on r.turn_id = w.turn_id
+      window path as (order by w.place)
+    ),
+    answer as (
+      select min(sequence) as sequence from messages where turn_id = $turn and role = 'assistant'
+    ),
+    -- Of the turn itself only what was sent with its first request; thinking of earlier turns is not sent again.
+    told as (
+      select m.turn_id, sum(case when f.text_chars between 0 and 1000000000000 then f.text_chars end) as chars
+      from messages m
+      left join message_facts f on f.message_id = m.id
+      left join answer a on m.turn_id = $turn
+      where m.turn_id in (select turn_id from seen)
+        and m.role <> 'system'
+        and (a.sequence is null or m.sequence < a.sequence)
+      group by m.turn_id
+    ),
+    called as (
+      select
+        c.turn_id,
+        coalesce(sum(case when f.params_bytes between 0 and 1000000000000 then f.params_bytes end), 0)
+        + coalesce(sum(case when f.result_chars between 0 and 1000000000000 then f.result_chars end), 0) as chars
+      from tool_calls c
+      join tool_call_facts f on f.call_id = c.id
+      where c.turn_id in (select turn_id from seen) and c.turn_id <> $turn
+      group by c.turn_id
+    ),
+    spoken as (
+      select turn_id, content
+      from (
+        select
+          m.turn_id, left(m.content, 400) as content,
+          row_number() over (
+            partition by m.turn_id order by case when m.role = 'user' then 0 else 1 end, m.sequence, m.id
+          ) as number
+        from messages m
+        where m.turn_id in (select turn_id from seen where not is_compaction)
+          and m.role in ('user', 'assistant') and trim(m.content) <> ''
+      )
+      where number = 1
+      union all
+      select turn_id, left(summary, 400) as content
+      from compactions
+      where turn_id in (select turn_id from seen where is_compaction)
+    ),
+    sized as (
+      select
+        s.place, s.part, s.turn_id, s.started_at, s.tool_call_count, s.is_asked, g.context_tokens,
+        case when s.is_compaction and not s.is_asked then s.summary_tokens
+          else coalesce(g.context_tokens - g.before_tokens, cast(ceil(e.chars / 4) as bigint)) end as tokens,
+        case when s.is_compaction and not s.is_asked
+            then case when s.summary_tokens is null then null when s.is_estimated then 'estimated' else 'reported' end
+          when g.context_tokens - g.before_tokens is not null then 'measured'
+          when e.chars is not null then 'estimated' end as basis
+      from seen s
+      join growth g on g.turn_id = s.turn_id
+      left join (
+        select
+          s.turn_id,
+          case when coalesce(t.chars, c.chars) is not null then coalesce(t.chars, 0) + coalesce(c.chars, 0) end as chars
+        from seen s
+        left join told t on t.turn_id = s.turn_id
+        left join called c on c.turn_id = s.turn_id
+      ) e on e.turn_id = s.turn_id
+    ),
+    total as (
+      select
+        max(case when is_asked then context_tokens end) as context_tokens,
+        try_cast(sum(tokens) as bigint) as tokens
+      from sized
+    ),
+    part as (
+      select
+        3 as rank, 0 as place, 'unlogged' as part, null as turn_id, null as started_at, null as tool_call_count,
+        t.context_tokens - coalesce(t.tokens, 0) as tokens,
+        case when t.context_tokens is not null then 'computed' end as basis,
+        null as context_tokens
+      from total t
+      union all
+      select
+        case when part = 'summary' then 1 else 2 end, place, part, turn_id, started_at, tool_call_count, tokens, basis,
+        context_tokens
+      from sized
+    )
+    select
+      cast(row_number() over (order by p.rank, p.place) as bigint) as position,
+      p.part,
+      p.turn_id,
+      cast(p.started_at as bigint) as started_at,
+      b.content as beginning,
+      cast(p.tool_call_count as bigint) as tool_calls,
+      p.tokens,
+      p.basis,
+      try_cast(sum(p.tokens) over (order by p.rank, p.place rows unbounded preceding) as bigint) as running_tokens,
+      cast(p.context_tokens as bigint) as context_tokens
+    from part p
+    left join spoken b on b.turn_id = p.turn_id
+    order by p.rank, p.place
+"""
+HEAD_OF_SESSION = "select thread_id from sessions where label = $1"

@@ -1,0 +1,68 @@
+-- title: Micro-compactions
+-- question: When were old results cleared from a context without a summary, and how much did that save?
+-- why: They cut the context inside a turn, unseen, and put off the compaction.
+-- grain: micro-compaction
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column compacted_at: BIGINT; when, in Unix ms
+-- column session_label: VARCHAR; the session it counts for
+-- column turn_id: VARCHAR; the turn that was running
+-- column message_id: VARCHAR; the message that tells of it
+-- column project: VARCHAR; the project of its turn, else of its session
+-- column origin: VARCHAR; where that session came from
+-- column client_version: VARCHAR; version of the tool that wrote the log
+-- column model: VARCHAR; the model of the last request before it
+-- column trigger: VARCHAR; why: context_limit, manual; NULL when the log does not say
+-- column tokens_before: BIGINT; reported: whole input of the last request before it; NULL when there is none
+-- column messages_tokens_before: BIGINT; stated by the log: the messages alone, without system prompt and tools
+-- column tokens_saved: BIGINT; stated by the log: what was cleared
+-- column reduction: DOUBLE; computed: saved as a share of the whole context before; NULL when unknown
+-- column cleared_calls: BIGINT; tool calls whose results were cleared
+-- column cleared_attachments: BIGINT; attachments that were cleared
+-- caveat: They are no turns and no summaries: what was cleared is gone from the context, not retold.
+-- caveat: Only some versions of a tool write of them.
+with tagged_turn as (
+  select entity_id as turn_id from tags where entity_type = 'turns' and tag = getvariable('tag') group by entity_id
+),
+tagged_session as (
+  select entity_id as session_label
+  from tags
+  where entity_type = 'sessions' and tag = getvariable('tag')
+  group by entity_id
+)
+select
+  m.compacted_at,
+  m.session_label,
+  m.turn_id,
+  m.message_id,
+  coalesce(w.project, m.workspace_path, m.session_project) as project,
+  m.origin,
+  m.client_version,
+  m.model,
+  m.trigger,
+  m.tokens_before,
+  m.messages_tokens_before,
+  m.tokens_saved,
+  cast(m.tokens_saved as double) / nullif(cast(m.tokens_before as double), 0) as reduction,
+  m.cleared_calls,
+  m.cleared_attachments
+from v_micro_compactions m
+left join v_workspaces w on w.workspace_path = m.workspace_path
+left join tagged_turn t on t.turn_id = m.turn_id
+left join tagged_session s on s.session_label = m.session_label
+where (getvariable('since') is null or m.compacted_at >= getvariable('since'))
+  and (getvariable('until') is null or m.compacted_at < getvariable('until'))
+  and (getvariable('model') is null or contains(lower(m.model), lower(getvariable('model'))))
+  and (getvariable('origin') is null or m.origin = getvariable('origin'))
+  and (getvariable('session') is null or m.session_label = getvariable('session'))
+  and (
+    getvariable('project') is null
+    or contains(lower(coalesce(w.project, m.workspace_path, m.session_project)), lower(getvariable('project')))
+  )
+  and (getvariable('tag') is null or t.turn_id is not null or s.session_label is not null)
+order by m.compacted_at, m.message_id

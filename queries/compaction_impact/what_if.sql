@@ -1,0 +1,192 @@
+-- title: What if: compacted earlier, or not at all
+-- question: What would the same sessions have cost had they been compacted at another size, or never?
+-- why: Where to compact is a setting; this tells what a change is worth before it is made.
+-- grain: session
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- param at: integer = 100000; the context at which a session would be compacted, in tokens
+-- param never: flag = false; whether it would not be compacted at all, whatever its size
+-- param after: integer = none; the context that a compaction leaves; none takes the median of the ledger
+-- param summary: integer = none; tokens of a summary; none takes the median of the ledger
+-- column session_label: VARCHAR; the session
+-- column requests: BIGINT; its requests of kind main with usage
+-- column unpriced_requests: BIGINT; requests among them without a price, which no cost includes
+-- column compactions_now: BIGINT; compactions as they were
+-- column compactions_then: BIGINT; compactions then; NULL when nothing says what one leaves
+-- column peak_now_tokens: BIGINT; reported: largest context as it was
+-- column peak_then_tokens: BIGINT; estimated: largest context then
+-- column cost_now_usd: DECIMAL(38,12); its requests and the summarising calls as they were; NULL when none has a price
+-- column cost_then_usd: DECIMAL(38,12); the same then; NULL when it cannot be told
+-- column difference_usd: DECIMAL(38,12); cost then less cost now
+-- column basis: VARCHAR; of all that is said of then: estimated
+-- caveat: Each request adds what it really added; only what it carries along differs, priced as read from the cache.
+-- caveat: Real compactions are undone: what one cut is carried on. Each supposed one cuts the context from at to after.
+-- caveat: One before a session's first own request, which summarises another session's history, stays as it was.
+-- caveat: A supposed compaction reads the context, writes a summary, and writes anew as much as the median of the ledger.
+-- caveat: Prices are those of the real request: a larger context may cost more, or not fit the window at all.
+-- caveat: What a model forgets, does again or does better with less context is not counted.
+-- caveat: Sessions without a compaction, now and then, are left out.
+with setting as (
+  select
+    coalesce(getvariable('at'), 100000) as at_tokens,
+    coalesce(getvariable('never'), false) as is_never,
+    coalesce(getvariable('after'), cast(floor(median(tokens_after)) as bigint)) as after_tokens,
+    coalesce(getvariable('summary'), cast(floor(median(summary_tokens)) as bigint)) as summary_tokens,
+    cast(
+      floor(
+        median(
+          case
+            when coalesce(after_cache_write_5m_tokens, after_cache_write_1h_tokens) is not null
+              then coalesce(after_cache_write_5m_tokens, 0) + coalesce(after_cache_write_1h_tokens, 0)
+          end
+        )
+      ) as bigint
+    ) as rebuild_tokens
+  from v_compactions
+),
+main as (
+  select
+    session_label, turn_id, requested_at, seq, request_id, context_tokens, cost_usd,
+    cache_read_price_usd as read_usd,
+    output_price_usd as output_usd,
+    case when cache_write_1h_tokens > 0 then cache_write_1h_price_usd else cache_write_5m_price_usd end as write_usd
+  from v_counted_requests
+  where kind = 'main' and has_usage
+),
+-- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
+concerned as (
+  select m.session_label
+  from main m
+  cross join setting s
+  left join (select distinct session_label from v_compaction_costs) c on c.session_label = m.session_label
+  group by m.session_label, s.at_tokens, s.is_never
+  having count(c.session_label) > 0 or (not s.is_never and max(m.context_tokens) > s.at_tokens)
+),
+stretched as (
+  select m.*, t.compaction_turn_id
+  from concerned k
+  join main m on m.session_label = k.session_label
+  left join v_turn_stretches t on t.turn_id = m.turn_id
+),
+spaced as (
+  select
+    *,
+    row_number() over thread as place,
+    lag(compaction_turn_id) over thread as before_compaction_turn_id,
+    lag(context_tokens) over thread as before_context_tokens
+  from stretched
+  window thread as (partition by session_label order by requested_at, seq, request_id)
+),
+-- What was summarised before a session's first request is another session's, and stays summarised.
+real as (
+  select
+    c.session_label,
+    count(*) as compactions,
+    count(h.session_label) as kept_compactions,
+    sum(c.summarise_cost_usd) as summarise_usd,
+    sum(case when h.session_label is null then c.summarise_cost_usd end) as undone_summarise_usd,
+    sum(case when h.session_label is null then c.rebuild_premium_usd end) as undone_premium_usd
+  from v_compaction_costs c
+  left join spaced h on h.session_label = c.session_label and h.compaction_turn_id = c.turn_id and h.place = 1
+  group by c.session_label
+),
+undone as (
+  select
+    *,
+    context_tokens + sum(
+      case
+        when place > 1 and compaction_turn_id is distinct from before_compaction_turn_id
+          then before_context_tokens - context_tokens
+        else 0
+      end
+    ) over (partition by session_label order by place rows unbounded preceding) as whole_tokens
+  from spaced
+),
+highest as (
+  select
+    u.*,
+    s.is_never,
+    s.after_tokens,
+    s.at_tokens,
+    s.summary_tokens,
+    coalesce(s.rebuild_tokens, s.after_tokens) as rebuild_tokens,
+    case when s.at_tokens > s.after_tokens then s.at_tokens - s.after_tokens end as cut_tokens,
+    max(u.whole_tokens) over (partition by u.session_label order by u.place rows unbounded preceding) as high_tokens
+  from undone u
+  cross join setting s
+),
+counted as (
+  select
+    *,
+    case
+      when is_never or high_tokens <= at_tokens then 0
+      else 1 + cast(floor(cast(high_tokens - at_tokens as double) / cut_tokens) as bigint)
+    end as compactions
+  from highest
+),
+supposed as (
+  select
+    *,
+    compactions - lag(compactions, 1, 0) over (partition by session_label order by place) as new_compactions,
+    case
+      when compactions = 0 then whole_tokens
+      else greatest(whole_tokens - compactions * cut_tokens, least(whole_tokens, after_tokens))
+    end as then_tokens
+  from counted
+),
+priced as (
+  select
+    *,
+    cast(
+      cast(then_tokens - context_tokens as decimal(19, 0)) * read_usd
+      + case
+        when new_compactions > 0
+          then cast(new_compactions * at_tokens as decimal(19, 0)) * read_usd
+            + cast(new_compactions * summary_tokens as decimal(19, 0)) * output_usd
+            + cast(new_compactions * rebuild_tokens as decimal(19, 0)) * (write_usd - read_usd)
+        when new_compactions = 0 then 0
+      end
+      as decimal(38, 12)
+    ) as more_usd
+  from supposed
+),
+summed as (
+  select
+    session_label,
+    count(*) as requests,
+    count(*) - count(cost_usd) as unpriced_requests,
+    case when count(*) = count(compactions) then max(compactions) end as compactions_then,
+    max(context_tokens) as peak_now_tokens,
+    case when count(*) = count(then_tokens) then max(then_tokens) end as peak_then_tokens,
+    sum(cost_usd) as cost_usd,
+    case when count(cost_usd) = count(case when cost_usd is not null then more_usd end) then
+      sum(case when cost_usd is not null then more_usd end)
+    end as more_usd
+  from priced
+  group by session_label
+)
+select
+  s.session_label,
+  s.requests,
+  s.unpriced_requests,
+  coalesce(c.compactions, 0) as compactions_now,
+  s.compactions_then + coalesce(c.kept_compactions, 0) as compactions_then,
+  s.peak_now_tokens,
+  cast(s.peak_then_tokens as bigint) as peak_then_tokens,
+  cast(s.cost_usd + coalesce(c.summarise_usd, 0) as decimal(38, 12)) as cost_now_usd,
+  cast(
+    s.cost_usd + coalesce(c.summarise_usd, 0)
+    + (s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0))
+    as decimal(38, 12)
+  ) as cost_then_usd,
+  cast(s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0) as decimal(38, 12))
+    as difference_usd,
+  'estimated' as basis
+from summed s
+left join real c on c.session_label = s.session_label
+order by difference_usd, s.session_label
