@@ -4,9 +4,9 @@
 
 A compaction is a `compact_boundary`, or a summary without one, counted once by its uuid over all files. Before it the
 context is what the boundary says. After it, it is the input of the next answer in the same file by the same agent, the
-earliest where copies of the record stand in several files; without one, what the boundary says of the messages. LEDGER
-is one into which FOLDER, and nothing else, was imported: every difference is a sentence, and the exit code is 1 when
-there are any.
+earliest where copies of the record stand in several files, and the same for two compactions in a row; without one, it
+is what the boundary says of the messages. LEDGER is one into which FOLDER, and nothing else, was imported: every
+difference is a sentence, and the exit code is 1 when there are any.
 """
 
 import argparse
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 _SUMMARY = "This session is being continued from a previous conversation"
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_COLUMNS = ("turn_id", "evidence", "tokens_before", "tokens_after")
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_LEDGER = "select turn_id, evidence, tokens_before, tokens_after from v_compactions"
-_MICRO = "select count(*) from messages where json_exists(metadata_json, '$.microcompact')"
 
 Record = dict[str, Any]
 
@@ -52,7 +51,7 @@ class Count:
 
     def add_file(self, path: Path) -> None:
         """Count the lines of one file."""
-        open_compactions: dict[object, str] = {}
+        unanswered: dict[object, list[str]] = {}
         boundaries: set[str] = set()
         first: dict[tuple[str, object], str] = {}
         for agent, record in records(path):
@@ -62,17 +61,17 @@ class Count:
             elif record.get("subtype") == "compact_boundary":
                 boundaries.add(uuid)
                 self.compactions.setdefault(uuid, _boundary(record))
-                open_compactions[agent] = uuid
+                unanswered.setdefault(agent, []).append(uuid)
             elif not isinstance(message, dict):
                 continue
             elif _is_summary(record, message) and record.get("parentUuid") not in boundaries:
                 self.compactions.setdefault(uuid, Compaction("summary_only"))
-                open_compactions[agent] = uuid
+                unanswered.setdefault(agent, []).append(uuid)
             elif record.get("type") == "assistant" and message.get("model") != "<synthetic>" and message.get("usage"):
                 key = message_key(record, message, agent, first) if message.get("id") else uuid
                 self._add_input(key, message["usage"])
-                if agent in open_compactions:
-                    self._follow(open_compactions.pop(agent), (str(record.get("timestamp")), key))
+                for compaction in unanswered.pop(agent, ()):
+                    self._follow(compaction, (str(record.get("timestamp")), key))
 
     def _add_input(self, key: str, usage: Record) -> None:
         tokens = [usage.get(field) or 0 for field in _INPUT]
@@ -131,9 +130,10 @@ def compare(folder: Path, ledger: "Ledger") -> tuple[Count, list[str]]:
     count = Count()
     for path in sorted(folder.rglob("*.jsonl")):
         count.add_file(path)
-    rows = {str(turn): tuple(rest) for turn, *rest in ledger.sql(_LEDGER)}
-    ((micro,),) = ledger.sql(_MICRO)
-    return count, list(differences(count, rows, micro))
+    listed = ledger.query("compaction_impact/compactions")
+    places = [listed.columns.index(name) for name in _COLUMNS]
+    rows = {str(row[places[0]]): tuple(row[place] for place in places[1:]) for row in listed}
+    return count, list(differences(count, rows, len(ledger.query("compaction_impact/micro_compactions").rows())))
 
 
 def main() -> int:

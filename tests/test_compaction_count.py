@@ -62,16 +62,24 @@ def test_copies_count_once_and_the_earliest_answer_to_any_of_them_is_the_next(tm
     assert told(count(tmp_path, copy=[*start, late], main=[*start, early])) == {"b": ("boundary", 900, 31)}
 
 
-def test_a_summary_without_a_boundary_and_one_without_an_answer_count_and_micro_ones_are_apart(tmp_path: Path) -> None:
+def test_summaries_without_a_boundary_and_compactions_without_an_answer_count_and_micro_ones_do_not(
+    tmp_path: Path,
+) -> None:
     lines = [
         summary("l", None),
+        boundary("b", preTokens=700),
         answer("A", 20),
         boundary("p", preTokens=900, postTokens=5),
         boundary("n", preTokens=800),
         {"type": "system", "subtype": "microcompact_boundary", "uuid": "m"},
     ]
     counted = count(tmp_path, main=lines)
-    assert told(counted) == {"l": ("summary_only", None, 31), "p": ("boundary", 900, 5), "n": ("boundary", 800, None)}
+    assert told(counted) == {
+        "l": ("summary_only", None, 31),
+        "b": ("boundary", 700, 31),
+        "p": ("boundary", 900, 5),
+        "n": ("boundary", 800, None),
+    }
     assert counted.microcompactions == {"m"}
 
 

@@ -18,7 +18,7 @@
 -- column summary_chars: BIGINT; length of the summary
 -- column files: BIGINT; files that the summarised turns read or wrote
 -- column files_named_share: DOUBLE; share of these whose name the summary has; NULL when there are none
--- column identifiers: BIGINT; identifiers that their prompts and answers have at least twice
+-- column identifiers: BIGINT; identifiers in their prompts and answers
 -- column identifiers_named_share: DOUBLE; share of these that the summary has; NULL when there are none
 -- column todos: BIGINT; todos that were open at their end
 -- column todos_named_share: DOUBLE; share of these with two of three words in the summary; NULL when there are none

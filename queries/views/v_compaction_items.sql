@@ -72,7 +72,6 @@ identifier as (
   )
   where length(item) between 6 and 60 and not regexp_matches(item, '^[0-9]')
   group by compaction_turn_id, item
-  having count(*) > 1
 ),
 todo_call as (
   select w.session_label, w.turn_id, w.position, c.id, c.sequence, c.tool_name, c.status, c.params_json
