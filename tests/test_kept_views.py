@@ -32,7 +32,7 @@ from tests.test_groups import conversation
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 KEPT = [view.name for view in library_views().values() if view.kept_with]
-FIRST_LOGS = ("compaction_auto", "forked_copy", "api_errors", "rewind")
+FIRST_LOGS = ("compaction_auto", "microcompaction", "forked_copy", "api_errors", "rewind")
 GROWING = FIXTURES / "claude_code" / "denials" / "input"
 HALF = 20
 
