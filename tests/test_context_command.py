@@ -89,16 +89,18 @@ def test_tokens_of_a_summary_are_those_its_own_call_reports(compacted: Path) -> 
 
 def test_the_total_ends_at_what_the_first_request_reports(compacted: Path) -> None:
     ledger = aix.open(compacted)
-    first = ledger.sql(
-        "select turn_id, arg_min(context_tokens, seq) from v_requests where kind = 'main' and has_usage group by all"
-    ).rows()
-    assert len(first) > 15
-    for turn_id, tokens in first:
+    after = ledger.sql("select turn_id, after_request_id, after_context_tokens from v_compactions").rows()
+    known = [(request_id, tokens) for _, request_id, tokens in after if request_id]
+    assert len(known) == 10
+    for request_id, tokens in known[::3]:
+        [(turn_id,)] = ledger.sql("select turn_id from requests where id = $1", [request_id])
         assert ledger.context(turn_id).rows()[-1][-2] == tokens
 
 
-def small_conversation(ledger: Path) -> Path:
-    """Four turns: what the first says is long, the second calls a tool, the third made no request."""
+@pytest.fixture(scope="module")
+def conversation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a ledger of four turns: the first two make two requests each, the third none, and calls a tool."""
+    ledger = tmp_path_factory.mktemp("conversation") / "ledger"
     deliver(
         ledger,
         {
@@ -113,11 +115,12 @@ def small_conversation(ledger: Path) -> Path:
             "message_facts": [
                 {"message_id": f"m-{n}", "text_chars": chars} for n, chars in ((1, 41), (2, 40), (3, 40), (4, 8))
             ],
-            "tool_calls": [call("c-1", "turn-1")],
+            "tool_calls": [call("c-1", "turn-3")],
             "tool_call_facts": [{"call_id": "c-1", "params_bytes": 2, "result_chars": 17}],
             "requests": [
-                request("r-1", "turn-1", 1, input_tokens=1_000),
-                request("r-2", "turn-2", 2, input_tokens=1_500),
+                request("r-0", "turn-1", 1, input_tokens=700, seq=0),
+                request("r-1", "turn-1", 2, input_tokens=1_000, seq=1),
+                request("r-2", "turn-2", 2, input_tokens=1_500, seq=0),
                 request("r-3", "turn-2", 3, input_tokens=1_200, seq=1),
                 request("r-4", "turn-4", 4, input_tokens=2_000),
             ],
@@ -127,35 +130,32 @@ def small_conversation(ledger: Path) -> Path:
     return ledger
 
 
-def test_tokens_are_measured_between_requests_and_else_estimated(tmp_path: Path) -> None:
-    ledger = small_conversation(tmp_path / "ledger")
+def test_tokens_are_measured_between_requests_and_else_estimated(conversation: Path) -> None:
     expected = [
-        ("later", "turn-1", 25, "estimated", 25),  # (41 + 40 + 2 + 17) / 4
-        ("later", "turn-2", 200, "measured", 225),  # 1,200 - 1,000
-        ("later", "turn-3", 10, "estimated", 235),
-        ("this", "turn-4", 2, "estimated", 237),  # the turn before it reports nothing
-        ("unlogged", None, 1_763, "computed", 2_000),
+        ("later", "turn-1", 311, "measured", 311),  # 1,000 - 700, and 41 / 4 for the prompt
+        ("later", "turn-2", 200, "measured", 511),  # 1,200 - 1,000
+        ("later", "turn-3", 15, "estimated", 526),  # (40 + 2 + 17) / 4
+        ("this", "turn-4", 2, "estimated", 528),  # the turn before it reports nothing
+        ("unlogged", None, 1_472, "computed", 2_000),
     ]
-    assert parts(ledger, "turn-4") == expected
-    assert parts(ledger, "log:s") == expected
+    assert parts(conversation, "turn-4") == expected
+    assert parts(conversation, "log:s") == expected
 
 
 def test_a_turn_without_a_request_leaves_unknown_what_else_was_seen(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    conversation: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ledger = small_conversation(tmp_path / "ledger")
-    run_here("context", "turn-3", "--json", "--ledger", str(ledger))
+    run_here("context", "turn-3", "--json", "--ledger", str(conversation))
     captured = capsys.readouterr()
     rows = json.loads(captured.out)
-    assert [row["tokens"] for row in rows] == [25, 200, 10, None]
+    assert [row["tokens"] for row in rows] == [311, 200, 10, None]
     assert captured.err.startswith("aix: no request of this turn reports its context")
-    run_here("context", "turn-3", "--ledger", str(ledger))
+    run_here("context", "turn-3", "--ledger", str(conversation))
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_a_name_that_means_no_turn_or_several_is_refused(tmp_path: Path) -> None:
-    ledger = small_conversation(tmp_path / "ledger")
+def test_a_name_that_means_no_turn_or_several_is_refused(conversation: Path) -> None:
     with pytest.raises(UnknownSessionError, match="no session or turn named 'nobody'"):
-        run_here("context", "nobody", "--ledger", str(ledger))
+        run_here("context", "nobody", "--ledger", str(conversation))
     with pytest.raises(AmbiguousNameError):
-        run_here("context", "turn", "--ledger", str(ledger))
+        run_here("context", "turn", "--ledger", str(conversation))

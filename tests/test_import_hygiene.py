@@ -31,6 +31,8 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["show", "--help"],
                 ["cost", "--help"],
                 ["status", "--help"],
+                ["compactions", "--help"],
+                ["context", "--help"],
                 ["tag", "add", "--help"],
                 ["problems", "--help"],
                 ["sql", "--help"],

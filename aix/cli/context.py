@@ -49,8 +49,9 @@ def command(ctx: click.Context, name: str, ledger: Path) -> Listing:
 
     The basis says how the tokens of a part are known. `measured` is by how much the reported context grew from the
     last request of the turn before to the last of this one, so the answer of a turn counts for the one after it; less
-    than nothing where something was taken out meanwhile. `reported` is a figure of the log. `estimated` is the length
-    of what was said, called and returned, 4 characters to a token. `computed` is what the others leave.
+    than nothing where something was taken out meanwhile. The first turn is measured from its own first request on.
+    `reported` is a figure of the log. `estimated` is the length of what was said, called and returned, 4 characters
+    to a token. `computed` is what the others leave.
 
     TURN is named as for `aix show`; a session stands for its last turn, and a compaction for what it summarised. The
     table is written for people; all other formats have exact values.

@@ -59,7 +59,7 @@ def find_again(
 
 def _rows(ledger: Path, version: Manifest, ids: Collection[str]) -> list[tuple[str, str, str, str]]:
     with duckdb.connect() as connection:
-        create_views(connection, ledger, version)
+        create_views(connection, ledger, version, ["import_sources"])
         return connection.execute(
             "select id, source_key, path, importer from"
             " (select *, substr(sha256(source_key), 1, 32) as id from import_sources)"

@@ -22,10 +22,10 @@ def given_elsewhere(ledger: Path, other: Path, theirs: Manifest) -> dict[str, Fi
     if ours is None or not known:
         return {}
     with duckdb.connect() as connection:
-        create_views(connection, ledger, ours)
+        create_views(connection, ledger, ours, ["import_runs"])
         runs = [run for (run,) in connection.execute("select id from import_runs").fetchall()]
     with duckdb.connect() as connection:
-        create_views(connection, other, theirs)
+        create_views(connection, other, theirs, ["import_log", "import_runs"])
         found = connection.execute(
             "select l.source_key, max(coalesce(r.started_at, 0)) from import_log l"
             " left join import_runs r on r.id = l.run_id"

@@ -21,7 +21,7 @@ def without_problems(ledger: Path, base: Manifest, stage: Stage, since: Mapping[
     if not since or not has_groups(base) or not base.tables.get("import_problems"):
         return base
     with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
-        create_views(bench.connection, ledger, base)
+        create_views(bench.connection, ledger, base, ["import_problems", "import_runs"])
         found = bench.connection.execute(
             f"select distinct {node_expressions(TABLES['import_problems'])[0]} from import_problems"
             " join (select unnest($names) as source_key, unnest($times) as since) using (source_key)"

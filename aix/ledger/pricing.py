@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ import pyarrow.parquet as pq
 from aix.errors import LedgerDamagedError
 from aix.ids import h63
 from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment
-from aix.ledger.views import file_literal
 from aix.prices.choice import Chooser, ModelPrice
 from aix.prices.lines import FOREVER, UNITS, PriceLine
 from aix.prices.table import bundled_providers
@@ -71,7 +71,7 @@ def _added(
     if not new:
         return kept
     chooser = stage.prices.chooser if stage.prices else Chooser(_stored_lines(stage, kept), bundled_providers())
-    rows = list(_model_price_batches(price for pair in sorted(new) for price in chooser.choose(*pair)))
+    rows = _model_price_batches(price for pair in sorted(new) for price in chooser.choose(*pair))
     if not any(batch.num_rows for batch in rows):
         return kept
     before = [batch for segment in kept[_MODEL_PRICES.name] for batch in _batches(stage.ledger / segment.path)]
@@ -94,24 +94,28 @@ def _reading(path: Path) -> Iterator[None]:
 
 def _pairs(ledger: Path, segments: Sequence[Segment]) -> set[Pair]:
     """Return the models that rows name, with their providers."""
-    if not segments:
-        return set()
-    paths = ", ".join(file_literal(ledger / segment.path) for segment in segments)
-    with _reading(ledger), duckdb.connect() as connection:
-        found = connection.execute(
-            "select distinct coalesce(provider, ''), model"
-            f" from read_parquet([{paths}], hive_partitioning = false) where model is not null"
-        ).fetchall()
-    return {(provider, model) for provider, model in found}
+    pairs: set[Pair] = set()
+    for segment in segments:
+        path = ledger / segment.path
+        with _reading(path), pq.ParquetFile(path) as file:
+            found = file.read(["provider", "model"]).group_by(["provider", "model"]).aggregate([])
+        named = zip(found["provider"].to_pylist(), found["model"].to_pylist(), strict=True)
+        pairs |= {(provider or "", model) for provider, model in named if model is not None}
+    return pairs
 
 
 def _write(stage: "Stage", chooser: Chooser, pairs: Iterable[Pair]) -> Segment:
-    named = chooser.named
-    found = {**named, **{pair: chooser.choose(*pair) for pair in pairs if pair not in named}}
-    return stage.write(_MODEL_PRICES, _model_price_batches(price for pair in sorted(found) for price in found[pair]))
+    return stage.write(_MODEL_PRICES, _all_model_price_batches(chooser, frozenset(pairs).difference(chooser.named)))
 
 
-def _model_price_batches(prices: Iterable[ModelPrice]) -> Iterator[pa.RecordBatch]:
+@lru_cache(maxsize=4)
+def _all_model_price_batches(chooser: Chooser, others: frozenset[Pair]) -> list[pa.RecordBatch]:
+    """Return what the price lines say of the models that they name and of others: the same for most new ledgers."""
+    found = {**chooser.named, **{pair: chooser.choose(*pair) for pair in others}}
+    return _model_price_batches(price for pair in sorted(found) for price in found[pair])
+
+
+def _model_price_batches(prices: Iterable[ModelPrice]) -> list[pa.RecordBatch]:
     rows = list(prices)
     schema = arrow_schema(_MODEL_PRICES)
     # Most rows of a line differ in names only: its decimals, which are what takes time, are converted once.
@@ -130,10 +134,12 @@ def _model_price_batches(prices: Iterable[ModelPrice]) -> Iterator[pa.RecordBatc
         )
         for field in schema
     ]
-    yield from pa.table(columns, schema=schema).to_batches(_ROWS_AT_ONCE)
+    batches: list[pa.RecordBatch] = pa.table(columns, schema=schema).to_batches(_ROWS_AT_ONCE)
+    return batches
 
 
-def _price_batches(lines: Sequence[PriceLine]) -> Iterator[pa.RecordBatch]:
+@lru_cache(maxsize=1)
+def _price_batches(lines: tuple[PriceLine, ...]) -> list[pa.RecordBatch]:
     rows = []
     for line in lines:
         key = line.provider, line.model, line.match_rule, line.valid_from, line.tier_start_tokens, line.variant
@@ -156,7 +162,8 @@ def _price_batches(lines: Sequence[PriceLine]) -> Iterator[pa.RecordBatch]:
             }
             for unit, price in line.prices.items()
         ]
-    yield from pa.Table.from_pylist(rows, arrow_schema(_PRICES)).to_batches(_ROWS_AT_ONCE)
+    batches: list[pa.RecordBatch] = pa.Table.from_pylist(rows, arrow_schema(_PRICES)).to_batches(_ROWS_AT_ONCE)
+    return batches
 
 
 def _stored_lines(stage: "Stage", kept: Mapping[str, Sequence[Segment]]) -> list[PriceLine]:

@@ -51,7 +51,7 @@ def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Files) -> Prep
 def _given_so_far(ledger: Path, base: Manifest, sources: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return the sessions that these sources ever gave, with every source that gave each, and when it first did."""
     with duckdb.connect() as connection:
-        create_views(connection, ledger, base)
+        create_views(connection, ledger, base, ["import_log", "import_runs"])
         found = connection.execute(
             "with given as (select distinct session_label from import_log"
             " where source_key in (select unnest($sources)) and session_label is not null)"

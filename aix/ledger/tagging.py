@@ -58,7 +58,7 @@ def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -
 
     def look(base: Manifest, stage: Stage) -> Manifest:  # noqa: ARG001 - the signature of a preparation
         with duckdb.connect() as connection:
-            create_views(connection, ledger, base)
+            create_views(connection, ledger, base, {_TAGS.name, *(entity.table for entity in entities)})
             _check_there(connection, entities)
             having = _having(connection, tag)
         without[:] = [entity for entity in entities if entity not in having]
@@ -84,7 +84,7 @@ def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None)
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
         groups = Groups(base, stage)
         with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
-            create_views(bench.connection, ledger, base)
+            create_views(bench.connection, ledger, base, [_TAGS.name])
             having = _having(bench.connection, tag)
             had[:] = sorted(having if entities is None else having.keys() & set(entities))
             if not had:

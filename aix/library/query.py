@@ -158,6 +158,8 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
     kept = _KEPT.fullmatch(first["kept"]) if "kept" in first else None
     if "kept" in first and not kept:
         raise _wrong(path, lines, "kept", "it is written `-- kept: by family with TABLE`")
+    if kept and "param" in first:
+        raise _wrong(path, lines, "kept", "rows that depend on a parameter cannot be kept")
     if engine and not engine.startswith("duckdb; "):
         raise _wrong(path, lines, "engine", "it is written `-- engine: duckdb; reason`")
     return Query(

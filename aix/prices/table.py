@@ -38,7 +38,8 @@ class PriceTable:
         """All lines, those that are asked first before the others; raises `PriceFileError`."""
         from aix.prices.lines import ordered
 
-        return ordered([self.own_lines, *_bundled_lines()])
+        own = self.own_lines
+        return ordered([own, *_bundled_lines()]) if own else _ordered_bundled_lines()
 
     @cached_property
     def own_lines(self) -> "list[PriceLine]":
@@ -79,6 +80,13 @@ def _bundled_chooser() -> "Chooser":
     from aix.prices.choice import Chooser
 
     return Chooser(PriceTable().lines, bundled_providers())
+
+
+@lru_cache(maxsize=1)
+def _ordered_bundled_lines() -> "tuple[PriceLine, ...]":
+    from aix.prices.lines import ordered
+
+    return ordered([[], *_bundled_lines()])
 
 
 @lru_cache(maxsize=1)

@@ -2,9 +2,10 @@
 
 A context is a summary, the turns that its compaction kept, and those since; without a compaction it is all turns from
 the root. What a turn took of it is measured where requests report the whole context on both sides: that of its last
-request less that of the last request of the turn before. Else it is estimated from lengths, 4 characters to a token.
-What is then missing to the figure that the turn's own first request reports is what no log shows: the system prompt,
-the definitions of tools, and what the estimates miss.
+request less that of the last request of the turn before. Where nothing is reported before it, it is measured from its
+own first request on, and its prompt estimated. Else all of it is estimated from lengths, 4 characters to a token. What
+is then missing to the figure that the turn's own first request reports is what no log shows: the system prompt, the
+definitions of tools, and what the estimates miss.
 """
 
 CONTEXT_OF_TURN = """
@@ -41,9 +42,11 @@ CONTEXT_OF_TURN = """
     request as (
       select
         r.turn_id, r.context_tokens,
-        row_number() over (partition by r.turn_id order by r.seq, r.requested_at, r.request_id) as from_first,
         row_number() over (
-          partition by r.turn_id order by r.seq desc, r.requested_at desc, r.request_id desc
+          partition by r.turn_id order by r.seq nulls last, r.requested_at, r.request_id
+        ) as from_first,
+        row_number() over (
+          partition by r.turn_id order by r.seq desc nulls first, r.requested_at desc, r.request_id desc
         ) as from_last
       from v_requests_usage r
       where r.turn_id in (select turn_id from place) and r.kind = 'main' and r.has_usage
@@ -51,6 +54,7 @@ CONTEXT_OF_TURN = """
     reported as (
       select
         turn_id,
+        count(*) as requests,
         max(case when from_first = 1 then context_tokens end) as first_tokens,
         max(case when from_last = 1 then context_tokens end) as last_tokens
       from request
@@ -63,23 +67,29 @@ CONTEXT_OF_TURN = """
           else r.last_tokens end as context_tokens,
         -- The turn before a compaction is no measure of what follows it.
         case when not coalesce(lag(w.is_compaction) over path, false) then lag(r.last_tokens) over path end
-          as before_tokens
+          as before_tokens,
+        case when r.requests > 1 then r.last_tokens - r.first_tokens end as inner_tokens
       from way w
       left join reported r on r.turn_id = w.turn_id
       window path as (order by w.place)
     ),
     answer as (
-      select min(sequence) as sequence from messages where turn_id = $turn and role = 'assistant'
+      select turn_id, min(sequence) as sequence
+      from messages
+      where turn_id in (select turn_id from seen) and role = 'assistant'
+      group by turn_id
     ),
-    -- Of the turn itself only what was sent with its first request; thinking of earlier turns is not sent again.
+    -- Thinking of earlier turns is not sent again, and what the tool itself notes never is.
     told as (
-      select m.turn_id, sum(case when f.text_chars between 0 and 1000000000000 then f.text_chars end) as chars
+      select
+        m.turn_id,
+        sum(case when f.text_chars between 0 and 1000000000000 then f.text_chars end) as chars,
+        sum(case when f.text_chars between 0 and 1000000000000 and (a.sequence is null or m.sequence < a.sequence)
+          then f.text_chars end) as prompt_chars
       from messages m
       left join message_facts f on f.message_id = m.id
-      left join answer a on m.turn_id = $turn
-      where m.turn_id in (select turn_id from seen)
-        and m.role <> 'system'
-        and (a.sequence is null or m.sequence < a.sequence)
+      left join answer a on a.turn_id = m.turn_id
+      where m.turn_id in (select turn_id from seen) and m.role <> 'system'
       group by m.turn_id
     ),
     called as (
@@ -89,7 +99,7 @@ CONTEXT_OF_TURN = """
         + coalesce(sum(case when f.result_chars between 0 and 1000000000000 then f.result_chars end), 0) as chars
       from tool_calls c
       join tool_call_facts f on f.call_id = c.id
-      where c.turn_id in (select turn_id from seen) and c.turn_id <> $turn
+      where c.turn_id in (select turn_id from seen where not is_asked)
       group by c.turn_id
     ),
     spoken as (
@@ -110,25 +120,45 @@ CONTEXT_OF_TURN = """
       from compactions
       where turn_id in (select turn_id from seen where is_compaction)
     ),
+    estimate as (
+      select
+        s.turn_id,
+        cast(ceil(t.prompt_chars / 4) as bigint) as prompt_tokens,
+        case
+          when s.is_asked then cast(ceil(t.prompt_chars / 4) as bigint)
+          when coalesce(t.chars, c.chars) is not null
+            then cast(ceil((coalesce(t.chars, 0) + coalesce(c.chars, 0)) / 4) as bigint)
+        end as tokens
+      from seen s
+      left join told t on t.turn_id = s.turn_id
+      left join called c on c.turn_id = s.turn_id
+    ),
+    measure as (
+      select
+        s.turn_id,
+        case
+          when g.context_tokens - g.before_tokens is not null then g.context_tokens - g.before_tokens
+          when not s.is_asked then g.inner_tokens + coalesce(e.prompt_tokens, 0)
+        end as tokens
+      from seen s
+      join growth g on g.turn_id = s.turn_id
+      join estimate e on e.turn_id = s.turn_id
+    ),
     sized as (
       select
         s.place, s.part, s.turn_id, s.started_at, s.tool_call_count, s.is_asked, g.context_tokens,
-        case when s.is_compaction and not s.is_asked then s.summary_tokens
-          else coalesce(g.context_tokens - g.before_tokens, cast(ceil(e.chars / 4) as bigint)) end as tokens,
-        case when s.is_compaction and not s.is_asked
+        case when s.is_compaction and not s.is_asked then s.summary_tokens else coalesce(m.tokens, e.tokens) end
+          as tokens,
+        case
+          when s.is_compaction and not s.is_asked
             then case when s.summary_tokens is null then null when s.is_estimated then 'estimated' else 'reported' end
-          when g.context_tokens - g.before_tokens is not null then 'measured'
-          when e.chars is not null then 'estimated' end as basis
+          when m.tokens is not null then 'measured'
+          when e.tokens is not null then 'estimated'
+        end as basis
       from seen s
       join growth g on g.turn_id = s.turn_id
-      left join (
-        select
-          s.turn_id,
-          case when coalesce(t.chars, c.chars) is not null then coalesce(t.chars, 0) + coalesce(c.chars, 0) end as chars
-        from seen s
-        left join told t on t.turn_id = s.turn_id
-        left join called c on c.turn_id = s.turn_id
-      ) e on e.turn_id = s.turn_id
+      join measure m on m.turn_id = s.turn_id
+      join estimate e on e.turn_id = s.turn_id
     ),
     total as (
       select

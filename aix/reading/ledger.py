@@ -157,8 +157,8 @@ class Ledger:
 
         It takes the parameters of that view, as `query` does, and the trigger: `unknown` where no log says it.
 
-        >>> [row["tokens_before"] for row in ledger.compactions(session="s-1").polars().to_dicts()]
-        [100]
+        >>> ledger.compactions(session="s-1").polars()["trigger"].to_list()
+        ['context_limit']
         """
         from aix.reading.compaction_search import COMPACTIONS, COUNTED
 
@@ -170,8 +170,8 @@ class Ledger:
         The turn is named as for `find`; a session stands for its last turn. `tokens` is what a part took, `basis` says
         whether that is reported, measured or estimated, and the last row is what no log shows.
 
-        >>> [(part, tokens, basis) for _, part, *_, tokens, basis, _, _ in ledger.context("s-1")]
-        [('summary', 40, 'reported'), ('this', 5, 'estimated'), ('unlogged', 5, 'computed')]
+        >>> ledger.context("s-1").polars()["part"].to_list()
+        ['summary', 'this', 'unlogged']
         """
         from aix.reading.context import CONTEXT_OF_TURN, HEAD_OF_SESSION
         from aix.reading.names import Kind

@@ -21,7 +21,8 @@
 -- column basis: VARCHAR; measured by growth, reported, computed as a rest, estimated from lengths, or mixed
 -- caveat: Counted from the first request after it to the one that reached the level before, or the last until the next.
 -- caveat: Where the classes explain more than the growth, other is 0 for that compaction, never negative.
--- caveat: Reminders beside results count for the results; results of calls whose request is not known count as other.
+-- caveat: Reminders count for the results they came in with, and so does, a second time, what the user wrote meanwhile.
+-- caveat: Results of calls whose request is not known count as other.
 with reached as (
   select
     c.turn_id as compaction_turn_id,

@@ -58,81 +58,95 @@ main as (
   from v_counted_requests
   where kind = 'main' and has_usage
 ),
--- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
-concerned as (
-  select m.session_label
-  from main m
-  cross join setting s
-  left join (select distinct session_label from v_compaction_costs) c on c.session_label = m.session_label
-  group by m.session_label, s.at_tokens, s.is_never
-  having count(c.session_label) > 0 or (not s.is_never and max(m.context_tokens) > s.at_tokens)
-),
-stretched as (
-  select m.*, t.compaction_turn_id
-  from concerned k
-  join main m on m.session_label = k.session_label
-  left join v_turn_stretches t on t.turn_id = m.turn_id
-),
-spaced as (
-  select
-    *,
-    row_number() over thread as place,
-    lag(compaction_turn_id) over thread as before_compaction_turn_id,
-    lag(context_tokens) over thread as before_context_tokens
-  from stretched
-  window thread as (partition by session_label order by requested_at, seq, request_id)
-),
 -- What was summarised before a session's first request is another session's, and stays summarised.
 real as (
   select
-    c.session_label,
+    session_label, turn_id, compacted_at, summarise_cost_usd, rebuild_premium_usd,
+    before_session_label is distinct from session_label as is_kept,
+    case when before_session_label = session_label then coalesce(saved_tokens_per_request, 0) else 0 end as cut_tokens
+  from v_compaction_costs
+),
+real_cost as (
+  select
+    session_label,
     count(*) as compactions,
-    count(h.session_label) as kept_compactions,
-    sum(c.summarise_cost_usd) as summarise_usd,
-    sum(case when h.session_label is null then c.summarise_cost_usd end) as undone_summarise_usd,
-    sum(case when h.session_label is null then c.rebuild_premium_usd end) as undone_premium_usd
-  from v_compaction_costs c
-  left join spaced h on h.session_label = c.session_label and h.compaction_turn_id = c.turn_id and h.place = 1
-  group by c.session_label
+    count(case when is_kept then 1 end) as kept_compactions,
+    sum(summarise_cost_usd) as summarise_usd,
+    sum(case when not is_kept then summarise_cost_usd end) as undone_summarise_usd,
+    sum(case when not is_kept then rebuild_premium_usd end) as undone_premium_usd
+  from real
+  group by session_label
 ),
 undone as (
   select
-    *,
-    context_tokens + sum(
-      case
-        when place > 1 and compaction_turn_id is distinct from before_compaction_turn_id
-          then before_context_tokens - context_tokens
-        else 0
-      end
-    ) over (partition by session_label order by place rows unbounded preceding) as whole_tokens
-  from spaced
+    session_label,
+    turn_id,
+    cast(
+      sum(cut_tokens) over (partition by session_label order by compacted_at, turn_id rows unbounded preceding)
+      as bigint
+    ) as cut_tokens
+  from real
+),
+-- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
+size as (
+  select session_label, max(context_tokens) as peak_tokens from main group by session_label
+),
+concerned as (
+  select z.session_label
+  from size z
+  cross join setting s
+  left join real_cost c on c.session_label = z.session_label
+  where c.session_label is not null or (not s.is_never and z.peak_tokens > s.at_tokens)
+),
+carried as (
+  select
+    m.session_label, m.requested_at, m.seq, m.request_id, m.context_tokens, m.cost_usd, m.read_usd, m.output_usd,
+    m.write_usd,
+    m.context_tokens + coalesce(u.cut_tokens, 0) as whole_tokens
+  from concerned k
+  join main m on m.session_label = k.session_label
+  left join v_turn_stretches t on t.turn_id = m.turn_id
+  left join undone u on u.turn_id = t.compaction_turn_id and u.session_label = m.session_label
 ),
 highest as (
   select
-    u.*,
-    s.is_never,
-    s.after_tokens,
-    s.at_tokens,
-    s.summary_tokens,
-    coalesce(s.rebuild_tokens, s.after_tokens) as rebuild_tokens,
-    case when s.at_tokens > s.after_tokens then s.at_tokens - s.after_tokens end as cut_tokens,
-    max(u.whole_tokens) over (partition by u.session_label order by u.place rows unbounded preceding) as high_tokens
-  from undone u
-  cross join setting s
+    *,
+    max(whole_tokens) over (
+      partition by session_label order by requested_at, seq, request_id rows unbounded preceding
+    ) as high_tokens,
+    max(whole_tokens) over (
+      partition by session_label order by requested_at, seq, request_id
+      rows between unbounded preceding and 1 preceding
+    ) as before_high_tokens
+  from carried
 ),
 counted as (
   select
-    *,
+    h.*,
+    s.at_tokens,
+    s.after_tokens,
+    s.summary_tokens,
+    coalesce(s.rebuild_tokens, s.after_tokens) as rebuild_tokens,
+    case when s.at_tokens > s.after_tokens then s.at_tokens - s.after_tokens end as cut_tokens,
     case
-      when is_never or high_tokens <= at_tokens then 0
-      else 1 + cast(floor(cast(high_tokens - at_tokens as double) / cut_tokens) as bigint)
-    end as compactions
-  from highest
+      when s.is_never or h.high_tokens <= s.at_tokens then 0
+      when s.at_tokens > s.after_tokens
+        then 1 + cast(floor(cast(h.high_tokens - s.at_tokens as double) / (s.at_tokens - s.after_tokens)) as bigint)
+    end as compactions,
+    case
+      when s.is_never or coalesce(h.before_high_tokens, 0) <= s.at_tokens then 0
+      when s.at_tokens > s.after_tokens
+        then 1 + cast(
+          floor(cast(h.before_high_tokens - s.at_tokens as double) / (s.at_tokens - s.after_tokens)) as bigint
+        )
+    end as before_compactions
+  from highest h
+  cross join setting s
 ),
 supposed as (
   select
     *,
-    compactions - lag(compactions, 1, 0) over (partition by session_label order by place) as new_compactions,
+    compactions - before_compactions as new_compactions,
     case
       when compactions = 0 then whole_tokens
       else greatest(whole_tokens - compactions * cut_tokens, least(whole_tokens, after_tokens))
@@ -142,17 +156,20 @@ supposed as (
 priced as (
   select
     *,
-    cast(
-      cast(then_tokens - context_tokens as decimal(19, 0)) * read_usd
-      + case
-        when new_compactions > 0
-          then cast(new_compactions * at_tokens as decimal(19, 0)) * read_usd
-            + cast(new_compactions * summary_tokens as decimal(19, 0)) * output_usd
-            + cast(new_compactions * rebuild_tokens as decimal(19, 0)) * (write_usd - read_usd)
-        when new_compactions = 0 then 0
-      end
-      as decimal(38, 12)
-    ) as more_usd
+    case
+      when cost_usd is not null
+        then cast(
+          cast(then_tokens - context_tokens as decimal(19, 0)) * read_usd
+          + case
+            when new_compactions > 0
+              then cast(new_compactions * at_tokens as decimal(19, 0)) * read_usd
+                + cast(new_compactions * summary_tokens as decimal(19, 0)) * output_usd
+                + cast(new_compactions * rebuild_tokens as decimal(19, 0)) * (write_usd - read_usd)
+            when new_compactions = 0 then 0
+          end
+          as decimal(38, 12)
+        )
+    end as more_usd
   from supposed
 ),
 summed as (
@@ -164,9 +181,7 @@ summed as (
     max(context_tokens) as peak_now_tokens,
     case when count(*) = count(then_tokens) then max(then_tokens) end as peak_then_tokens,
     sum(cost_usd) as cost_usd,
-    case when count(cost_usd) = count(case when cost_usd is not null then more_usd end) then
-      sum(case when cost_usd is not null then more_usd end)
-    end as more_usd
+    case when count(cost_usd) = count(more_usd) then sum(more_usd) end as more_usd
   from priced
   group by session_label
 )
@@ -177,7 +192,7 @@ select
   coalesce(c.compactions, 0) as compactions_now,
   s.compactions_then + coalesce(c.kept_compactions, 0) as compactions_then,
   s.peak_now_tokens,
-  cast(s.peak_then_tokens as bigint) as peak_then_tokens,
+  s.peak_then_tokens,
   cast(s.cost_usd + coalesce(c.summarise_usd, 0) as decimal(38, 12)) as cost_now_usd,
   cast(
     s.cost_usd + coalesce(c.summarise_usd, 0)
@@ -188,5 +203,5 @@ select
     as difference_usd,
   'estimated' as basis
 from summed s
-left join real c on c.session_label = s.session_label
+left join real_cost c on c.session_label = s.session_label
 order by difference_usd, s.session_label

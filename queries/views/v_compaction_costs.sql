@@ -27,12 +27,13 @@
 -- column requests_after: BIGINT; requests of kind main with usage after it, until the next compaction
 -- column net_usd: DECIMAL(38,12); saved by all of these requests less the total; NULL when unknown
 -- column is_paid_back: BOOLEAN; whether that is 0 or more
+-- column before_session_label: VARCHAR; the session which the last request before it counts for
 -- column basis: VARCHAR; of total and net: computed, or estimated where the summarising call is; NULL without a total
 -- caveat: An estimated summarising call reads the whole context from the cache and writes the summary, nothing else.
 with part as (
   select
     turn_id, session_label, project, origin, client_version, compacted_at, trigger, model, is_mid_task,
-    tokens_before, tokens_after, duration_ms, summary_tokens, requests_after,
+    tokens_before, tokens_after, duration_ms, summary_tokens, requests_after, before_session_label,
     after_cache_read_price_usd as read_price_usd,
     summariser_cost_usd,
     cast(
@@ -103,5 +104,6 @@ select
   requests_after,
   cast(saved_usd - total_usd as decimal(38, 12)) as net_usd,
   saved_usd >= total_usd as is_paid_back,
+  before_session_label,
   case when total_usd is not null then summarise_basis end as basis
 from total

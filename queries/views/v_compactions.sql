@@ -31,6 +31,7 @@
 -- column summariser_requests: BIGINT; requests of the summarising call that are in a log of its own
 -- column summariser_cost_usd: DECIMAL(38,12); their cost; NULL when there are none or one has no price
 -- column before_request_id: VARCHAR; the last request before it
+-- column before_session_label: VARCHAR; the session which that counts for
 -- column before_requested_at: BIGINT; when that was made, in Unix ms
 -- column before_context_tokens: BIGINT; whole input of that request
 -- column before_model: VARCHAR; its model
@@ -173,6 +174,7 @@ select
   coalesce(m.requests, 0) as summariser_requests,
   cast(m.cost_usd as decimal(38, 12)) as summariser_cost_usd,
   b.request_id as before_request_id,
+  b.session_label as before_session_label,
   b.requested_at as before_requested_at,
   b.context_tokens as before_context_tokens,
   b.model as before_model,

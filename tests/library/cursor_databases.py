@@ -1,4 +1,4 @@
-"""The databases of Cursor among the library's logs: their rows as SQL, which can be read, and the files that are imported.
+"""The databases of Cursor among the logs of the library: their rows as SQL, and the files that are imported.
 
 python -m tests.library.cursor_databases    write the databases from the SQL beside them
 """

@@ -7,12 +7,15 @@ import duckdb
 import pytest
 
 from aix.formats import ListingColumn
+from aix.ledger.nodes import in_conversations
+from aix.ledger.provenance import PRICES
 from aix.library.packs import query_root
 from aix.library.query import ParameterType, Query
 from aix.library.values import bind
 from aix.library.view_files import view_folder
 from aix.library.views import read_views, views_named
 from aix.reading.ledger import Ledger
+from aix.schema import TABLES
 from tests.library.ledger import QUERIES, RUNNABLE, expected_file, expected_text, result_text, written
 
 VIEWS = read_views(view_folder())
@@ -101,6 +104,15 @@ def test_a_view_has_the_columns_it_declares(view: Query, empty: Ledger, plain: d
     seen = plain.execute(f"describe {view.name}").fetchall()
     assert [(name, kind) for name, kind, *_ in seen] == declared_columns(view)
     assert empty.sql(f"from {view.name}").rows() == []
+
+
+@pytest.mark.parametrize("view", [view for view in VIEWS.values() if view.kept_with], ids=lambda view: view.name)
+def test_what_a_kept_view_reads_is_tied_to_a_family(view: Query) -> None:
+    read = [view, *views_named(" ".join(view.names), VIEWS)]
+    tables = {name for each in read for name in each.names & TABLES.keys()}
+    assert view.kept_with in tables
+    assert [name for name in tables - {PRICES} if not in_conversations(TABLES[name])] == []
+    assert variables_read(*read) == set()
 
 
 def test_an_expected_result_belongs_to_a_query() -> None:

@@ -70,6 +70,8 @@ def test_a_header_says_all_there_is_to_know() -> None:
         ("VARCHAR; when", "when", 7, "-- column name: SQL TYPE; meaning"),
         ("-- column cost_usd", "-- column period", 8, "second column 'period'"),
         ("-- reads: text", "-- reads: books", 11, "`text`"),
+        ("-- reads: text", "-- kept: for long", 11, "-- kept: by family with TABLE"),
+        ("-- reads: text", "-- kept: by family with turns", 11, "depend on a parameter"),
         ("-- engine: duckdb; it", "-- engine: duckdb, it", 12, "-- engine: duckdb; reason"),
     ],
 )

@@ -1,0 +1,279 @@
+"""Views whose rows are kept with the ledger's: whatever changes, they are the rows that the view's SQL gives."""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import aix
+from aix.importing.run import Settings, import_histories
+from aix.ledger import keeping
+from aix.ledger.catalog import CATALOG
+from aix.ledger.collection import collect
+from aix.ledger.keeping import kept_selects
+from aix.ledger.manifest import Manifest, Segment, files_of, groups_of, manifest_path, read_latest
+from aix.ledger.merging import join_ledger
+from aix.ledger.provenance import are_views_kept
+from aix.ledger.removal import forget
+from aix.ledger.selection import Selection
+from aix.ledger.tagging import Entity, add_tag
+from aix.ledger.tidying import merge_groups
+from aix.ledger.views import create_views
+from aix.library.views import create_library_views, library_views
+from tests.conversations import context, request, turn
+from tests.deliveries import deliver
+from tests.test_groups import conversation
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+KEPT = [view.name for view in library_views().values() if view.kept_with]
+FIRST_LOGS = ("compaction_auto", "forked_copy", "api_errors", "rewind")
+GROWING = FIXTURES / "claude_code" / "denials" / "input"
+HALF = 20
+
+Rows = dict[str, Counter[tuple[object, ...]]]
+
+
+@dataclass(frozen=True)
+class World:
+    """Logs, and a ledger of several groups that they were imported into."""
+
+    logs: Path
+    ledger: Path
+
+    def load(self, prices: Path | None = None) -> Manifest:
+        import_histories(self.ledger, [self.logs], Settings(jobs=0, prices=prices))
+        return read_latest(self.ledger)
+
+    @property
+    def growing_log(self) -> Path:
+        [log] = (self.logs / path.relative_to(GROWING) for path in GROWING.rglob("*.jsonl"))
+        return log
+
+    def write_log(self, lines: int | None = None) -> None:
+        text = (GROWING / self.growing_log.relative_to(self.logs)).read_text("utf-8")
+        self.growing_log.parent.mkdir(parents=True, exist_ok=True)
+        self.growing_log.write_text("".join(text.splitlines(keepends=True)[:lines]), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = tmp_path_factory.mktemp("kept")
+    world = World(folder / "logs", folder / "ledger")
+    for name in FIRST_LOGS:
+        shutil.copytree(FIXTURES / "claude_code" / name / "input", world.logs, dirs_exist_ok=True)
+    world.write_log(HALF)
+    world.load()
+    deliver(world.ledger, conversation("apart"))
+    return world
+
+
+@pytest.fixture
+def world(made: World, tmp_path: Path) -> Iterator[World]:
+    """Give a copy of the ledger; the logs stay in their place, which is a part of what they are."""
+    shutil.copytree(made.ledger, tmp_path / "ledger")
+    yield replace(made, ledger=tmp_path / "ledger")
+    if len(made.growing_log.read_text("utf-8").splitlines()) != HALF:
+        made.write_log(HALF)
+
+
+def rows_by_sql(ledger: Path) -> Rows:
+    """What the SQL of the views gives on the whole ledger."""
+    with duckdb.connect() as connection:
+        create_views(connection, ledger, read_latest(ledger))
+        for view in library_views().values():
+            create_library_views(connection, [view])
+            if view.kept_with:  # asked once, however many others stand on it
+                rows = connection.table(view.name).to_arrow_table()
+                connection.execute(f"drop view {view.name}")
+                connection.register(view.name, rows)
+        return {name: Counter(connection.table(name).fetchall()) for name in KEPT}
+
+
+def kept_rows(ledger: Path) -> Rows:
+    selects = kept_selects(ledger, read_latest(ledger))
+    with duckdb.connect() as connection:
+        return {name: Counter(connection.sql(select).fetchall()) for name, select in selects.items()}
+
+
+def view_files(version: Manifest) -> dict[str | None, set[Segment]]:
+    return {
+        group: {each for files in named.values() for each in files} for group, named in groups_of(version.views).items()
+    }
+
+
+def rows_read(ledger: Path, *names: str) -> Rows:
+    with aix.open(ledger) as opened:
+        return {name: Counter(opened.sql(f"from {name}").rows()) for name in names}
+
+
+def strip(ledger: Path) -> None:
+    """Make the newest version one of an AIX that kept no views."""
+    path = manifest_path(ledger, read_latest(ledger).version)
+    said = json.loads(path.read_text("utf-8"))
+    del said["views"], said["views_made_by"]
+    path.write_text(json.dumps(said), "utf-8")
+
+
+def grow_a_log(world: World) -> None:
+    world.write_log()
+    world.load()
+
+
+def tag_a_session(world: World) -> None:
+    label = aix.open(world.ledger).sql("select min(label) from sessions").rows()[0][0]
+    add_tag(world.ledger, "mine", [Entity("sessions", str(label))], 1)
+
+
+def forget_a_session(world: World) -> None:
+    label = aix.open(world.ledger).sql("select min(session_label) from v_compactions").rows()[0][0]
+    forget(world.ledger, Selection(labels=[str(label)]))
+
+
+def put_groups_together(world: World) -> None:
+    assert merge_groups(world.ledger)
+
+
+def set_own_prices(world: World) -> None:
+    prices = world.ledger.with_name("prices.csv")
+    models = [model for (model,) in aix.open(world.ledger).sql("select distinct model from v_requests").rows()]
+    prices.write_text("model,input,output\n" + "".join(f"{model},17,19\n" for model in models if model))
+    world.load(prices)
+    assert aix.open(world.ledger).sql("select max(output_price_usd) * 1000000 from v_requests").rows() == [(19,)]
+
+
+def join_another_ledger(world: World) -> None:
+    other = world.ledger.with_name("other")
+    deliver(other, conversation("apart", 2), conversation("other"))
+    join_ledger(world.ledger, other)
+
+
+def bring_prices_as_rows(world: World) -> None:
+    price = {"provider": "", "model": "claude-next", "variant": "standard", "valid_from": 0, "valid_to": 2**62}
+    tier = {"tier_start_tokens": 0, "tier_end_tokens": 2**62, "input_usd": 1, "output_usd": 1, "price_basis": "told"}
+    requests = [request("r", None, 1, model="claude-next", input_tokens=1)]
+    deliver(world.ledger, {"requests": requests, "model_prices": [{**price, **tier}]})
+
+
+def bring_requests_of_no_session_and_a_new_model_at_the_same_time(world: World) -> None:
+    values = {"kind": "main", "model": "gpt-4o", "provider": "openai", "input_tokens": 1}
+
+    def bring(name: str) -> None:
+        rows = [request(f"r-{place}-{name}", place, 1_770_000_000_000, **values) for place in (f"t-{name}", None)]
+        deliver(world.ledger, {"turns": [turn(f"t-{name}")], "turn_context": [context(f"t-{name}")], "requests": rows})
+
+    with ThreadPoolExecutor(2) as writers:
+        list(writers.map(bring, ("one", "two")))
+    priced = aix.open(world.ledger).sql("select count(cost_usd) from v_requests where model = 'gpt-4o'")
+    assert priced.rows() == [(4,)]
+
+
+CHANGES = [
+    grow_a_log,
+    tag_a_session,
+    forget_a_session,
+    put_groups_together,
+    set_own_prices,
+    join_another_ledger,
+    bring_prices_as_rows,
+    bring_requests_of_no_session_and_a_new_model_at_the_same_time,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_kept_rows_are_those_of_the_sql_and_unchanged_groups_keep_their_files(
+    change: Callable[[World], None], world: World
+) -> None:
+    before = read_latest(world.ledger)
+    change(world)
+    after = read_latest(world.ledger)
+    assert after.version > before.version
+    assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
+    groups, groups_before = groups_of(after.tables), groups_of(before.tables)
+    unchanged = {group for group, files in groups.items() if groups_before.get(group) == files}
+    of_groups, of_groups_before = view_files(after), view_files(before)
+    if after.views_made_by == before.views_made_by:
+        assert all(of_groups.get(group) == of_groups_before.get(group) for group in unchanged)
+    else:
+        assert change in (set_own_prices, bring_prices_as_rows)
+        assert not set().union(*of_groups.values()) & set().union(*of_groups_before.values())
+
+
+def test_every_kept_view_has_rows_in_several_groups(world: World) -> None:
+    assert all(kept_rows(world.ledger).values()), "else these tests say nothing of it"
+    assert len({each.group for each in read_latest(world.ledger).views["v_requests"]}) > 1
+
+
+def test_all_ways_of_reading_give_the_same_rows(world: World) -> None:
+    expected = rows_by_sql(world.ledger)
+    assert rows_read(world.ledger, *KEPT) == expected
+    with duckdb.connect(str(world.ledger / CATALOG), read_only=True) as plain:
+        assert {name: Counter(plain.table(name).fetchall()) for name in KEPT} == expected
+        text = plain.execute("select sql from duckdb_views() where view_name = 'v_requests'").fetchall()[0][0]
+    assert "data/v_requests-" in text, "it is read from the files"
+
+
+def test_vacuum_leaves_the_files_of_the_newest_version_and_no_others(world: World) -> None:
+    deliver(world.ledger, conversation("apart", 2))
+    collect(world.ledger, 0)
+    newest = read_latest(world.ledger)
+    assert {f"data/{path.name}" for path in (world.ledger / "data").iterdir()} == files_of(newest)
+    assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
+
+
+def test_a_ledger_without_kept_views_reads_the_same_and_gets_them_in_a_run_without_news(world: World) -> None:
+    names = ("v_requests", "v_calls")
+    expected, expected_here = kept_rows(world.ledger), rows_read(world.ledger, *names)
+    strip(world.ledger)
+    stripped = read_latest(world.ledger)
+    assert rows_read(world.ledger, *names) == expected_here
+    renewed = world.load()
+    assert renewed.version == stripped.version + 1
+    assert renewed.tables == stripped.tables
+    assert kept_rows(world.ledger) == expected
+    assert world.load() == renewed
+
+
+def test_a_ledger_of_an_earlier_release_gets_kept_views(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "ledgers" / "schema_1", tmp_path / "ledger")
+    (tmp_path / "logs").mkdir()
+    World(tmp_path / "logs", tmp_path / "ledger").load()  # which finds nothing, but other prices and no views
+    assert kept_rows(tmp_path / "ledger") == rows_by_sql(tmp_path / "ledger")
+    deliver(tmp_path / "ledger", conversation("new"))
+    assert kept_rows(tmp_path / "ledger") == rows_by_sql(tmp_path / "ledger")
+    assert None not in view_files(read_latest(tmp_path / "ledger")), "now its rows are in groups"
+
+
+@pytest.mark.parametrize(
+    ("name", "sql"),
+    [
+        ("v_calls", "select error('no') as call_id from tool_calls"),
+        ("v_requests_usage", "select no_such_column from requests"),
+    ],
+    ids=["kept", "below a kept one"],
+)
+def test_a_view_that_fails_stops_no_commit(name: str, sql: str, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = set((world.ledger / "data").iterdir())
+    views = library_views()
+    monkeypatch.setattr(keeping, "library_views", lambda: {**views, name: replace(views[name], sql=sql)})
+    deliver(world.ledger, conversation("new"))
+    assert read_latest(world.ledger).views == kept_selects(world.ledger, read_latest(world.ledger)) == {}
+    assert not [path for path in set((world.ledger / "data").iterdir()) - before if path.name.startswith("v_")]
+    monkeypatch.undo()
+    deliver(world.ledger, conversation("newer"))
+    assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
+
+
+def test_a_view_that_fails_is_not_tried_again_in_every_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    strip(world.ledger)
+    views = library_views()
+    broken = {name: replace(view, sql="select no_such_column from turns") for name, view in views.items()}
+    monkeypatch.setattr(keeping, "library_views", lambda: broken)
+    tried = world.load()
+    assert (tried.views, are_views_kept(tried)) == ({}, True)
+    assert world.load() == tried
