@@ -7,7 +7,7 @@ from benchmarks import compaction_table, summary_chance
 def test_the_table_has_values_that_occur_and_the_number_of_cases(filled: Ledger) -> None:
     lines = list(compaction_table.table_lines(filled))
     assert lines[0].startswith("20 compactions: ")
-    assert lines[1] == "paid back: 3 of 15 where that is known"
+    assert lines[1] == "paid back: 3 of 13 where that is known"
     assert "| whole context before, tokens | 19 | 74,863 | 120,000 | 162,000 |" in lines
 
 
