@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, and shows the figures that the command line gives."""
+"""The notebooks run from their first cell to their last, and show the figures that the command line gives."""
 
 import ast
 import csv
@@ -13,7 +13,9 @@ from docs.run_notebooks import FOLDER, run_notebook
 from tests.command_line import run_aix
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-NOTEBOOK = FOLDER / "token_economics.ipynb"
+NOTEBOOKS = ["compaction_impact", "token_economics"]
+
+every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
 
 
 class Cell(TypedDict):
@@ -22,11 +24,17 @@ class Cell(TypedDict):
 
 
 @pytest.fixture(scope="module")
-def shown_now(tmp_path_factory: pytest.TempPathFactory) -> list[Cell]:
+def shown_now(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Cell]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-        cells: list[Cell] = run_notebook(NOTEBOOK).cells
-    return cells
+        return {name: run_notebook(FOLDER / f"{name}.ipynb").cells for name in NOTEBOOKS}
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = str(tmp_path_factory.mktemp("notebooks") / "ledger")
+    run_aix("import", str(FIXTURES / "library"), str(FIXTURES / "sample"), "--ledger", folder)
+    return folder
 
 
 def figures(cells: list[Cell]) -> dict[str, object]:
@@ -36,19 +44,37 @@ def figures(cells: list[Cell]) -> dict[str, object]:
     return shown
 
 
-def test_its_figures_are_those_of_the_command_line(shown_now: list[Cell], tmp_path: Path) -> None:
-    ledger = str(tmp_path / "ledger")
-    run_aix("import", str(FIXTURES / "library"), str(FIXTURES / "sample"), "--ledger", ledger)
-    answer = run_aix("query", "token_economics/cost_by_origin", "--format", "csv", "--ledger", ledger).stdout
-    rows = list(csv.DictReader(answer.splitlines()))
-    assert figures(shown_now) == {
+def answer(query: str, ledger: str) -> list[dict[str, str]]:
+    output = run_aix("query", query, "--format", "csv", "--ledger", ledger).stdout
+    return list(csv.DictReader(output.splitlines()))
+
+
+def test_there_are_no_others() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == NOTEBOOKS
+
+
+def test_the_figures_of_tokens_are_those_of_the_command_line(shown_now: dict[str, list[Cell]], ledger: str) -> None:
+    rows = answer("token_economics/cost_by_origin", ledger)
+    assert figures(shown_now["token_economics"]) == {
         "cost_usd": str(sum(Decimal(row["cost_usd"] or 0) for row in rows)),
         "cache_read_tokens": sum(int(row["cache_read_tokens"] or 0) for row in rows),
     }
 
 
-def test_what_is_stored_in_it_is_what_it_gives_now(shown_now: list[Cell]) -> None:
-    stored = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    assert figures(stored) == figures(shown_now)
+def test_the_figures_of_compactions_are_those_of_the_command_line(
+    shown_now: dict[str, list[Cell]], ledger: str
+) -> None:
+    costs = answer("compaction_impact/cost", ledger)
+    assert figures(shown_now["compaction_impact"]) == {
+        "total_usd": str(sum(Decimal(row["total_usd"] or 0) for row in costs)),
+        "paid_back": sum(row["is_paid_back"] == "true" for row in answer("compaction_impact/break_even", ledger)),
+        "reread_tokens": sum(int(row["result_tokens"] or 0) for row in answer("compaction_impact/rereads", ledger)),
+    }
+
+
+@every_notebook
+def test_what_is_stored_in_it_is_what_it_gives_now(name: str, shown_now: dict[str, list[Cell]]) -> None:
+    stored = json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    assert figures(stored) == figures(shown_now[name])
     outputs = [output for cell in stored for output in cell.get("outputs", ())]
     assert [output for output in outputs if "image/png" in output.get("data", ())], "the plot is not stored"
