@@ -39,10 +39,10 @@ summarised as (
   where k.distance < coalesce(f.distance, 0)
 ),
 summarised_text as (
-  select s.compaction_turn_id, m.role, m.source, m.content
+  select s.compaction_turn_id, m.role, m.content
   from summarised s
   join messages m on m.turn_id = s.turn_id
-  where m.role in ('user', 'assistant') and m.content <> ''
+  where m.role in ('user', 'assistant') and coalesce(m.source, 'human') <> 'event' and m.content <> ''
 ),
 file as (
   select s.compaction_turn_id, f.file_path as item, count(*) as times
@@ -154,7 +154,7 @@ phrase as (
   union all
   select compaction_turn_id, 'instruction' as kind, 5 as word_length, content as item, count(*) as times
   from summarised_text
-  where role = 'user' and coalesce(source, 'human') <> 'event' and length(content) <= 400 and not starts_with(content, '<')
+  where role = 'user' and length(content) <= 400 and not starts_with(content, '<')
   group by compaction_turn_id, content
 ),
 phrase_word as (
