@@ -34,6 +34,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 KEPT = [view.name for view in library_views().values() if view.kept_with]
 FIRST_LOGS = ("compaction_auto", "microcompaction", "forked_copy", "api_errors", "rewind")
 GROWING = FIXTURES / "claude_code" / "denials" / "input"
+READING_AGAIN = FIXTURES / "library/claude-code/projects/-home-ada-press/a0c0de01-5e55-4000-8000-000000000001.jsonl"
 HALF = 20
 
 Rows = dict[str, Counter[tuple[object, ...]]]
@@ -67,6 +68,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = World(folder / "logs", folder / "ledger")
     for name in FIRST_LOGS:
         shutil.copytree(FIXTURES / "claude_code" / name / "input", world.logs, dirs_exist_ok=True)
+    shutil.copy(READING_AGAIN, world.logs / READING_AGAIN.name)
     world.write_log(HALF)
     world.load()
     deliver(world.ledger, conversation("apart"))

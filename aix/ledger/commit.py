@@ -36,7 +36,7 @@ from aix.ledger.manifest import (
     segments_of,
 )
 from aix.ledger.pricing import with_prices, without_prices
-from aix.ledger.row_groups import RowGroupWriter
+from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.ledger.ties import StoredTies, encode_ties, read_ties, weight
 from aix.ledger.upgrade import upgraded_rows
 from aix.prices.table import PriceTable
@@ -69,15 +69,17 @@ class Stage:
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
         """Write rows that keep the table's schema into a new file."""
-        return self._write(table.name, arrow_schema(table), _checked(table, batches), group)
+        return self._write(table.name, arrow_schema(table), _checked(table, batches), group, Pace.SMALL)
 
     def write_view(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None) -> Segment:
         """Write what a view makes of a group into a new file."""
-        return self._write(name, schema, batches, group)
+        return self._write(name, schema, batches, group, Pace.READ_OFTEN)
 
-    def _write(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None) -> Segment:
+    def _write(
+        self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None, pace: Pace
+    ) -> Segment:
         path = f"{DATA_FOLDER}/{name}-{uuid4().hex}.parquet"
-        with new_file(self.ledger / path) as file, RowGroupWriter(file, schema) as writer:
+        with new_file(self.ledger / path) as file, RowGroupWriter(file, schema, pace) as writer:
             for batch in batches:
                 writer.write(batch)
         size = (self.ledger / path).stat().st_size

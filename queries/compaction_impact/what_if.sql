@@ -51,12 +51,12 @@ with setting as (
 ),
 main as (
   select
-    session_label, turn_id, requested_at, seq, request_id, context_tokens, cost_usd,
+    session_label, turn_id, thread_place, context_tokens, cost_usd,
     cache_read_price_usd as read_usd,
     output_price_usd as output_usd,
     case when cache_write_1h_tokens > 0 then cache_write_1h_price_usd else cache_write_5m_price_usd end as write_usd
   from v_counted_requests
-  where kind = 'main' and has_usage
+  where thread_place is not null
 ),
 -- What was summarised before a session's first request is another session's, and stays summarised.
 real as (
@@ -100,8 +100,7 @@ concerned as (
 ),
 carried as (
   select
-    m.session_label, m.requested_at, m.seq, m.request_id, m.context_tokens, m.cost_usd, m.read_usd, m.output_usd,
-    m.write_usd,
+    m.session_label, m.thread_place, m.context_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd,
     m.context_tokens + coalesce(u.cut_tokens, 0) as whole_tokens
   from concerned k
   join main m on m.session_label = k.session_label
@@ -112,10 +111,10 @@ highest as (
   select
     *,
     max(whole_tokens) over (
-      partition by session_label order by requested_at, seq, request_id rows unbounded preceding
+      partition by session_label order by thread_place rows unbounded preceding
     ) as high_tokens,
     max(whole_tokens) over (
-      partition by session_label order by requested_at, seq, request_id
+      partition by session_label order by thread_place
       rows between unbounded preceding and 1 preceding
     ) as before_high_tokens
   from carried

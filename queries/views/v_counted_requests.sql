@@ -69,6 +69,7 @@
 -- column thinking_chars: BIGINT; length of the thinking in its message
 -- column answer_chars: BIGINT; length of its message's text where that is the answer of the turn
 -- column waited_ms: BIGINT; time since the message before, which the model answered
+-- column thread_place: BIGINT; its place among the requests of kind main with usage of its session, by time; NULL for others
 -- column gap_ms: BIGINT; time since the request before it
 -- column before_requested_at: BIGINT; when the request before it was made, in Unix ms
 -- column before_model: VARCHAR; the model of the request before

@@ -62,6 +62,7 @@
 -- column thinking_chars: BIGINT; length of the thinking in its message
 -- column answer_chars: BIGINT; length of its message's text where that is the answer of the turn
 -- column waited_ms: BIGINT; time since the message before, which the model answered
+-- column thread_place: BIGINT; its place among the requests of kind main with usage of its session, by time; NULL for others
 -- column gap_ms: BIGINT; time since the request before it
 -- column before_requested_at: BIGINT; when the request before it was made, in Unix ms
 -- column before_model: VARCHAR; the model of the request before
@@ -157,6 +158,7 @@ select
   m.thinking_chars,
   case when r.message_id = r.response_message_id then m.text_chars end as answer_chars,
   r.dated_at - p.before_at as waited_ms,
+  case when r.is_in_thread then row_number() over thread end as thread_place,
   case when r.is_in_thread then r.dated_at - lag(r.dated_at) over thread end as gap_ms,
   case when r.is_in_thread then lag(r.requested_at) over thread end as before_requested_at,
   case when r.is_in_thread then lag(r.model) over thread end as before_model,
