@@ -125,7 +125,11 @@ def _before_basis(detail: Detail) -> str:
 
 
 def _after_basis(detail: Detail) -> str:
-    bases = {"reported": "reported by the first request after it", "stated": "stated by the log; no request after it"}
+    bases = {
+        "reported": "reported by the first request after it",
+        "reported_later": "reported by the next request, which comes after another compaction",
+        "stated": "stated by the log; no request after it",
+    }
     return bases.get(detail.compaction["tokens_after_basis"], "in no log")
 
 

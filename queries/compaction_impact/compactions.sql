@@ -26,7 +26,7 @@
 -- column tokens_before: BIGINT; whole context before; NULL when unknown
 -- column tokens_before_basis: VARCHAR; reported where it is the request's before, stated where it is the log's own figure
 -- column tokens_after: BIGINT; whole context after; NULL when unknown
--- column tokens_after_basis: VARCHAR; reported where it is the next request's, stated where it is the log's own figure
+-- column tokens_after_basis: VARCHAR; reported by the next request; reported_later where another compaction comes before it; else stated
 -- column messages_tokens_after: BIGINT; what the log states for the messages alone, without system prompt and tools
 -- column reduction: DOUBLE; computed: 1 - after / before; below 0 when the context grew; NULL when unknown
 -- column turns_summarized: BIGINT; turns that the summary covers

@@ -19,7 +19,7 @@
 -- column is_model_inferred: BOOLEAN; whether that is only the model of the request before
 -- column tokens_before: BIGINT; whole context before
 -- column tokens_after: BIGINT; whole context after: of the next request, else as stated; NULL when unknown
--- column tokens_after_basis: VARCHAR; reported where it is the next request's, stated where only the log's own figure is there
+-- column tokens_after_basis: VARCHAR; reported by the next request; reported_later where another compaction comes before it; else stated
 -- column messages_tokens_after: BIGINT; what the log states for the messages alone, without system prompt and tools
 -- column turns_summarized: BIGINT; turns that the summary covers
 -- column kept_turns: BIGINT; turns before it that were kept as they were
@@ -161,6 +161,7 @@ select
   case
     when c.tokens_after is null then null
     when c.tokens_after = a.context_tokens then 'reported'
+    when a.request_id is null and f.turn_id is not null then 'reported_later'
     else 'stated'
   end as tokens_after_basis,
   try_cast(json_extract_string(c.metadata_json, '$.compactMetadata.postTokens') as bigint) as messages_tokens_after,
