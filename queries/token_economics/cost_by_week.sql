@@ -29,9 +29,7 @@
 
 -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
 with quarter as (
-  select distinct cast(floor(requested_at / 900000) as bigint) as quarter_hour
-  from requests
-  where requested_at between -62135596800000 and 253402214400000
+  select distinct quarter_hour from v_requests where quarter_hour between -69039552 and 281558015
 ),
 local_day as (
   select
