@@ -121,7 +121,7 @@ def _before_basis(detail: Detail) -> str:
     row = detail.compaction
     if row["tokens_before"] is None:
         return "in no log"
-    return "stated by the log" if row["evidence"] == "boundary" else "of the last request before it"
+    return "stated by the log" if row["tokens_before_basis"] == "stated" else "of the last request before it"
 
 
 def _after_basis(detail: Detail) -> str:

@@ -24,7 +24,7 @@
 -- column model: VARCHAR; the model that summarised; unknown when nothing tells
 -- column is_model_inferred: BOOLEAN; whether that is only the model of the request before
 -- column tokens_before: BIGINT; whole context before; NULL when unknown
--- column tokens_before_basis: VARCHAR; reported where it is the request's before, stated where it is the log's own figure
+-- column tokens_before_basis: VARCHAR; stated by the log, or reported where it is only the last request's before
 -- column tokens_after: BIGINT; whole context after; NULL when unknown
 -- column tokens_after_basis: VARCHAR; reported by the next request; reported_later where another compaction comes before it; else stated
 -- column messages_tokens_after: BIGINT; what the log states for the messages alone, without system prompt and tools
@@ -57,11 +57,7 @@ select
   c.model,
   c.is_model_inferred,
   c.tokens_before,
-  case
-    when c.tokens_before is null then null
-    when c.tokens_before = c.before_context_tokens then 'reported'
-    else 'stated'
-  end as tokens_before_basis,
+  c.tokens_before_basis,
   c.tokens_after,
   c.tokens_after_basis,
   c.messages_tokens_after,

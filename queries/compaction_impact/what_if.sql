@@ -29,6 +29,7 @@
 -- caveat: One before a session's first own request, which summarises another session's history, stays as it was.
 -- caveat: A supposed compaction reads the context, writes a summary, and writes anew as much as the median of the ledger.
 -- caveat: Prices are those of the real request: a larger context may cost more, or not fit the window at all.
+-- caveat: A compaction whose cost is not known adds nothing to the cost now.
 -- caveat: What a model forgets, does again or does better with less context is not counted.
 -- caveat: Sessions without a compaction, now and then, are left out.
 with setting as (
@@ -77,15 +78,20 @@ real_cost as (
   from real
   group by session_label
 ),
+-- What a compaction on another branch cut is not carried here.
+on_way as (
+  select r.turn_id, min(w.session_label) as way_label, min(w.position) as position
+  from real r
+  join v_session_turns w on w.turn_id = r.turn_id
+  group by r.turn_id
+),
 undone as (
-  select
-    session_label,
-    turn_id,
-    cast(
-      sum(cut_tokens) over (partition by session_label order by compacted_at, turn_id rows unbounded preceding)
-      as bigint
-    ) as cut_tokens
-  from real
+  select r.session_label, r.turn_id, cast(sum(e.cut_tokens) as bigint) as cut_tokens
+  from real r
+  join on_way o on o.turn_id = r.turn_id
+  join v_session_turns w on w.session_label = o.way_label and w.position <= o.position
+  join real e on e.turn_id = w.turn_id and e.session_label = r.session_label
+  group by r.session_label, r.turn_id
 ),
 -- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
 size as (
@@ -148,7 +154,7 @@ supposed as (
     compactions - before_compactions as new_compactions,
     case
       when compactions = 0 then whole_tokens
-      else greatest(whole_tokens - compactions * cut_tokens, least(whole_tokens, after_tokens))
+      when compactions > 0 then greatest(whole_tokens - compactions * cut_tokens, least(whole_tokens, after_tokens))
     end as then_tokens
   from counted
 ),

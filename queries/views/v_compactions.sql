@@ -18,6 +18,7 @@
 -- column model: VARCHAR; the model that summarised; unknown when nothing tells
 -- column is_model_inferred: BOOLEAN; whether that is only the model of the request before
 -- column tokens_before: BIGINT; whole context before
+-- column tokens_before_basis: VARCHAR; stated by the log, or reported where it is only the last request's before
 -- column tokens_after: BIGINT; whole context after: of the next request, else as stated; NULL when unknown
 -- column tokens_after_basis: VARCHAR; reported by the next request; reported_later where another compaction comes before it; else stated
 -- column messages_tokens_after: BIGINT; what the log states for the messages alone, without system prompt and tools
@@ -52,22 +53,27 @@
 -- column last_requested_at: BIGINT; when the last of these requests was made, in Unix ms
 -- column next_compaction_turn_id: VARCHAR; the next compaction on the way on; the earliest where ways part
 -- column next_compacted_at: BIGINT; when that was, in Unix ms
+-- caveat: Of two compactions in a row within one turn only the first counts as mid-task.
+-- caveat: Counts above a million million tokens are taken for unknown.
 -- caveat: The log of a summarising call exists for few compactions; elsewhere its cost can only be estimated.
 -- kept: by family with compactions
 with compaction as (
   select
-    c.*,
+    c.* exclude (tokens_before, tokens_after),
+    case when c.tokens_before between 0 and 1000000000000 then c.tokens_before end as tokens_before,
+    case when c.tokens_after between 0 and 1000000000000 then c.tokens_after end as tokens_after,
     o.session_label,
     t.started_at as compacted_at,
     t.parent_turn_id,
     t.workspace_path,
     x.client_version,
     x.origin,
-    p.continued_by_turn_id is not null as is_mid_task
+    h.turn_id is not null as is_mid_task
   from compactions c
   join turns t on t.id = c.turn_id
   left join turn_context x on x.turn_id = c.turn_id
   left join turn_context p on p.turn_id = t.parent_turn_id
+  left join threads h on h.turn_id = p.continued_by_turn_id and contains(h.ancestry, c.turn_id)
   left join v_turn_owner o on o.turn_id = c.turn_id
 ),
 thread_request as (
@@ -80,11 +86,17 @@ earlier as (
     row_number() over (
       partition by c.turn_id
       order by
-        case when r.turn_id = c.parent_turn_id then 0 else 1 end, r.requested_at desc, r.seq desc, r.request_id desc
+        case when r.turn_id = c.parent_turn_id then 0 when k.turn_id is not null then 1 else 2 end,
+        k.distance desc,
+        r.requested_at desc,
+        r.seq desc,
+        r.request_id desc
     ) as place
   from compaction c
   join v_turn_owner o on o.turn_id = c.parent_turn_id
   join thread_request r on r.session_label = o.session_label
+  left join v_compaction_turns k
+    on k.compaction_turn_id = c.turn_id and k.turn_id = r.turn_id and k.distance < 0
   where r.requested_at <= c.compacted_at
 ),
 later as (
@@ -157,10 +169,16 @@ select
   c.model,
   coalesce(json_extract_string(c.metadata_json, '$.model_inferred') = 'true', false) as is_model_inferred,
   c.tokens_before,
+  case
+    when c.tokens_before is null then null
+    when json_extract_string(c.metadata_json, '$.tokens_before_basis') = 'last_context' then 'reported'
+    else 'stated'
+  end as tokens_before_basis,
   c.tokens_after,
   case
     when c.tokens_after is null then null
     when c.tokens_after = a.context_tokens then 'reported'
+    when json_extract_string(c.metadata_json, '$.tokens_after_basis') = 'postTokens' then 'stated'
     when a.request_id is null and f.turn_id is not null then 'reported_later'
     else 'stated'
   end as tokens_after_basis,

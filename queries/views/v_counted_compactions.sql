@@ -25,6 +25,7 @@
 -- column model: VARCHAR; the model that summarised; unknown when nothing tells
 -- column is_model_inferred: BOOLEAN; whether that is only the model of the request before
 -- column tokens_before: BIGINT; whole context before
+-- column tokens_before_basis: VARCHAR; stated by the log, or reported where it is only the last request's before
 -- column tokens_after: BIGINT; whole context after: of the next request, else as stated; NULL when unknown
 -- column tokens_after_basis: VARCHAR; reported by the next request; reported_later where another compaction comes before it; else stated
 -- column messages_tokens_after: BIGINT; what the log states for the messages alone, without system prompt and tools

@@ -1,11 +1,15 @@
 """What the queries say of compactions, against figures that were computed by hand: fixtures/library/README.md."""
 
+import shutil
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import aix
 from aix.reading.ledger import Ledger
 from tests.library.compactions_by_hand import CompactionByHand, compactions_by_hand
+from tests.library.ledger import FIXTURES
 
 _PRESS = "claude-code:a0c0de01-5e55-4000-8000-000000000001"
 _SPIRAL = "claude-code:a0c0de04-5e55-4000-8000-000000000001"
@@ -138,3 +142,12 @@ def test_without_its_compaction_a_session_carries_on_what_that_cut(filled: Ledge
     carried = 3 * 81_000 * Decimal("0.0000005")  # 101,000 tokens before, 20,000 after, and three requests
     assert row["difference_usd"] == carried - Decimal("0.063") - Decimal("0.0575")
     assert (row["compactions_now"], row["compactions_then"], row["peak_then_tokens"]) == (1, 0, 105_000)
+
+
+def test_figures_that_no_context_can_have_are_unknown(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FIXTURES / "ledgers" / "schema_3", tmp_path / "ledger"))
+    with aix.open(folder) as old:
+        assert old.sql("select max(tokens_before) from compactions").rows()[0][0] > 10**12
+        assert {row["tokens_before"] for row in _rows(old, "compactions")} == {None}
+        for name in [query.name for query in aix.queries() if query.pack == "compaction_impact"]:
+            old.query(name).rows()
