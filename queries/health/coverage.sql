@@ -51,26 +51,48 @@ of_sessions as (
   from sessions t
   group by t.origin
 ),
-of_messages as (
+message_row as (
   select c.origin as origin, count(*) as row_count, count(t.id) as known_id, count(t.turn_id) as known_turn_id,
-    count(t.role) as known_role, count(t.content) as known_content, count(t.source) as known_source,
-    count(t.sequence) as known_sequence, count(t.created_at) as known_created_at,
-    count(t.thinking) as known_thinking, count(t.context_json) as known_context_json,
-    count(t.metadata_json) as known_metadata_json
+    count(t.role) as known_role, count(t.source) as known_source, count(t.sequence) as known_sequence,
+    count(t.created_at) as known_created_at
   from messages t
   left join turn_context c on c.turn_id = t.turn_id
   group by c.origin
 ),
-of_tool_calls as (
+message_text as (
+  select c.origin as origin, cast(sum(t.with_content) as bigint) as known_content,
+    cast(sum(t.with_thinking) as bigint) as known_thinking, cast(sum(t.with_context) as bigint) as known_context_json,
+    cast(sum(t.with_metadata) as bigint) as known_metadata_json
+  from v_turn_messages t
+  left join turn_context c on c.turn_id = t.turn_id
+  group by c.origin
+),
+of_messages as (
+  select r.*, t.known_content, t.known_thinking, t.known_context_json, t.known_metadata_json
+  from message_row r
+  join message_text t on t.origin is not distinct from r.origin
+),
+tool_call_row as (
   select c.origin as origin, count(*) as row_count, count(t.id) as known_id, count(t.turn_id) as known_turn_id,
     count(t.message_id) as known_message_id, count(t.tool_name) as known_tool_name,
-    count(t.tool_number) as known_tool_number, count(t.params_json) as known_params_json,
-    count(t.result_json) as known_result_json, count(t.error) as known_error, count(t.status) as known_status,
+    count(t.tool_number) as known_tool_number, count(t.status) as known_status,
     count(t.spawned_session_label) as known_spawned_session_label, count(t.started_at) as known_started_at,
     count(t.completed_at) as known_completed_at, count(t.sequence) as known_sequence
   from tool_calls t
   left join turn_context c on c.turn_id = t.turn_id
   group by c.origin
+),
+tool_call_text as (
+  select c.origin as origin, cast(sum(t.with_params) as bigint) as known_params_json,
+    cast(sum(t.with_result) as bigint) as known_result_json, cast(sum(t.with_error) as bigint) as known_error
+  from v_turn_calls t
+  left join turn_context c on c.turn_id = t.turn_id
+  group by c.origin
+),
+of_tool_calls as (
+  select r.*, t.known_params_json, t.known_result_json, t.known_error
+  from tool_call_row r
+  join tool_call_text t on t.origin is not distinct from r.origin
 ),
 of_compactions as (
   select c.origin as origin, count(*) as row_count, count(t.turn_id) as known_turn_id,
