@@ -8,19 +8,24 @@
 -- caveat: After a compaction all branches count, by depth and time; before it only the way that leads to it.
 -- kept: by family with compactions
 with way as (
-  select c.turn_id, min(w.session_label) as session_label, min(w.position) as position
+  select w.session_label, w.turn_id, w.position, coalesce(s.compaction_turn_id, '') as stretch
+  from v_session_turns w
+  left join v_turn_stretches s on s.turn_id = w.turn_id
+),
+compaction as (
+  select c.turn_id, min(w.session_label) as session_label
   from compactions c
-  join v_session_turns w on w.turn_id = c.turn_id
+  join way w on w.turn_id = c.turn_id
   group by c.turn_id
 ),
 before as (
-  select w.turn_id as compaction_turn_id, b.turn_id, b.position - w.position as distance
-  from way w
-  join v_session_turns b on b.session_label = w.session_label and b.position < w.position
-  left join v_turn_stretches own on own.turn_id = w.turn_id
-  left join v_turn_stretches s on s.turn_id = b.turn_id
-  left join compactions c on c.turn_id = b.turn_id
-  where c.turn_id is null and s.compaction_turn_id is not distinct from own.compaction_turn_id
+  select c.turn_id as compaction_turn_id, b.turn_id, b.position - w.position as distance
+  from compaction c
+  join way w on w.session_label = c.session_label and w.turn_id = c.turn_id
+  -- Equal stretches keep a long way with many compactions from being paired with itself.
+  join way b on b.session_label = w.session_label and b.stretch = w.stretch and b.position < w.position
+  left join compactions other on other.turn_id = b.turn_id
+  where other.turn_id is null
 ),
 after as (
   select

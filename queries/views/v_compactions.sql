@@ -57,7 +57,15 @@
 -- caveat: Counts above a million million tokens are taken for unknown.
 -- caveat: The log of a summarising call exists for few compactions; elsewhere its cost can only be estimated.
 -- kept: by family with compactions
-with compaction as (
+with cut as (
+  select c.turn_id
+  from compactions c
+  join turns t on t.id = c.turn_id
+  join turn_context p on p.turn_id = t.parent_turn_id and p.continued_by_turn_id is not null
+  join threads h on h.turn_id = p.continued_by_turn_id
+  where contains(h.ancestry, c.turn_id)
+),
+compaction as (
   select
     c.* exclude (tokens_before, tokens_after),
     case when c.tokens_before between 0 and 1000000000000 then c.tokens_before end as tokens_before,
@@ -68,12 +76,11 @@ with compaction as (
     t.workspace_path,
     x.client_version,
     x.origin,
-    h.turn_id is not null as is_mid_task
+    m.turn_id is not null as is_mid_task
   from compactions c
   join turns t on t.id = c.turn_id
   left join turn_context x on x.turn_id = c.turn_id
-  left join turn_context p on p.turn_id = t.parent_turn_id
-  left join threads h on h.turn_id = p.continued_by_turn_id and contains(h.ancestry, c.turn_id)
+  left join cut m on m.turn_id = c.turn_id
   left join v_turn_owner o on o.turn_id = c.turn_id
 ),
 thread_request as (
