@@ -79,26 +79,35 @@ real_cost as (
   group by session_label
 ),
 -- What a compaction on another branch cut is not carried here.
-on_way as (
-  select r.turn_id, min(w.session_label) as way_label, min(w.position) as position
+way as (
+  select r.session_label, r.turn_id, r.cut_tokens, w.session_label as way_label, w.position
   from real r
   join v_session_turns w on w.turn_id = r.turn_id
-  group by r.turn_id
+),
+one_way as (
+  select session_label, turn_id, min(way_label) as way_label, min(position) as position
+  from way
+  group by session_label, turn_id
 ),
 undone as (
-  select r.session_label, r.turn_id, cast(sum(e.cut_tokens) as bigint) as cut_tokens
-  from real r
-  join on_way o on o.turn_id = r.turn_id
-  join v_session_turns w on w.session_label = o.way_label and w.position <= o.position
-  join real e on e.turn_id = w.turn_id and e.session_label = r.session_label
-  group by r.session_label, r.turn_id
+  select o.session_label, o.turn_id, cast(sum(w.cut_tokens) as bigint) as cut_tokens
+  from one_way o
+  join way w on w.way_label = o.way_label and w.session_label = o.session_label and w.position <= o.position
+  group by o.session_label, o.turn_id
+),
+carried_on as (
+  select u.session_label, t.turn_id, u.cut_tokens
+  from undone u
+  join v_turn_stretches t on t.compaction_turn_id = u.turn_id
+  where u.cut_tokens <> 0
 ),
 -- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
 size as (
   select session_label, max(context_tokens) as peak_tokens from main group by session_label
 ),
+-- Numbers stand for the names of sessions where rows are put in order: that is much faster.
 concerned as (
-  select z.session_label
+  select z.session_label, row_number() over (order by z.session_label) as number
   from size z
   cross join setting s
   left join real_cost c on c.session_label = z.session_label
@@ -106,24 +115,26 @@ concerned as (
 ),
 carried as (
   select
-    m.session_label, m.thread_place, m.context_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd,
+    k.number, m.thread_place, m.context_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd,
     m.context_tokens + coalesce(u.cut_tokens, 0) as whole_tokens
   from concerned k
   join main m on m.session_label = k.session_label
-  left join v_turn_stretches t on t.turn_id = m.turn_id
-  left join undone u on u.turn_id = t.compaction_turn_id and u.session_label = m.session_label
+  left join carried_on u on u.turn_id = m.turn_id and u.session_label = m.session_label
 ),
-highest as (
+before as (
   select
     *,
-    max(whole_tokens) over (
-      partition by session_label order by thread_place rows unbounded preceding
-    ) as high_tokens,
-    max(whole_tokens) over (
-      partition by session_label order by thread_place
-      rows between unbounded preceding and 1 preceding
+    coalesce(
+      max(whole_tokens) over (
+        partition by number order by thread_place
+        rows between unbounded preceding and 1 preceding
+      ),
+      0
     ) as before_high_tokens
   from carried
+),
+highest as (
+  select *, greatest(before_high_tokens, whole_tokens) as high_tokens from before
 ),
 counted as (
   select
@@ -139,7 +150,7 @@ counted as (
         then 1 + cast(floor(cast(h.high_tokens - s.at_tokens as double) / (s.at_tokens - s.after_tokens)) as bigint)
     end as compactions,
     case
-      when s.is_never or coalesce(h.before_high_tokens, 0) <= s.at_tokens then 0
+      when s.is_never or h.before_high_tokens <= s.at_tokens then 0
       when s.at_tokens > s.after_tokens
         then 1 + cast(
           floor(cast(h.before_high_tokens - s.at_tokens as double) / (s.at_tokens - s.after_tokens)) as bigint
@@ -179,7 +190,7 @@ priced as (
 ),
 summed as (
   select
-    session_label,
+    number,
     count(*) as requests,
     count(*) - count(cost_usd) as unpriced_requests,
     case when count(*) = count(compactions) then max(compactions) end as compactions_then,
@@ -188,10 +199,10 @@ summed as (
     sum(cost_usd) as cost_usd,
     case when count(cost_usd) = count(more_usd) then sum(more_usd) end as more_usd
   from priced
-  group by session_label
+  group by number
 )
 select
-  s.session_label,
+  k.session_label,
   s.requests,
   s.unpriced_requests,
   coalesce(c.compactions, 0) as compactions_now,
@@ -208,5 +219,6 @@ select
     as difference_usd,
   'estimated' as basis
 from summed s
-left join real_cost c on c.session_label = s.session_label
-order by difference_usd, s.session_label
+join concerned k on k.number = s.number
+left join real_cost c on c.session_label = k.session_label
+order by difference_usd, k.session_label
