@@ -107,7 +107,13 @@ size as (
 ),
 -- Numbers stand for the names of sessions where rows are put in order: that is much faster.
 concerned as (
-  select z.session_label, row_number() over (order by z.session_label) as number
+  select
+    z.session_label,
+    row_number() over (order by z.session_label) as number,
+    coalesce(c.compactions, 0) as compactions,
+    coalesce(c.kept_compactions, 0) as kept_compactions,
+    coalesce(c.summarise_usd, 0) as summarise_usd,
+    coalesce(c.undone_summarise_usd, 0) + coalesce(c.undone_premium_usd, 0) as undone_usd
   from size z
   cross join setting s
   left join real_cost c on c.session_label = z.session_label
@@ -205,20 +211,14 @@ select
   k.session_label,
   s.requests,
   s.unpriced_requests,
-  coalesce(c.compactions, 0) as compactions_now,
-  s.compactions_then + coalesce(c.kept_compactions, 0) as compactions_then,
+  k.compactions as compactions_now,
+  s.compactions_then + k.kept_compactions as compactions_then,
   s.peak_now_tokens,
   s.peak_then_tokens,
-  cast(s.cost_usd + coalesce(c.summarise_usd, 0) as decimal(38, 12)) as cost_now_usd,
-  cast(
-    s.cost_usd + coalesce(c.summarise_usd, 0)
-    + (s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0))
-    as decimal(38, 12)
-  ) as cost_then_usd,
-  cast(s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0) as decimal(38, 12))
-    as difference_usd,
+  cast(s.cost_usd + k.summarise_usd as decimal(38, 12)) as cost_now_usd,
+  cast(s.cost_usd + k.summarise_usd + s.more_usd - k.undone_usd as decimal(38, 12)) as cost_then_usd,
+  cast(s.more_usd - k.undone_usd as decimal(38, 12)) as difference_usd,
   'estimated' as basis
 from summed s
 join concerned k on k.number = s.number
-left join real_cost c on c.session_label = k.session_label
 order by difference_usd, k.session_label
