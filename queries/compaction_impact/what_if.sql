@@ -50,15 +50,6 @@ with setting as (
     ) as rebuild_tokens
   from v_compactions
 ),
-main as (
-  select
-    session_label, turn_id, thread_place, context_tokens, cost_usd,
-    cache_read_price_usd as read_usd,
-    output_price_usd as output_usd,
-    case when cache_write_1h_tokens > 0 then cache_write_1h_price_usd else cache_write_5m_price_usd end as write_usd
-  from v_counted_requests
-  where thread_place is not null
-),
 -- What was summarised before a session's first request is another session's, and stays summarised.
 real as (
   select
@@ -101,6 +92,18 @@ carried_on as (
   join v_turn_stretches t on t.compaction_turn_id = u.turn_id
   where u.cut_tokens <> 0
 ),
+main as (
+  select
+    r.session_label, r.thread_place, r.context_tokens, r.cost_usd,
+    r.context_tokens + coalesce(u.cut_tokens, 0) as whole_tokens,
+    r.cache_read_price_usd as read_usd,
+    r.output_price_usd as output_usd,
+    case when r.cache_write_1h_tokens > 0 then r.cache_write_1h_price_usd else r.cache_write_5m_price_usd end
+      as write_usd
+  from v_counted_requests r
+  left join carried_on u on u.turn_id = r.turn_id and u.session_label = r.session_label
+  where r.thread_place is not null
+),
 -- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
 size as (
   select session_label, max(context_tokens) as peak_tokens from main group by session_label
@@ -121,11 +124,9 @@ concerned as (
 ),
 carried as (
   select
-    k.number, m.thread_place, m.context_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd,
-    m.context_tokens + coalesce(u.cut_tokens, 0) as whole_tokens
+    k.number, m.thread_place, m.context_tokens, m.whole_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd
   from concerned k
   join main m on m.session_label = k.session_label
-  left join carried_on u on u.turn_id = m.turn_id and u.session_label = m.session_label
 ),
 before as (
   select
