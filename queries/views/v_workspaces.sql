@@ -6,14 +6,10 @@
 -- column project: VARCHAR; the root of the repository
 -- caveat: A folder counts as a repository when a log names a branch in it; the outermost such folder is the root.
 with workspace as (
-  select workspace_path from turns where workspace_path is not null group by workspace_path
+  select workspace_path from v_session_folders group by workspace_path
 ),
 repository as (
-  select t.workspace_path
-  from turns t
-  join turn_context c on c.turn_id = t.id
-  where t.workspace_path is not null and c.git_branch <> ''
-  group by t.workspace_path
+  select workspace_path from v_session_folders where is_repository group by workspace_path
 )
 select w.workspace_path, min_by(r.workspace_path, length(r.workspace_path)) as project
 from workspace w
