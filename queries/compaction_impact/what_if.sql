@@ -11,8 +11,8 @@
 -- param tag: text = none; only turns and sessions with this tag
 -- param at: integer = 100000; the context at which a session would be compacted, in tokens
 -- param never: flag = false; whether it would not be compacted at all, whatever its size
--- param after: integer = none; the context that a compaction leaves; none takes the median of the ledger
--- param summary: integer = none; tokens of a summary; none takes the median of the ledger
+-- param after: integer = none; the context that a compaction leaves; none, or below 0, takes the median of the ledger
+-- param summary: integer = none; tokens of a summary; none, or below 0, takes the median of the ledger
 -- column session_label: VARCHAR; the session
 -- column requests: BIGINT; its requests of kind main with usage
 -- column unpriced_requests: BIGINT; requests among them without a price, which no cost includes
@@ -36,8 +36,14 @@ with setting as (
   select
     coalesce(getvariable('at'), 100000) as at_tokens,
     coalesce(getvariable('never'), false) as is_never,
-    coalesce(getvariable('after'), cast(floor(median(tokens_after)) as bigint)) as after_tokens,
-    coalesce(getvariable('summary'), cast(floor(median(summary_tokens)) as bigint)) as summary_tokens,
+    coalesce(
+      case when getvariable('after') >= 0 then getvariable('after') end,
+      cast(floor(median(tokens_after)) as bigint)
+    ) as after_tokens,
+    coalesce(
+      case when getvariable('summary') >= 0 then getvariable('summary') end,
+      cast(floor(median(summary_tokens)) as bigint)
+    ) as summary_tokens,
     cast(
       floor(
         median(
@@ -106,13 +112,16 @@ main as (
 ),
 -- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
 size as (
-  select session_label, max(context_tokens) as peak_tokens from main group by session_label
+  select session_label, max(context_tokens) as peak_tokens, max(whole_tokens) as whole_tokens
+  from main
+  group by session_label
 ),
 -- Numbers stand for the names of sessions where rows are put in order: that is much faster.
 concerned as (
   select
     z.session_label,
     row_number() over (order by z.session_label) as number,
+    coalesce(not s.is_never and z.whole_tokens > s.at_tokens, false) as is_compacted,
     coalesce(c.compactions, 0) as compactions,
     coalesce(c.kept_compactions, 0) as kept_compactions,
     coalesce(c.summarise_usd, 0) as summarise_usd,
@@ -124,21 +133,27 @@ concerned as (
 ),
 carried as (
   select
-    k.number, m.thread_place, m.context_tokens, m.whole_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd
+    k.number, k.is_compacted, m.thread_place, m.context_tokens, m.whole_tokens, m.cost_usd, m.read_usd, m.output_usd,
+    m.write_usd
   from concerned k
   join main m on m.session_label = k.session_label
 ),
+-- Only a session that would be compacted needs to know how large it was before each request.
 before as (
   select
     *,
     coalesce(
       max(whole_tokens) over (
-        partition by number order by thread_place
-        rows between unbounded preceding and 1 preceding
+        partition by number order by thread_place rows between unbounded preceding and 1 preceding
       ),
       0
     ) as before_high_tokens
   from carried
+  where is_compacted
+  union all
+  select *, 0 as before_high_tokens
+  from carried
+  where not is_compacted
 ),
 highest as (
   select *, greatest(before_high_tokens, whole_tokens) as high_tokens from before

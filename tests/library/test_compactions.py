@@ -144,6 +144,11 @@ def test_without_its_compaction_a_session_carries_on_what_that_cut(filled: Ledge
     assert (row["compactions_now"], row["compactions_then"], row["peak_then_tokens"]) == (1, 0, 105_000)
 
 
+def test_no_compaction_leaves_less_than_nothing(filled: Ledger) -> None:
+    assert _rows(filled, "what_if", after=-1, summary=-1) == _rows(filled, "what_if")
+    assert min(row["peak_then_tokens"] for row in _rows(filled, "what_if", after=0)) > 0
+
+
 def test_figures_that_no_context_can_have_are_unknown(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(FIXTURES / "ledgers" / "schema_3", tmp_path / "ledger"))
     with aix.open(folder) as old:
