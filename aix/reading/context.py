@@ -48,7 +48,7 @@ CONTEXT_OF_TURN = """
         row_number() over (
           partition by r.turn_id order by r.seq desc nulls first, r.requested_at desc, r.request_id desc
         ) as from_last
-      from v_requests_usage r
+      from v_requests r
       where r.turn_id in (select turn_id from place) and r.kind = 'main' and r.has_usage
     ),
     reported as (

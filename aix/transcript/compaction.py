@@ -33,34 +33,26 @@ _REQUESTS = """
     select
       r.request_id, r.turn_id, r.requested_at, r.model, r.context_tokens, r.input_tokens, r.cache_read_tokens,
       r.cache_write_tokens, r.output_tokens, r.cost_usd
-    from v_compaction_turns k
-    join v_requests_cost r on r.turn_id = k.turn_id
-    where k.compaction_turn_id = $turn and k.distance > 0 and r.kind = 'main' and r.has_usage
-    order by k.distance, r.seq, r.requested_at, r.request_id
-    limit $count
+    from v_compaction_requests k
+    join v_requests r on r.request_id = k.request_id
+    where k.compaction_turn_id = $turn and k.place <= $count
+    order by k.place
 """
-# A file counts as named by its path, or by its last part when that is long enough to mean something.
 _FILES = """
-    with file as (
-      select f.file_path, min(p.relative_path) as relative_path, bool_or(f.kind = 'written') as is_written
+    with written as (
+      select f.file_path
       from messages m
-      join turns t on t.id = m.turn_id
       join message_files f on f.message_id = m.id
-      left join file_paths p on p.file_path = f.file_path and p.workspace_path = t.workspace_path
-      where m.turn_id in (select unnest($turns))
+      where m.turn_id in (select unnest($turns)) and f.kind = 'written'
       group by f.file_path
     )
-    select
-      coalesce(f.relative_path, f.file_path) as path,
-      f.is_written,
-      contains(c.summary, coalesce(f.relative_path, f.file_path))
-      or (
-        length(regexp_extract(f.file_path, '[^/\\\\]+$')) > 2
-        and contains(c.summary, regexp_extract(f.file_path, '[^/\\\\]+$'))
-      ) as is_named
-    from file f
-    join compactions c on c.turn_id = $turn
-    order by is_named desc, path
+    select coalesce(p.relative_path, i.item) as path, w.file_path is not null as is_written, i.is_named
+    from v_compaction_items i
+    join turns t on t.id = i.compaction_turn_id
+    left join file_paths p on p.file_path = i.item and p.workspace_path = t.workspace_path
+    left join written w on w.file_path = i.item
+    where i.compaction_turn_id = $turn and i.kind = 'file'
+    order by i.is_named desc, path
 """
 
 

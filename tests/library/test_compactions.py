@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import aix
+from aix.reading.compaction_search import count_microcompactions
 from aix.reading.ledger import Ledger
+from aix.transcript.compaction import find_compaction, read_detail
 from tests.library.compactions_by_hand import CompactionByHand, compactions_by_hand
 from tests.library.ledger import FIXTURES
 
@@ -121,6 +123,19 @@ def test_a_micro_compaction_stands_apart(filled: Ledger) -> None:
     [row] = _rows(filled, "micro_compactions")
     assert (row["tokens_before"], row["messages_tokens_before"], row["tokens_saved"]) == (91_000, 30_000, 20_000)
     assert row["turn_id"] not in {each["turn_id"] for each in _rows(filled, "compactions")}
+    assert count_microcompactions(filled, {"model": "SONNET"}) == 1
+    assert count_microcompactions(filled, {"model": "haiku"}) == 0
+
+
+def test_one_in_detail_names_the_files_and_requests_that_the_queries_count(filled: Ledger) -> None:
+    [row] = _rows(filled, "compactions", session=_PRESS)
+    detail = read_detail(filled, find_compaction(filled, row["turn_id"]), limit=100)
+    assert [(file.path, file.is_written, file.is_named) for file in detail.files] == [
+        ("drum.py", False, True),
+        ("ink.py", False, True),
+        ("plates.py", True, False),
+    ]
+    assert [request.context_tokens for request in detail.after] == [30_000, 50_000, 60_000, 62_000, 64_000]
 
 
 def test_groups_hold_every_compaction_once(filled: Ledger) -> None:
