@@ -4,8 +4,8 @@
 
 A compaction is a `compact_boundary`, or a summary without one, counted once by its uuid over all files. Before it the
 context is what the boundary says. After it, it is the input of the next answer in the same file by the same agent, the
-earliest where copies of the record stand in several files, and the same for two compactions in a row; without one, it
-is what the boundary says of the messages. LEDGER is one into which FOLDER, and nothing else, was imported: every
+earliest where copies of the record stand in several files, and the same for two compactions in a row; without one it is
+unknown, whatever the boundary says of the messages. LEDGER is one into which FOLDER, and nothing else, was imported: every
 difference is a sentence, and the exit code is 1 when there are any.
 """
 
@@ -36,7 +36,6 @@ class Compaction:
 
     evidence: str
     tokens_before: int | None = None
-    stated_after: int | None = None
     next_answer: tuple[str, str] | None = None
     """When the first answer after it was written, and its message."""
 
@@ -84,13 +83,13 @@ class Count:
     def tokens_after(self, compaction: Compaction) -> int | None:
         """Return the context after a compaction, as far as the logs tell."""
         if compaction.next_answer is None:
-            return compaction.stated_after
+            return None
         return sum(self._input[compaction.next_answer[1]])
 
 
 def _boundary(record: Record) -> Compaction:
     data = record.get("compactMetadata") or record.get("compact_metadata") or {}
-    return Compaction("boundary", data.get("preTokens", data.get("pre_tokens")), data.get("postTokens"))
+    return Compaction("boundary", data.get("preTokens", data.get("pre_tokens")))
 
 
 def _is_summary(record: Record, message: Record) -> bool:

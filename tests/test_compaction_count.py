@@ -77,7 +77,7 @@ def test_summaries_without_a_boundary_and_compactions_without_an_answer_count_an
     assert told(counted) == {
         "l": ("summary_only", None, 31),
         "b": ("boundary", 700, 31),
-        "p": ("boundary", 900, 5),
+        "p": ("boundary", 900, None),
         "n": ("boundary", 800, None),
     }
     assert counted.microcompactions == {"m"}

@@ -41,7 +41,7 @@ def test_machines_get_every_compaction_the_latest_first(compacted: Path, capsys:
     assert [(row["turn_id"][:4], *(row[name] for name in names)) for row in rows] == [
         ("054K", 30_000, 14_005, "manual", "boundary", 0, 1, False),
         ("4EVX", 89_000, 14_005, "context_limit", "boundary", 1, 0, True),
-        ("0XD1", 94_000, 4_100, "manual", "boundary", 1, 0, False),
+        ("0XD1", 94_000, None, "manual", "boundary", 1, 0, False),
         ("5892", 101_000, 12_005, "context_limit", "boundary", 1, 1, True),
         ("6DHH", 90_050, 12_005, "context_limit", "boundary", 1, 1, True),
         ("5JMQ", 91_000, 15_003, "context_limit", "boundary", 1, 1, False),
@@ -72,7 +72,7 @@ def test_people_get_a_line_for_each_and_a_bar(compacted: Path, capsys: pytest.Ca
         "               1  mid-task\n"
     )
     assert err == (
-        "aix: 1 with no request before the next one or the end: `after` is then what the log states, if it does\n"
+        "aix: 1 with no request before the next one or the end: `after` is then that of a later one, the tool's own figure, or unknown\n"
     )
 
 
@@ -80,7 +80,7 @@ def test_what_is_unresolved_or_no_compaction_is_said_below(compacted: Path, caps
     out, err = run(compacted, capsys)
     assert err == (
         "aix: 1 unresolved: the history that it summarises is in no log that was imported\n"
-        "aix: 2 with no request before the next one or the end: `after` is then what the log states, if it does\n"
+        "aix: 2 with no request before the next one or the end: `after` is then that of a later one, the tool's own figure, or unknown\n"
         f"{MICRO}"
     )
     assert "  ↳ Work long  " in out

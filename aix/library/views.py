@@ -1,8 +1,8 @@
 """The building blocks of queries: a file in `queries/views` is a view of that name.
 
 A view may stand on others; each is created after those that it names. It may read parameters as a query does: those of
-the query that stands on it. To create all of them takes as long as to open
-the ledger, so a connection gets those that a statement names when it names them.
+the query that stands on it. To create all of them takes as long as to open the ledger, so a connection gets those that
+a statement names when it names them.
 """
 
 import re

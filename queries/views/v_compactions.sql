@@ -19,7 +19,7 @@
 -- column is_model_inferred: BOOLEAN; whether that is only the model of the request before
 -- column tokens_before: BIGINT; whole context before
 -- column tokens_before_basis: VARCHAR; stated by the log, or reported where it is only the last request's before
--- column tokens_after: BIGINT; whole context after: of the next request, else as stated; NULL when unknown
+-- column tokens_after: BIGINT; whole context after: of the next request, else as stated for the whole; NULL when unknown
 -- column tokens_after_basis: VARCHAR; reported by the next request; reported_later where another compaction comes before it; else stated
 -- column messages_tokens_after: BIGINT; what the log states for the messages alone, without system prompt and tools
 -- column turns_summarized: BIGINT; turns that the summary covers
@@ -69,7 +69,12 @@ compaction as (
   select
     c.* exclude (tokens_before, tokens_after),
     case when c.tokens_before between 0 and 1000000000000 then c.tokens_before end as tokens_before,
-    case when c.tokens_after between 0 and 1000000000000 then c.tokens_after end as tokens_after,
+    -- What is stated for the messages alone is no whole context.
+    case
+      when c.tokens_after between 0 and 1000000000000
+        and coalesce(json_extract_string(c.metadata_json, '$.tokens_after_basis'), '') <> 'postTokens'
+        then c.tokens_after
+    end as tokens_after,
     o.session_label,
     t.started_at as compacted_at,
     t.parent_turn_id,
@@ -106,20 +111,15 @@ earlier as (
     on k.compaction_turn_id = c.turn_id and k.turn_id = r.turn_id and k.distance < 0
   where r.requested_at <= c.compacted_at
 ),
-later as (
-  select
-    k.compaction_turn_id,
-    r.*,
-    row_number() over (
-      partition by k.compaction_turn_id order by k.distance, r.seq, r.requested_at, r.request_id
-    ) as place
-  from v_compaction_turns k
-  join thread_request r on r.turn_id = k.turn_id
-  where k.distance > 0
+first_later as (
+  select k.compaction_turn_id, r.*
+  from v_compaction_requests k
+  join v_requests r on r.request_id = k.request_id
+  where k.place = 1
 ),
 later_count as (
   select compaction_turn_id, count(*) as requests, max(requested_at) as last_requested_at
-  from later
+  from v_compaction_requests
   group by compaction_turn_id
 ),
 turn_count as (
@@ -181,11 +181,10 @@ select
     when json_extract_string(c.metadata_json, '$.tokens_before_basis') = 'last_context' then 'reported'
     else 'stated'
   end as tokens_before_basis,
-  c.tokens_after,
+  coalesce(c.tokens_after, a.context_tokens) as tokens_after,
   case
-    when c.tokens_after is null then null
-    when c.tokens_after = a.context_tokens then 'reported'
-    when json_extract_string(c.metadata_json, '$.tokens_after_basis') = 'postTokens' then 'stated'
+    when coalesce(c.tokens_after, a.context_tokens) is null then null
+    when coalesce(c.tokens_after, a.context_tokens) = a.context_tokens then 'reported'
     when a.request_id is null and f.turn_id is not null then 'reported_later'
     else 'stated'
   end as tokens_after_basis,
@@ -225,7 +224,7 @@ from compaction c
 left join sessions s on s.label = c.session_label
 left join session_context x on x.label = c.session_label
 left join earlier b on b.compaction_turn_id = c.turn_id and b.place = 1
-left join later a on a.compaction_turn_id = c.turn_id and a.place = 1
+left join first_later a on a.compaction_turn_id = c.turn_id
 left join later_count l on l.compaction_turn_id = c.turn_id
 left join turn_count n on n.compaction_turn_id = c.turn_id
 left join kept k on k.turn_id = c.turn_id

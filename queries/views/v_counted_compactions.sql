@@ -26,7 +26,7 @@
 -- column is_model_inferred: BOOLEAN; whether that is only the model of the request before
 -- column tokens_before: BIGINT; whole context before
 -- column tokens_before_basis: VARCHAR; stated by the log, or reported where it is only the last request's before
--- column tokens_after: BIGINT; whole context after: of the next request, else as stated; NULL when unknown
+-- column tokens_after: BIGINT; whole context after: of the next request, else as stated for the whole; NULL when unknown
 -- column tokens_after_basis: VARCHAR; reported by the next request; reported_later where another compaction comes before it; else stated
 -- column messages_tokens_after: BIGINT; what the log states for the messages alone, without system prompt and tools
 -- column turns_summarized: BIGINT; turns that the summary covers
