@@ -43,7 +43,7 @@
 -- column cost_per_turn_before: DOUBLE; US dollars per turn before
 -- column cost_per_turn_after: DOUBLE; US dollars per turn after
 -- column cost_per_turn_change: DOUBLE; after less before
--- column minutes_to_first_edit: DOUBLE; from the compaction to the first call after it that wrote a file; NULL when none did
+-- column minutes_to_first_edit: DOUBLE; to the first call after it that wrote a file; NULL without one, or when the clock went back
 -- caveat: Counts and costs are computed from what the log reports.
 -- caveat: The first edit is looked for in all turns until the next compaction, not in k of them.
 -- caveat: An edit by a command, such as sed, or by a subagent is not seen.
@@ -150,6 +150,7 @@ select
   cost_per_turn_before,
   cost_per_turn_after,
   cost_per_turn_after - cost_per_turn_before as cost_per_turn_change,
-  cast(first_write_at - compacted_at as double) / 60000 as minutes_to_first_edit
+  case when first_write_at >= compacted_at then cast(first_write_at - compacted_at as double) / 60000 end
+    as minutes_to_first_edit
 from compared
 order by compacted_at, compaction_turn_id

@@ -33,8 +33,9 @@ with main as (
   from v_counted_requests
   where kind = 'main' and context_tokens is not null
 ),
+-- A window is inferred from all of a session, whatever of it is counted.
 size as (
-  select session_label, max(context_tokens) as peak_tokens from main group by session_label
+  select session_label, max(context_tokens) as peak_tokens from v_requests where kind = 'main' group by session_label
 ),
 limited as (
   select

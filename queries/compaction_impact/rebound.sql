@@ -20,7 +20,7 @@
 -- column is_rebounded: BOOLEAN; whether a request after it reached that; NULL without a known level or any request
 -- column turns: BIGINT; turns until then, the one that reached it included; NULL when none did
 -- column requests: BIGINT; requests until then, the one that reached it included; NULL when none did
--- column minutes: DOUBLE; from the compaction until that request; NULL when none did
+-- column minutes: DOUBLE; from the compaction until that request; NULL when none did, or the clock went back
 -- column grown_tokens: BIGINT; growth from the first request after it to that one; NULL when none did; computed
 -- column sent_tokens: BIGINT; whole input of the requests until then, summed; NULL when none did; computed
 -- column ended_by: VARCHAR; what ended the stretch looked at: rebound, next_compaction, or end of what is known
@@ -59,11 +59,11 @@ select
   c.trigger,
   c.tokens_before,
   c.tokens_after,
-  cast(round(coalesce(getvariable('share'), 1.0) * c.tokens_before) as bigint) as level_tokens,
+  try_cast(round(coalesce(getvariable('share'), 1.0) * c.tokens_before) as bigint) as level_tokens,
   case when c.tokens_before is not null and k.compaction_turn_id is not null then k.place is not null end as is_rebounded,
   case when k.place is not null then s.turns end as turns,
   case when k.place is not null then s.requests end as requests,
-  cast(s.rebounded_at - c.compacted_at as double) / 60000 as minutes,
+  case when s.rebounded_at >= c.compacted_at then cast(s.rebounded_at - c.compacted_at as double) / 60000 end as minutes,
   case when k.place is not null then s.grown_tokens end as grown_tokens,
   case when k.place is not null then s.sent_tokens end as sent_tokens,
   case

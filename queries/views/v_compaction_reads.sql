@@ -9,7 +9,7 @@
 -- column result_tokens: BIGINT; tokens of context that it took; NULL when no call of the message is known to have read it
 -- column is_measured: BOOLEAN; whether the context's growth shows these tokens; else they are estimated from the length
 -- column intake_price_usd: DECIMAL(18,12); after the compaction: list price of a token for the request that took it in
--- caveat: A call reads a file when the file's path is, or ends with, the path that the call names.
+-- caveat: A call reads the file whose path it names, from the root or the workspace on; else each that ends with that path.
 -- kept: by family with compactions
 with reading as (
   select k.compaction_turn_id, f.file_path, f.message_id, k.distance
@@ -30,23 +30,45 @@ again as (
   from reading r
   join on_both_sides b on b.compaction_turn_id = r.compaction_turn_id and b.file_path = r.file_path
 ),
-result as (
+read_file as (
+  select message_id, file_path from reading group by message_id, file_path
+),
+-- Of several files of a message that a path could mean, it is the one in the workspace's own folder.
+meant as (
   select
-    a.compaction_turn_id,
-    a.file_path,
-    a.message_id,
-    cast(sum(c.result_tokens) as bigint) as result_tokens,
-    bool_and(c.is_measured) as is_measured
-  from again a
-  join v_calls c on c.message_id = a.message_id
+    f.message_id,
+    f.file_path,
+    c.result_tokens,
+    c.is_measured,
+    rank() over (
+      partition by c.call_id
+      order by
+        case
+          when f.file_path in (
+            d.raw_target, c.workspace_path || '/' || d.raw_target, c.workspace_path || '\' || d.raw_target
+          ) then 0
+          else 1
+        end
+    ) as place
+  from read_file f
+  join v_calls c on c.message_id = f.message_id
   join permission_decisions d on d.call_id = c.call_id
   where d.class = 'read'
     and c.status = 'completed'
     and (
-      a.file_path = d.raw_target
-      or right(a.file_path, length(d.raw_target) + 1) in ('/' || d.raw_target, '\' || d.raw_target)
+      f.file_path = d.raw_target
+      or right(f.file_path, length(d.raw_target) + 1) in ('/' || d.raw_target, '\' || d.raw_target)
     )
-  group by a.compaction_turn_id, a.file_path, a.message_id
+),
+result as (
+  select
+    message_id,
+    file_path,
+    cast(sum(result_tokens) as bigint) as result_tokens,
+    bool_and(is_measured) as is_measured
+  from meant
+  where place = 1
+  group by message_id, file_path
 ),
 following as (
   select
@@ -69,6 +91,5 @@ select
   coalesce(r.is_measured, false) as is_measured,
   i.intake_price_usd
 from again a
-left join result r
-  on r.compaction_turn_id = a.compaction_turn_id and r.file_path = a.file_path and r.message_id = a.message_id
+left join result r on r.file_path = a.file_path and r.message_id = a.message_id
 left join intake i on i.compaction_turn_id = a.compaction_turn_id and i.message_id = a.message_id
