@@ -5,8 +5,8 @@
 A compaction is a `compact_boundary`, or a summary without one, counted once by its uuid over all files. Before it the
 context is what the boundary says. After it, it is the input of the next answer in the same file by the same agent, the
 earliest where copies of the record stand in several files, and the same for two compactions in a row; without one it is
-unknown, whatever the boundary says of the messages. LEDGER is one into which FOLDER, and nothing else, was imported: every
-difference is a sentence, and the exit code is 1 when there are any.
+unknown, whatever the boundary says of the messages. LEDGER is one into which FOLDER, and nothing else, was imported:
+every difference is a sentence, and the exit code is 1 when there are any.
 """
 
 import argparse
