@@ -72,7 +72,7 @@ def test_people_get_a_line_for_each_and_a_bar(compacted: Path, capsys: pytest.Ca
         "               1  mid-task\n"
     )
     assert err == (
-        "aix: 1 with no request before the next one or the end: `after` is of a later request, stated, or unknown\n"
+        "aix: 1 with no request before the next one or the end: `after` is a later request's, stated, or unknown\n"
     )
 
 
@@ -80,7 +80,7 @@ def test_what_is_unresolved_or_no_compaction_is_said_below(compacted: Path, caps
     out, err = run(compacted, capsys)
     assert err == (
         "aix: 1 unresolved: the history that it summarises is in no log that was imported\n"
-        "aix: 2 with no request before the next one or the end: `after` is of a later request, stated, or unknown\n"
+        "aix: 2 with no request before the next one or the end: `after` is a later request's, stated, or unknown\n"
         f"{MICRO}"
     )
     assert "  ↳ Work long  " in out

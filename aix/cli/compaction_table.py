@@ -45,7 +45,7 @@ def compaction_notes(ledger: Ledger, rows: Sequence[Row], parameters: dict[str, 
         yield f"{unresolved} unresolved: the history that {_they(unresolved)} is in no log that was imported"
     last = sum(not row["requests_after"] for row in rows)
     if last:
-        yield f"{last} with no request before the next one or the end: `after` is of a later request, stated, or unknown"
+        yield f"{last} with no request before the next one or the end: `after` is a later request's, stated, or unknown"
     micro = count_microcompactions(ledger, parameters)
     if micro:
         things = "micro-compaction" if micro == 1 else "micro-compactions"
