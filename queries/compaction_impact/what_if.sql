@@ -81,16 +81,18 @@ way as (
   from real r
   join v_session_turns w on w.turn_id = r.turn_id
 ),
-one_way as (
-  select session_label, turn_id, min(way_label) as way_label, min(position) as position
+summed_way as (
+  select
+    session_label, turn_id, way_label,
+    sum(cut_tokens) over (
+      partition by way_label, session_label order by position rows unbounded preceding
+    ) as cut_tokens
   from way
-  group by session_label, turn_id
 ),
 undone as (
-  select o.session_label, o.turn_id, cast(sum(w.cut_tokens) as bigint) as cut_tokens
-  from one_way o
-  join way w on w.way_label = o.way_label and w.session_label = o.session_label and w.position <= o.position
-  group by o.session_label, o.turn_id
+  select session_label, turn_id, cast(arg_min(cut_tokens, way_label) as bigint) as cut_tokens
+  from summed_way
+  group by session_label, turn_id
 ),
 carried_on as (
   select u.session_label, t.turn_id, u.cut_tokens
@@ -110,22 +112,16 @@ main as (
   left join carried_on u on u.turn_id = r.turn_id and u.session_label = r.session_label
   where r.thread_place is not null
 ),
--- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
+-- Where rows are put in order, numbers stand for the names of sessions: that is much faster.
 size as (
-  select session_label, max(context_tokens) as peak_tokens, max(whole_tokens) as whole_tokens
+  select
+    session_label, max(context_tokens) as peak_tokens, row_number() over (order by session_label) as number
   from main
   group by session_label
 ),
--- Numbers stand for the names of sessions where rows are put in order: that is much faster.
+-- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
 concerned as (
-  select
-    z.session_label,
-    row_number() over (order by z.session_label) as number,
-    coalesce(not s.is_never and z.whole_tokens > s.at_tokens, false) as is_compacted,
-    coalesce(c.compactions, 0) as compactions,
-    coalesce(c.kept_compactions, 0) as kept_compactions,
-    coalesce(c.summarise_usd, 0) as summarise_usd,
-    coalesce(c.undone_summarise_usd, 0) + coalesce(c.undone_premium_usd, 0) as undone_usd
+  select z.session_label, z.number
   from size z
   cross join setting s
   left join real_cost c on c.session_label = z.session_label
@@ -133,12 +129,10 @@ concerned as (
 ),
 carried as (
   select
-    k.number, k.is_compacted, m.thread_place, m.context_tokens, m.whole_tokens, m.cost_usd, m.read_usd, m.output_usd,
-    m.write_usd
+    k.number, m.thread_place, m.context_tokens, m.whole_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd
   from concerned k
   join main m on m.session_label = k.session_label
 ),
--- Only a session that would be compacted needs to know how large it was before each request.
 before as (
   select
     *,
@@ -149,11 +143,6 @@ before as (
       0
     ) as before_high_tokens
   from carried
-  where is_compacted
-  union all
-  select *, 0 as before_high_tokens
-  from carried
-  where not is_compacted
 ),
 highest as (
   select *, greatest(before_high_tokens, whole_tokens) as high_tokens from before
@@ -224,17 +213,23 @@ summed as (
   group by number
 )
 select
-  k.session_label,
+  z.session_label,
   s.requests,
   s.unpriced_requests,
-  k.compactions as compactions_now,
-  s.compactions_then + k.kept_compactions as compactions_then,
+  coalesce(c.compactions, 0) as compactions_now,
+  s.compactions_then + coalesce(c.kept_compactions, 0) as compactions_then,
   s.peak_now_tokens,
   s.peak_then_tokens,
-  cast(s.cost_usd + k.summarise_usd as decimal(38, 12)) as cost_now_usd,
-  cast(s.cost_usd + k.summarise_usd + s.more_usd - k.undone_usd as decimal(38, 12)) as cost_then_usd,
-  cast(s.more_usd - k.undone_usd as decimal(38, 12)) as difference_usd,
+  cast(s.cost_usd + coalesce(c.summarise_usd, 0) as decimal(38, 12)) as cost_now_usd,
+  cast(
+    s.cost_usd + coalesce(c.summarise_usd, 0)
+    + (s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0))
+    as decimal(38, 12)
+  ) as cost_then_usd,
+  cast(s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0) as decimal(38, 12))
+    as difference_usd,
   'estimated' as basis
 from summed s
-join concerned k on k.number = s.number
-order by difference_usd, k.session_label
+join size z on z.number = s.number
+left join real_cost c on c.session_label = z.session_label
+order by difference_usd, z.session_label
