@@ -111,15 +111,21 @@ earlier as (
     on k.compaction_turn_id = c.turn_id and k.turn_id = r.turn_id and k.distance < 0
   where r.requested_at <= c.compacted_at
 ),
-first_later as (
-  select k.compaction_turn_id, r.*
-  from v_compaction_requests k
-  join v_requests r on r.request_id = k.request_id
-  where k.place = 1
+-- The order is that of v_compaction_requests, which has more to do: without kept rows it would be made twice here.
+later as (
+  select
+    k.compaction_turn_id,
+    r.*,
+    row_number() over (
+      partition by k.compaction_turn_id order by k.distance, r.seq, r.requested_at, r.request_id
+    ) as place
+  from v_compaction_turns k
+  join thread_request r on r.turn_id = k.turn_id
+  where k.distance > 0
 ),
 later_count as (
   select compaction_turn_id, count(*) as requests, max(requested_at) as last_requested_at
-  from v_compaction_requests
+  from later
   group by compaction_turn_id
 ),
 turn_count as (
@@ -224,7 +230,7 @@ from compaction c
 left join sessions s on s.label = c.session_label
 left join session_context x on x.label = c.session_label
 left join earlier b on b.compaction_turn_id = c.turn_id and b.place = 1
-left join first_later a on a.compaction_turn_id = c.turn_id
+left join later a on a.compaction_turn_id = c.turn_id and a.place = 1
 left join later_count l on l.compaction_turn_id = c.turn_id
 left join turn_count n on n.compaction_turn_id = c.turn_id
 left join kept k on k.turn_id = c.turn_id
