@@ -45,6 +45,14 @@ def emit_lines(lines: Iterable[str], path: Path | None) -> None:
     sink.flush()
 
 
+def emit_at_once(lines: Iterable[str]) -> None:
+    """Write each line to stdout as soon as it is there, for whoever waits for it before going on."""
+    sink = _stdout()
+    for line in lines:
+        _write_lines([line], sink)
+        sink.flush()
+
+
 def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> None:
     """Write running text as it comes: to the file, or to stdout when there is none, wrapped on a terminal."""
     from aix.formats.paragraphs import paragraph_lines, write_paragraphs
