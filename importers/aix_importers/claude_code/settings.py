@@ -43,6 +43,7 @@ _LIST = Decoder(list[Raw])
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny", "additionalDirectories": "directory"}
 _SWITCHES = ("defaultMode", "disableBypassPermissionsMode")
 _HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root|~")
+_IN_HOME = re.compile(rf"({_HOME.pattern})(?:/|\Z)")
 
 
 def read_rules(path: str, content: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule]:
@@ -104,3 +105,13 @@ def scope_of(path: str, config_folders: Collection[str] = ()) -> str:
     owner, _, last = folder.rpartition("/")
     is_given = folder in {each.replace("\\", "/").rstrip("/") for each in config_folders}
     return "user" if is_given or last != ".claude" or _HOME.fullmatch(owner) else "project"
+
+
+def home_of(path: str) -> str | None:
+    r"""Return the home folder that a path lies in, where its name tells.
+
+    >>> home_of("/home/ada/work"), home_of("C:\\Users\\ada"), home_of("/srv/app")
+    ('/home/ada', 'C:/Users/ada', None)
+    """
+    found = _IN_HOME.match(path.replace("\\", "/"))
+    return None if found is None or found[1] == "~" else found[1]

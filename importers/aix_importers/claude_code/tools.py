@@ -76,6 +76,22 @@ _WITHOUT_TARGET = {
     """,
 }
 _NAMES = {name: Access(kind, None) for kind, names in _WITHOUT_TARGET.items() for name in names.split()}
+_WITHOUT_CLASS = """
+    Artifact Cd EndConversation ListAgents ReportFindings SendFeedback SendUserFile ShareOnboardingGuide
+    SubagentHandback WaitForMcpServers Workflow
+"""
+_KNOWN = frozenset((*_TOOLS, *_NAMES, *_WITHOUT_CLASS.split()))
+
+
+def is_known_tool(name: str) -> bool:
+    """Whether Claude Code has, or had, a tool of its own by that name."""
+    return name in _KNOWN
+
+
+def target_parameter(tool_name: str) -> str | None:
+    """Return the parameter that names the target of a tool's calls."""
+    known = _TOOLS.get(tool_name)
+    return known[1][0] if known else None
 
 
 def access_of(tool_name: str, params: bytes) -> Access:

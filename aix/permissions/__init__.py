@@ -1,0 +1,5 @@
+"""What calls were allowed to do, and what they did: rules, targets and risks."""
+
+from aix.permissions.contract import Call, Decision, Dialect, Judge, Rule, Verdict
+
+__all__ = ["Call", "Decision", "Dialect", "Judge", "Rule", "Verdict"]

@@ -1,0 +1,126 @@
+"""The rules that a ledger knows, and which of them are in force where a call was made."""
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+
+from aix.permissions.contract import Dialect, Judge, Rule
+from aix.permissions.registry import dialects
+
+_SCOPES = ("persona", "user", "project", "local", "command_line", "managed")
+"""From the weakest to the strongest."""
+_HELD_TO_A_FOLDER = {"project", "local"}
+_HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root")
+_NOTHING = ""
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """The rules in force at one place."""
+
+    dialect: Dialect
+    rules: tuple[Rule, ...]
+    home: str | None = None
+
+    @cached_property
+    def judge(self) -> Judge:
+        """What holds them against calls."""
+        return self.dialect.judge(self.rules, self.home)
+
+    @cached_property
+    def digest(self) -> str:
+        """What changes when a rule, or its place, does."""
+        return _digest(self.rules)
+
+
+@dataclass
+class RuleBook:
+    """Rules by origin."""
+
+    rules: dict[str, list[Rule]] = field(default_factory=dict)
+    """An origin with an empty list is known to have no rules anywhere."""
+    home: str | None = None
+    """The home folder that `~` stands for; None where each call's own folder tells."""
+    _sets: dict[tuple[str, str], RuleSet | None] = field(default_factory=dict)
+    _by_rules: dict[tuple[Rule, ...], RuleSet] = field(default_factory=dict)
+
+    def in_force(self, origin: str | None, cwd: str | None) -> RuleSet | None:
+        """Return the rules that hold for calls of that origin made in that folder; None when none are known."""
+        place = (origin or _NOTHING, cwd or _NOTHING)
+        if place not in self._sets:
+            self._sets[place] = self._find(*place)
+        return self._sets[place]
+
+    def whole_input_tools(self) -> set[str]:
+        """Return the tools whose calls must be given with all their parameters."""
+        tools: set[str] = set()
+        for origin, rules in self.rules.items():
+            dialect = dialects()[origin]
+            tools.update(dialect.whole_input_tools)
+            with suppress(Exception):  # of another distribution: what it breaks must not end an import
+                tools.update(dialect.judge(rules).whole_input_tools)
+        return tools
+
+    def _find(self, origin: str, cwd: str) -> RuleSet | None:
+        dialect = dialects().get(origin)
+        known = self.rules.get(origin)
+        if dialect is None or known is None:
+            return None
+        rules = tuple(rule for rule in known if _holds(rule, cwd))
+        if known and not rules:
+            return None
+        return self._by_rules.setdefault(rules, RuleSet(dialect, rules, self.home))
+
+    @cached_property
+    def digest(self) -> str:
+        """What changes when an answer may: the rules, and how they are understood."""
+        understood = [f"{origin} {dialect.version}" for origin, dialect in sorted(dialects().items())]
+        known = (_digest(rules) for _, rules in sorted(self.rules.items()))
+        return sha256("\0".join([*understood, *known]).encode()).hexdigest()[:16]
+
+
+def rule_book(rows: Iterable[Sequence[object]]) -> RuleBook:
+    """Make a book of rows `origin, scope, file, position, kind, rule` of `permission_rules`."""
+    book = RuleBook()
+    for origin, scope, file, position, kind, text in rows:
+        dialect = dialects().get(str(origin))
+        if dialect is not None:
+            folder = dialect.folder_of(str(scope), str(file))
+            place = position if isinstance(position, int) else 0
+            rule = Rule(str(kind), str(text), str(scope), str(file), place, folder)
+            book.rules.setdefault(str(origin), []).append(rule)
+    for name, rules in book.rules.items():
+        book.rules[name] = in_order(rules)
+    return book
+
+
+def in_order(rules: Iterable[Rule]) -> list[Rule]:
+    """Return rules from those of the weakest scope to those of the strongest, and as they are written."""
+    return sorted(rules, key=_order)
+
+
+def _order(rule: Rule) -> tuple[object, ...]:
+    return _SCOPES.index(rule.scope), rule.file, rule.kind, rule.position, rule.text
+
+
+def _holds(rule: Rule, cwd: str) -> bool:
+    """Whether a rule speaks of calls made in a folder."""
+    if rule.scope in _HELD_TO_A_FOLDER:
+        return not rule.folder or _lies_in(cwd, rule.folder)
+    if rule.scope == "user":  # of another user nothing is known here
+        own, other = _HOME.match(rule.file.replace("\\", "/")), _HOME.match(cwd.replace("\\", "/"))
+        return own is None or other is None or own[0] == other[0]
+    return True
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    path, folder = path.replace("\\", "/"), folder.replace("\\", "/").rstrip("/")
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _digest(rules: Iterable[Rule]) -> str:
+    lines = (f"{rule.scope}\0{rule.file}\0{rule.kind}\0{rule.position}\0{rule.text}\0{rule.folder}" for rule in rules)
+    return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]

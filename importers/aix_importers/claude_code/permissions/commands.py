@@ -1,0 +1,211 @@
+"""What a shell command consists of for the rules: its parts, and the files that it names."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from aix.shell import Redirect, SimpleCommand, split
+from aix_importers.claude_code.permissions.texts import names, spaced, written_words
+from aix_importers.claude_code.permissions.wrappers import inner_starts, is_safe_assignment, needs_exact_rule
+
+LONGEST = 10_000
+"""Characters of a command that the client takes apart."""
+_LONGEST_FOLDER = 4096
+_REMEMBERED = 4096
+_REMEMBERED_LENGTH = 2000
+
+_READING = names(
+    """
+    cat head tail less more tac nl wc sort uniq cut paste column file stat diff cmp comm strings hexdump xxd od base64
+    md5sum sha1sum sha256sum sha512sum ls cd bat
+    """
+)
+_READING_BY_EXPRESSION = names("grep egrep fgrep rg sed awk jq")
+_WRITING = names("tee touch mkdir rm rmdir mv truncate")
+_REMOVING = frozenset(("rm", "rmdir"))
+_EXPRESSION_OPTIONS = ("-e", "-f", "--expression", "--regexp", "--file", "--from-file")
+_OUTPUTS = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
+_INPUTS = frozenset(("<", "<>"))
+_GLOBS = frozenset("*?[{")
+
+
+class Part(NamedTuple):
+    """One command of a call."""
+
+    text: str
+    """As it is written, with one space between its words."""
+    allow_texts: tuple[str, ...]
+    """The texts of which an allow rule must match one."""
+    restricting_texts: tuple[str, ...]
+    """The texts of which a rule that asks or denies must match one."""
+    needs_exact: bool
+    """Whether no rule with a star can let it pass."""
+
+
+class FileUse(NamedTuple):
+    """A file that a command names."""
+
+    path: str
+    """Relative to the folder of the call, after each `cd` before it."""
+    is_written: bool
+    by: str
+    """The program, or `>` or `<` for a redirection."""
+    is_certain: bool = True
+    """Whether it is known which file is meant."""
+    as_written: str | None = None
+    """How the command names it, where a `cd` before it leads elsewhere; the client goes by that as well."""
+
+
+class ShellCommand(NamedTuple):
+    """A shell command, taken apart."""
+
+    text: str
+    parts: tuple[Part, ...]
+    files: tuple[FileUse, ...]
+    removals: tuple[str, ...]
+    is_whole: bool
+    """Whether all of it could be read."""
+
+
+def take_apart(command: str) -> ShellCommand:
+    """Return the parts of a command; the same text is taken apart once."""
+    return _remembered(command) if len(command) <= _REMEMBERED_LENGTH else _taken_apart(command)
+
+
+def _taken_apart(command: str) -> ShellCommand:
+    script = split(command)
+    files: list[FileUse] = []
+    removals: list[str] = []
+    folder: str | None = ""
+    for simple in script.simple:
+        words = _innermost(simple.words)
+        files += _located(_named_files(words), folder)
+        files += _located(_redirected(simple.redirects), folder)
+        if words and _program(words) in _REMOVING:
+            removals += (use.path for use in _located(_operands_as_files(words), folder))
+        if words and words[0] == "cd":
+            folder = _entered(folder, words)
+    files += _located(_redirected(script.redirects), folder)
+    return ShellCommand(
+        spaced(command),
+        tuple(map(_part, script.simple)),
+        tuple(files),
+        tuple(removals),
+        script.is_whole and len(command) <= LONGEST,
+    )
+
+
+_remembered = lru_cache(_REMEMBERED)(_taken_apart)
+
+
+def _part(simple: SimpleCommand) -> Part:
+    words = written_words(simple.source)
+    text = " ".join(words)
+    assigned = " ".join((*simple.env, text))
+    restricting = [text, *(" ".join(words[start:]) for start in inner_starts(words, is_restricting=True))]
+    if simple.env:
+        restricting.append(assigned)
+    allowing = [assigned]
+    safe = next((place for place, each in enumerate(simple.env) if not is_safe_assignment(each)), len(simple.env))
+    inner = words
+    if safe:
+        allowing.append(" ".join((*simple.env[safe:], text)))
+    if safe == len(simple.env):
+        starts = inner_starts(words, is_restricting=False)
+        allowing += [" ".join(words[start:]) for start in starts]
+        inner = words[starts[-1] :] if starts else words
+    return Part(assigned, tuple(allowing), tuple(restricting), needs_exact_rule(inner))
+
+
+def _innermost(words: Sequence[str]) -> Sequence[str]:
+    starts = inner_starts(words, is_restricting=True)
+    return words[starts[-1] :] if starts else words
+
+
+def _program(words: Sequence[str]) -> str:
+    return words[0].rpartition("/")[2]
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for place, word in enumerate(words[1:], 1):
+        if word == "--":
+            return [*found, *words[place + 1 :]]
+        if not word.startswith("-"):
+            found.append(word)
+    return found
+
+
+def _operands_as_files(words: Sequence[str]) -> Iterator[FileUse]:
+    for path in _operands(words):
+        yield FileUse(path, is_written=True, by=words[0])
+
+
+def _named_files(words: Sequence[str]) -> Iterator[FileUse]:
+    """Yield the files that a program known for it reads or writes by its arguments."""
+    if not words:
+        return
+    program = words[0]
+    if program in _READING:
+        for path in _operands(words):
+            yield FileUse(path, is_written=False, by=program)
+    elif program in _READING_BY_EXPRESSION:
+        has_expression = any(word.startswith(_EXPRESSION_OPTIONS) for word in words[1:])
+        is_written = program == "sed" and any(word.startswith(("-i", "--in-place")) for word in words[1:])
+        for path in _operands(words)[0 if has_expression else 1 :]:
+            yield FileUse(path, is_written=False, by=program)
+            if is_written:
+                yield FileUse(path, is_written=True, by=program)
+    elif program in _WRITING:
+        for path in _operands(words):
+            yield FileUse(path, is_written=True, by=program)
+    elif program == "cp":
+        *sources, target = _operands(words) or [""]
+        yield from (FileUse(path, is_written=False, by=program) for path in sources)
+        if target:
+            yield FileUse(target, is_written=True, by=program)
+    elif program == "find":
+        for word in words[1:]:
+            if word.startswith(("-", "(", "!")):
+                return
+            yield FileUse(word, is_written=False, by=program)
+
+
+def _redirected(redirects: Sequence[Redirect]) -> Iterator[FileUse]:
+    for op, target in redirects:
+        if not target or target == "/dev/null" or (op in (">&", "<&") and (target == "-" or target.isdigit())):
+            continue
+        is_certain = _GLOBS.isdisjoint(target) and "$" not in target and "`" not in target
+        if op in _OUTPUTS:
+            yield FileUse(target, is_written=True, by=">", is_certain=is_certain and not target.startswith("~"))
+        if op in _INPUTS:
+            yield FileUse(target, is_written=False, by="<", is_certain=is_certain)
+
+
+def _located(uses: Iterator[FileUse], folder: str | None) -> Iterator[FileUse]:
+    """Yield files as they are seen from the folder of the call."""
+    for use in uses:
+        if folder == "" or _is_whole(use.path):
+            yield use
+        elif folder is None:
+            yield use._replace(is_certain=False)
+        else:
+            is_certain = use.is_certain and use.by != "<"
+            yield use._replace(path=f"{folder}/{use.path}", is_certain=is_certain, as_written=use.path)
+
+
+def _entered(folder: str | None, words: Sequence[str]) -> str | None:
+    """Return the folder that `cd` leads to; none when that is not known."""
+    targets = _operands(words)
+    target = targets[0] if targets else "~"
+    if "$" in target or "`" in target:
+        return None
+    if _is_whole(target):
+        return target
+    if folder is None or len(folder) > _LONGEST_FOLDER:
+        return None
+    return f"{folder}/{target}" if folder else target
+
+
+def _is_whole(path: str) -> bool:
+    return path.startswith(("/", "~", "$HOME", "${HOME}"))

@@ -1,0 +1,163 @@
+"""Calls that the client runs without asking in its default mode, when no rule decides about them."""
+
+from aix.permissions import Call
+from aix_importers.claude_code.permissions.commands import take_apart
+from aix_importers.claude_code.permissions.paths import Place, below
+from aix_importers.claude_code.permissions.rules import canonical
+from aix_importers.claude_code.settings import home_of
+
+_FREE_TOOLS = frozenset(
+    [
+        "Agent",
+        "AgentOutputTool",
+        "AskUserQuestion",
+        "BashOutput",
+        "CronCreate",
+        "CronDelete",
+        "CronList",
+        "EnterPlanMode",
+        "EnterWorktree",
+        "ExitWorktree",
+        "KillShell",
+        "ListMcpResourcesTool",
+        "ReadMcpResourceTool",
+        "SendMessage",
+        "StructuredOutput",
+        "TaskCreate",
+        "TaskGet",
+        "TaskList",
+        "TaskOutput",
+        "TaskStop",
+        "TaskUpdate",
+        "TodoRead",
+        "TodoWrite",
+        "ToolSearch",
+    ]
+)
+_READING_TOOLS = {
+    "Read": "file_path", "NotebookRead": "notebook_path", "LSP": "filePath",
+    "Grep": "path", "Glob": "path", "LS": "path",
+}  # fmt: skip
+_READING_PROGRAMS = frozenset(
+    [
+        "basename",
+        "cal",
+        "cat",
+        "cd",
+        "cksum",
+        "cmp",
+        "comm",
+        "column",
+        "cut",
+        "date",
+        "df",
+        "diff",
+        "dirname",
+        "du",
+        "echo",
+        "expr",
+        "false",
+        "fgrep",
+        "file",
+        "find",
+        "free",
+        "grep",
+        "groups",
+        "head",
+        "hexdump",
+        "hostname",
+        "id",
+        "jq",
+        "less",
+        "ls",
+        "man",
+        "md5sum",
+        "more",
+        "nl",
+        "nproc",
+        "od",
+        "paste",
+        "printf",
+        "ps",
+        "pwd",
+        "readlink",
+        "realpath",
+        "rev",
+        "rg",
+        "seq",
+        "sha1sum",
+        "sha256sum",
+        "sleep",
+        "sort",
+        "stat",
+        "strings",
+        "tac",
+        "tail",
+        "test",
+        "tr",
+        "tree",
+        "true",
+        "type",
+        "uname",
+        "uniq",
+        "uptime",
+        "wc",
+        "which",
+        "whoami",
+        "xxd",
+        "[",
+    ]
+)
+_READING_GIT = frozenset(
+    [
+        "blame",
+        "cat-file",
+        "describe",
+        "diff",
+        "log",
+        "ls-files",
+        "ls-tree",
+        "merge-base",
+        "rev-list",
+        "rev-parse",
+        "shortlog",
+        "show",
+        "show-ref",
+        "status",
+    ]
+)
+
+
+def runs_by_itself(call: Call) -> bool:
+    """Whether the client runs a call without asking when no rule decides about it."""
+    tool = canonical(call.tool)
+    if tool in _FREE_TOOLS:
+        return True
+    place = Place.of(call.cwd, home_of(call.cwd))
+    if tool in _READING_TOOLS:
+        path = call.input.get(_READING_TOOLS[tool], "")
+        return isinstance(path, str) and _lies_inside(path, place)
+    command = call.input.get("command")
+    return tool == "Bash" and isinstance(command, str) and _only_reads(command, place)
+
+
+def _only_reads(command: str, place: Place) -> bool:
+    shell = take_apart(command)
+    if not shell.is_whole or not shell.parts or any(part.needs_exact for part in shell.parts):
+        return False
+    if any(use.is_written or not use.is_certain or not _lies_inside(use.path, place) for use in shell.files):
+        return False
+    return all(_is_reading(part.text.split()) for part in shell.parts)
+
+
+def _is_reading(words: list[str]) -> bool:
+    if words[0] == "git":
+        return len(words) > 1 and words[1] in _READING_GIT and not any(word.startswith("--output") for word in words)
+    return words[0] in _READING_PROGRAMS and not (
+        words[0] in ("sort", "tree") and any(w.startswith("-o") for w in words)
+    )
+
+
+def _lies_inside(path: str, place: Place) -> bool:
+    whole = place.resolve(path) if path else place.cwd
+    return whole is not None and below(whole, place.cwd) is not None

@@ -1,0 +1,282 @@
+"""Rules in force, held against calls."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from aix.permissions import Call, Decision, Judge, Rule, Verdict
+from aix_importers.claude_code.permissions.commands import FileUse, ShellCommand, take_apart
+from aix_importers.claude_code.permissions.compiled import RulesOfKind
+from aix_importers.claude_code.permissions.hosts import host_of
+from aix_importers.claude_code.permissions.paths import Place
+from aix_importers.claude_code.permissions.powershell import commands_of
+from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
+from aix_importers.claude_code.permissions.rules import canonical
+from aix_importers.claude_code.permissions.safety import is_protected, removes_critical
+from aix_importers.claude_code.permissions.targets import (
+    DEFAULT_AGENT,
+    SHELLS,
+    SKILLS,
+    WRITING,
+    needs_rule,
+    other_skill_name,
+    path_of,
+    skill_of,
+)
+from aix_importers.claude_code.settings import home_of
+from aix_importers.claude_code.tools import target_parameter
+
+_GUARDED_BY_READ = frozenset(("Edit", "MultiEdit", "Write"))
+_ALSO_DENIED_WITH = {"mcp__workspace__bash": "Bash", "mcp__workspace__web_fetch": "WebFetch"}
+_LONGEST_SHOWN = 80
+_PLACES_KEPT = 10_000
+_VERDICTS_KEPT = 20_000
+_LONGEST_KEPT = 500
+
+
+_Key = tuple[str, str, str]
+
+
+class _Requirement(NamedTuple):
+    """Something that an allow rule must let pass."""
+
+    what: str
+    numbers: frozenset[int]
+
+
+class _Facts(NamedTuple):
+    """A call as the rules see it."""
+
+    tool: str
+    call: Call
+    place: Place
+    shell: ShellCommand | None
+    commands: tuple[str, ...]
+    """Commands of PowerShell."""
+    path: str | None
+    """The whole path that a file tool is given."""
+    directories: tuple[str, ...]
+    """Working directories besides the folder of the call."""
+
+
+class RulesInForce(Judge):
+    """Rules of settings files, ready to be held against calls."""
+
+    def __init__(self, rules: Sequence[Rule], home: str | None) -> None:
+        self._rules = tuple(rules)
+        self._home = home
+        self._kinds = {kind: RulesOfKind(kind) for kind in ("deny", "ask", "allow")}
+        for number, rule in enumerate(self._rules):
+            if rule.kind in self._kinds:
+                self._kinds[rule.kind].add(number, rule)
+        for kind in self._kinds.values():
+            kind.close()
+        self._places: dict[str, tuple[Place, tuple[str, ...]]] = {}
+        self._verdicts: dict[_Key, Verdict] = {}
+        self.whole_input_tools = frozenset(self._tools_needing_all())
+
+    def judge(self, call: Call) -> Verdict:
+        """Say what the rules decide about a call."""
+        key = self._key(call)
+        verdict = self._verdicts.get(key) if key is not None else None
+        if verdict is None:
+            verdict = self._judged(self._facts(call))
+            if key is not None and len(self._verdicts) < _VERDICTS_KEPT:
+                self._verdicts[key] = verdict
+        return verdict
+
+    def _key(self, call: Call) -> _Key | None:
+        """Return all that the verdict on a call hangs on; none when that is more than its target."""
+        name = target_parameter(call.tool)
+        target = call.input.get(name) if name is not None else None
+        if not isinstance(target, str) or call.tool in self.whole_input_tools or len(target) > _LONGEST_KEPT:
+            return None
+        return None if call.tool in SKILLS else (call.tool, target, call.cwd)
+
+    def _judged(self, facts: _Facts) -> Verdict:
+        if numbers := self._restricting(self._kinds["deny"], facts):
+            return self._restricted(Decision.DENY, numbers)
+        removal = powershell_removal(facts.commands, facts.place) if facts.commands else PowerShellRemoval.NONE
+        if removal is PowerShellRemoval.DENIED:
+            return _built_in(Decision.DENY, "Removing a system path or everything in a folder is never let pass.")
+        if numbers := self._restricting(self._kinds["ask"], facts):
+            return self._restricted(Decision.ASK, numbers)
+        if facts.shell is not None and removes_critical(facts.shell.removals, facts.place, facts.directories):
+            return _built_in(Decision.ASK, "It removes a critical path, which no allow rule lets pass.")
+        requirements = self._requirements(facts)
+        missing = next((each.what for each in requirements if not each.numbers), None)
+        if missing is not None or not requirements:
+            return Verdict(Decision.NONE, None, (), f"No rule lets {missing or facts.tool} pass, and none stops it.")
+        if self._writes_protected(facts):
+            return _built_in(Decision.ASK, "It writes to a protected path, which no allow rule lets pass.")
+        if removal is PowerShellRemoval.ASKED:
+            return _built_in(Decision.ASK, "It removes the working directory, which no allow rule lets pass.")
+        return self._allowed(requirements)
+
+    def matching(self, call: Call) -> Sequence[Rule]:
+        """Return every rule that matches the call or a part of it."""
+        facts = self._facts(call)
+        numbers = {*self._restricting(self._kinds["deny"], facts), *self._restricting(self._kinds["ask"], facts)}
+        for requirement in self._requirements(facts):
+            numbers |= requirement.numbers
+        return [self._rules[number] for number in sorted(numbers)]
+
+    def matched_parts(self, call: Call, rule: Rule) -> Sequence[int] | None:
+        """Return the parts of a call that an allow rule matches."""
+        number = self._rules.index(rule)
+        requirements = self._requirements(self._facts(call))
+        return [place for place, each in enumerate(requirements) if number in each.numbers] or None
+
+    def remarks(self) -> Sequence[tuple[Rule, str]]:
+        """Return the rules that can never decide."""
+        return [remark for kind in self._kinds.values() for remark in kind.remarks]
+
+    def _tools_needing_all(self) -> Iterator[str]:
+        for kind in self._kinds.values():
+            for tool in kind.parameters:
+                yield from ("Agent", "Task") if tool == "Agent" else (tool,)
+
+    def _facts(self, call: Call) -> _Facts:
+        place, directories = self._place(call.cwd)
+        tool = canonical(call.tool)
+        command = call.input.get("command")
+        shell = take_apart(command) if tool in SHELLS and isinstance(command, str) else None
+        commands = commands_of(command) if tool == "PowerShell" and isinstance(command, str) else ()
+        path = path_of(tool, call.input)
+        return _Facts(tool, call, place, shell, commands, None if path is None else place.resolve(path), directories)
+
+    def _place(self, cwd: str) -> tuple[Place, tuple[str, ...]]:
+        found = self._places.get(cwd)
+        if found is None:
+            place = Place.of(cwd, self._home or home_of(cwd))
+            listed = (
+                Place.of(rule.folder or cwd, place.home).resolve(rule.text)
+                for rule in self._rules
+                if rule.kind == "directory"
+            )
+            found = place, tuple(path for path in listed if path is not None)
+            if len(self._places) < _PLACES_KEPT:
+                self._places[cwd] = found
+        return found
+
+    def _restricting(self, kind: RulesOfKind, facts: _Facts) -> list[int]:
+        """Return the rules that ask for or deny a call, in their order."""
+        found = {*kind.for_tool(facts.tool), *kind.for_tool(facts.call.tool)}
+        if facts.tool in _ALSO_DENIED_WITH and kind.kind == "deny":
+            found.update(kind.for_tool(_ALSO_DENIED_WITH[facts.tool]))
+        if kind.parameters:
+            found.update(kind.for_parameters(facts.tool, facts.call.input))
+        found.update(self._by_content(kind, facts))
+        if facts.shell is not None:
+            if facts.tool != "Bash":
+                found.update(kind.for_tool("Bash"))
+            for part in facts.shell.parts:
+                found.update(kind.for_texts(part.restricting_texts))
+            found.update(kind.for_whole(facts.shell.text))
+            if not facts.shell.is_whole:
+                found.update(kind.for_texts((facts.shell.text,)))
+            if kind.reads or kind.edits:
+                for use in facts.shell.files:
+                    found.update(_for_file(kind, use, facts.place))
+        for command in facts.commands:
+            found.update(number for number, _ in kind.powershell.matching(command))
+        if facts.path is not None:
+            if facts.tool in WRITING:
+                found.update(kind.edits.matching(facts.path, facts.place))
+            if facts.tool not in WRITING or (kind.kind == "deny" and facts.tool in _GUARDED_BY_READ):
+                found.update(kind.reads.matching(facts.path, facts.place))
+        return sorted(found)
+
+    def _by_content(self, kind: RulesOfKind, facts: _Facts) -> Iterator[int]:
+        given = facts.call.input
+        if facts.tool == "WebFetch":
+            host = host_of(given.get("url"))
+            if host is not None:
+                yield from kind.for_host(host)
+        elif facts.tool == "Agent":
+            name = given.get("subagent_type")
+            yield from kind.agents.get(name if isinstance(name, str) and name else DEFAULT_AGENT, ())
+        elif facts.tool in SKILLS:
+            name, text = skill_of(given)
+            yield from kind.for_skill(name, text)
+            other = other_skill_name(name) if kind.kind == "deny" else None
+            if other is not None:
+                yield from kind.for_skill(other, other + text[len(name) :])
+
+    def _requirements(self, facts: _Facts) -> list[_Requirement]:
+        """Return all that must be let pass, with the allow rules that do."""
+        kind = self._kinds["allow"]
+        everywhere = {*kind.for_tool(facts.tool), *self._by_content(kind, facts)}
+        if facts.shell is not None:
+            if facts.tool != "Bash":
+                everywhere.update(kind.for_tool("Bash"))
+            everywhere.update(kind.for_whole(facts.shell.text))
+            return list(_shell_requirements(kind, facts, facts.shell, everywhere))
+        if facts.commands:
+            return [
+                _Requirement(_shown(each), frozenset((*everywhere, *(n for n, _ in kind.powershell.matching(each)))))
+                for each in facts.commands
+            ]
+        if facts.path is not None:
+            everywhere.update(kind.edits.matching(facts.path, facts.place))
+            if facts.tool not in WRITING:
+                everywhere.update(kind.reads.matching(facts.path, facts.place))
+        return [_Requirement(f"this call of {facts.tool}", frozenset(everywhere))]
+
+    def _writes_protected(self, facts: _Facts) -> bool:
+        if facts.path is not None:
+            return facts.tool in WRITING and is_protected(facts.path)
+        written = (use.path for use in facts.shell.files if use.is_written) if facts.shell is not None else ()
+        return any(is_protected(path) for each in written if (path := facts.place.resolve(each)) is not None)
+
+    def _restricted(self, decision: Decision, numbers: Sequence[int]) -> Verdict:
+        rules = tuple(self._rules[number] for number in numbers)
+        verb = "denies" if decision is Decision.DENY else "asks before"
+        return Verdict(decision, rules[0], rules, f"{rules[0].text} in {_origin(rules[0])} {verb} it.")
+
+    def _allowed(self, requirements: Iterable[_Requirement]) -> Verdict:
+        numbers = dict.fromkeys(min(each.numbers) for each in requirements)
+        rules = tuple(self._rules[number] for number in numbers)
+        reason = " and ".join(f"{rule.text} in {_origin(rule)}" for rule in rules)
+        return Verdict(Decision.ALLOW, rules[0], rules, f"{reason} {'allows' if len(rules) == 1 else 'allow'} it.")
+
+
+def _shell_requirements(
+    kind: RulesOfKind, facts: _Facts, shell: ShellCommand, everywhere: set[int]
+) -> Iterator[_Requirement]:
+    if not shell.is_whole or not shell.parts:
+        yield _Requirement(_shown(shell.text), frozenset(everywhere))
+        return
+    for part in shell.parts:
+        numbers = kind.for_texts(part.allow_texts, needs_exact=part.needs_exact)
+        yield _Requirement(_shown(part.text), frozenset((*everywhere, *numbers)))
+    for use in shell.files:
+        if needs_rule(use, facts.place, facts.directories):
+            numbers = _letting_pass(kind, use, facts.place)
+            yield _Requirement(f"the file {_shown(use.path)}", frozenset((*everywhere, *numbers)))
+
+
+def _letting_pass(kind: RulesOfKind, use: FileUse, place: Place) -> Iterator[int]:
+    path = place.resolve(use.path) if use.is_certain else None
+    if path is not None:
+        yield from kind.edits.matching(path, place)
+        if not use.is_written:
+            yield from kind.reads.matching(path, place)
+
+
+def _for_file(kind: RulesOfKind, use: FileUse, place: Place) -> Iterator[int]:
+    for named in (use.path, use.as_written):
+        path = place.resolve(named) if named is not None else None
+        if path is not None:
+            yield from (kind.edits if use.is_written else kind.reads).matching(path, place)
+
+
+def _built_in(decision: Decision, reason: str) -> Verdict:
+    return Verdict(decision, None, (), reason)
+
+
+def _origin(rule: Rule) -> str:
+    return rule.file or "the command line"
+
+
+def _shown(text: str) -> str:
+    return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[: _LONGEST_SHOWN - 1]}…`"

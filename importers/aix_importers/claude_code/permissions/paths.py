@@ -1,0 +1,262 @@
+"""Path patterns in the manner of gitignore, each with the folder that it starts from.
+
+A library would turn them into regular expressions that go back over a path again and again: five stars and 200
+characters took half a minute. Here each group is atomic, because what follows a star never needs it to be longer.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+_DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|\Z)")
+_HERE = "/\0"
+"""Stands for a folder that is not known, where calls with no or with a relative folder are made."""
+_BELOW = r"(?P<below>/.*)?\Z"
+_FOLDERS = "(?:[^/]+/)*?"
+_END = r"(?=/|\Z)"
+
+
+class UnusablePatternError(ValueError):
+    """A text is no pattern of gitignore."""
+
+
+class Place(NamedTuple):
+    """Where a call is made."""
+
+    cwd: str
+    home: str | None
+    is_windows: bool = False
+
+    @classmethod
+    def of(cls, cwd: str, home: str | None) -> "Place":
+        """Return the place with both folders in one form."""
+        is_whole = cwd.startswith(("/", "\\\\")) or has_drive(cwd)
+        return cls(normal(cwd if is_whole else f"{_HERE}/{cwd}"), normal(home) if home else None, has_drive(cwd))
+
+    def resolve(self, path: str) -> str | None:
+        """Return the whole path without detours; none where it starts from a home that is not known."""
+        for name in ("~", "$HOME", "${HOME}"):
+            if path == name or path.startswith(f"{name}/"):
+                return None if self.home is None else normal(self.home + path[len(name) :])
+        if path.startswith(("/", "\\\\")) or has_drive(path):
+            return normal(path)
+        if self.is_windows:
+            path = path.replace("\\", "/")
+        return normal(f"{self.cwd}/{path}")
+
+
+def has_drive(path: str) -> bool:
+    """Whether a path begins with a drive of Windows."""
+    return _DRIVE.match(path) is not None
+
+
+def normal(path: str) -> str:
+    r"""Return a whole path in its shortest form, one of Windows as its POSIX form.
+
+    >>> normal("C:\\work\\..\\.env"), normal("//srv//a/./b/")
+    ('/c/.env', '/srv/a/b')
+    """
+    drive = _DRIVE.match(path)
+    if drive:
+        path = f"/{drive[1].lower()}{path[2:]}".replace("\\", "/")
+    elif path.startswith("\\\\"):
+        path = path.replace("\\", "/")
+    path = posixpath.normpath(path)
+    return path[1:] if path.startswith("//") else path
+
+
+def below(path: str, folder: str) -> str | None:
+    """Return a path as it is seen from a folder; none when it lies outside."""
+    if path == folder:
+        return ""
+    if folder == "/":
+        return path[1:]
+    return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else None
+
+
+class PathPattern(NamedTuple):
+    """Where a pattern starts from, and what lies there."""
+
+    anchor: str
+    """One of root, home, settings and cwd."""
+    expression: str
+    """Matches a path as it is seen from there; the group `below` is what lies in a folder that matches."""
+
+
+def compile_path(text: str, *, is_allow: bool) -> PathPattern:
+    """Return the pattern of a rule.
+
+    Raises:
+        UnusablePatternError: It is none.
+    """
+    if text.startswith("//"):
+        return PathPattern("root", _expression(text[1:], is_allow=is_allow))
+    if text == "~" or text.startswith("~/"):
+        return PathPattern("home", _expression(text[1:] or "/**", is_allow=is_allow))
+    if text.startswith("/"):
+        return PathPattern("settings", _expression(text, is_allow=is_allow))
+    if text in (".", "./"):
+        return PathPattern("cwd", _expression("/**", is_allow=is_allow))
+    if text.startswith("./"):
+        return PathPattern("cwd", _expression(text[1:], is_allow=is_allow))
+    return PathPattern("cwd", _expression(text, is_allow=is_allow))
+
+
+def literal_path(text: str) -> PathPattern:
+    """Return the pattern of exactly one path, for a rule that guards one which no pattern can name."""
+    for prefix, anchor in (("//", "root"), ("~/", "home"), ("/", "settings"), ("./", "cwd")):
+        if text.startswith(prefix):
+            return PathPattern(anchor, re.escape(text[len(prefix) :]) + _BELOW)
+    return PathPattern("cwd", re.escape(text) + _BELOW)
+
+
+def escaped(path: str) -> str:
+    """Return a path as a pattern that it alone matches."""
+    return re.sub(r"([*?\[\]\\])", r"\\\1", path)
+
+
+def _expression(text: str, *, is_allow: bool) -> str:
+    is_anchored = text.startswith("/")
+    text = text.lstrip("/").rstrip(" ") if not text.endswith("\\ ") else text.lstrip("/")
+    is_folder = text.endswith("/")
+    text = text.rstrip("/")
+    while text.endswith("/**"):
+        text, is_folder = text[:-3].rstrip("/"), True
+    if text in ("", "**"):
+        return r"(?P<below>.*)\Z"
+    segments = [segment for segment in text.split("/") if segment]
+    if len(segments) == 1 and not is_anchored and not (is_allow and is_folder):
+        segments.insert(0, "**")
+    parts: list[str] = []
+    is_open = False
+    for number, segment in enumerate(segments):
+        if segment == "**":
+            is_open = True
+            continue
+        is_last = number == len(segments) - 1 or set(segments[number + 1 :]) == {"**"}
+        following = segments[number + 1] if not is_last else "**"
+        if is_open:
+            parts.append(f"(?>{_FOLDERS}")
+        elif not parts or segments[number - 1] == "**":
+            parts.append("(?>")
+        parts.append(_segment(segment))
+        parts.append("" if is_last else "/")
+        if following == "**":
+            parts.append(")")
+        is_open = False
+    return "".join(parts) + _BELOW
+
+
+def _segment(text: str) -> str:
+    """Return the expression of one name, in which a star stands for any characters of it."""
+    chunks: list[str] = [""]
+    place = 0
+    while place < len(text):
+        character = text[place]
+        place += 1
+        if character == "*":
+            if chunks[-1] or len(chunks) == 1:
+                chunks.append("")
+        elif character == "?":
+            chunks[-1] += "[^/]"
+        elif character == "[":
+            expression, place = _class(text, place)
+            chunks[-1] += expression
+        elif character == "\\":
+            if place == len(text):
+                raise UnusablePatternError(text)
+            chunks[-1] += re.escape(text[place])
+            place += 1
+        else:
+            chunks[-1] += re.escape(character)
+    first, *rest = chunks
+    if not rest:
+        return first + _END
+    middle = "".join(f"(?>[^/]*?{chunk})" for chunk in rest[:-1] if chunk)
+    return f"{first}{middle}[^/]*{rest[-1]}{_END}"
+
+
+def _class(text: str, place: int) -> tuple[str, int]:
+    """Return the expression of the characters in brackets, and where it ends."""
+    is_negated = text[place : place + 1] in ("!", "^")
+    place += is_negated
+    end = text.find("]", place + 1)
+    if end < 0:
+        raise UnusablePatternError(text)
+    members: list[str] = []
+    while place < end:
+        character = text[place]
+        if character == "\\" and place + 1 < end:
+            place += 1
+            character = text[place]
+        if place + 2 < end and text[place + 1] == "-":
+            last = text[place + 2]
+            if last < character:
+                raise UnusablePatternError(text)
+            members.append(f"{re.escape(character)}-{re.escape(last)}")
+            place += 3
+        else:
+            members.append(re.escape(character))
+            place += 1
+    return f"(?!/)[{'^' if is_negated else ''}{''.join(members)}]", end + 1
+
+
+class _Entry(NamedTuple):
+    number: int
+    find: re.Pattern[str]
+    source: str
+    is_carving: bool
+
+
+class PathRules:
+    """Path patterns with their numbers, held against paths."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, str], list[_Entry]] = {}
+        self._any: dict[tuple[str, str], re.Pattern[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    def add(self, number: int, pattern: PathPattern, folder: str, source: str, *, is_carving: bool = False) -> None:
+        """Take a pattern in: `folder` is that of its settings, `source` the list that it stands in."""
+        anchor, start = pattern.anchor, ""
+        if anchor == "settings":
+            anchor, start = ("settings", normal(folder)) if folder else ("cwd", "")
+        entry = _Entry(number, re.compile(pattern.expression, re.DOTALL), source, is_carving)
+        self._entries.setdefault((anchor, start), []).append(entry)
+        self._any.pop((anchor, start), None)
+
+    def matching(self, path: str, place: Place) -> Iterator[int]:
+        """Yield the numbers of the patterns that a whole path fits."""
+        for anchor, entries in self._entries.items():
+            seen = below(path, start) if (start := _start(anchor, place)) is not None else None
+            if seen is None or not self._may_match(anchor, entries, seen):
+                continue
+            for entry in entries:
+                if not entry.is_carving and (found := entry.find.match(seen)) is not None:
+                    is_whole_folder = found["below"] is not None
+                    if is_whole_folder or not _is_carved_out(entry, entries, seen):
+                        yield entry.number
+
+    def _may_match(self, anchor: tuple[str, str], entries: Iterable[_Entry], seen: str) -> bool:
+        """Whether any of the patterns fits, which is asked first because it is mostly not so."""
+        find = self._any.get(anchor)
+        if find is None:
+            every = "|".join(f"(?:{entry.find.pattern.replace('(?P<below>', '(?:')})" for entry in entries)
+            find = self._any[anchor] = re.compile(every, re.DOTALL)
+        return find.match(seen) is not None
+
+
+def _start(anchor: tuple[str, str], place: Place) -> str | None:
+    name, folder = anchor
+    return {"root": "/", "home": place.home, "cwd": place.cwd, "settings": folder}[name]
+
+
+def _is_carved_out(entry: _Entry, entries: Iterable[_Entry], seen: str) -> bool:
+    """Whether a later `!` of the same list takes a path out of a pattern again."""
+    return any(
+        other.is_carving and other.number > entry.number and other.source == entry.source and other.find.match(seen)
+        for other in entries
+    )

@@ -1,0 +1,155 @@
+"""Allow rules that would let a call pass, each at most as wide as one program with its subcommand, folder or server."""
+
+import re
+from collections.abc import Sequence
+
+from aix.permissions import Call
+from aix.shell import split
+from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
+from aix_importers.claude_code.permissions.hosts import host_of
+from aix_importers.claude_code.permissions.paths import Place, below, escaped
+from aix_importers.claude_code.permissions.powershell import commands_of
+from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
+from aix_importers.claude_code.permissions.rules import McpName, canonical
+from aix_importers.claude_code.permissions.safety import is_protected, is_system_path, removes_critical
+from aix_importers.claude_code.permissions.targets import (
+    DEFAULT_AGENT,
+    SHELLS,
+    SKILLS,
+    WRITING,
+    needs_rule,
+    path_of,
+    skill_of,
+)
+from aix_importers.claude_code.permissions.texts import compile_pattern, names, written_words
+from aix_importers.claude_code.settings import home_of
+
+_LONGEST_RULE = 1000
+_EXACT_PROGRAMS = names("rm rmdir dd shred sudo doas pkexec env xargs eval exec sh bash zsh dash ksh fish")
+_RUNNERS = names("python python3 node ruby perl php deno bun npx uvx pipx tsx ts-node")
+_SCRIPT_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun"))
+
+_AGENT = re.compile(r"(?!(?:model|isolation|mode|name|prompt|description):)[\w.-]+(?::[\w.-]+)*+")
+
+
+def patterns_of(call: Call) -> Sequence[Sequence[str]]:
+    """Return for every part of a call the rules that let it pass, from the narrowest."""
+    tool = canonical(call.tool)
+    place = Place.of(call.cwd, home_of(call.cwd))
+    command = call.input.get("command")
+    if tool in SHELLS:
+        return _for_shell(take_apart(command), place) if isinstance(command, str) else [[]]
+    if tool == "PowerShell":
+        return _for_powershell(commands_of(command), place) if isinstance(command, str) else [[]]
+    path = path_of(tool, call.input)
+    if path is not None:
+        whole = place.resolve(path)
+        return [_for_path("Edit" if tool in WRITING else "Read", whole, place)]
+    return [_for_others(tool, call)]
+
+
+def _for_shell(shell: ShellCommand, place: Place) -> list[list[str]]:
+    """Return the rules by part, in the order in which the parts must be let pass."""
+    if not shell.is_whole or not shell.parts:
+        is_exact = 0 < len(shell.text) <= _LONGEST_RULE and compile_pattern(shell.text).is_exact
+        found = [[f"Bash({shell.text})"] if is_exact else []]
+    else:
+        needed = (use for use in shell.files if needs_rule(use, place, ()))
+        found = [*map(_for_part, shell.parts), *(_for_file(use, place) for use in needed)]
+    written = (place.resolve(use.path) for use in shell.files if use.is_written)
+    is_stopped = any(path is not None and is_protected(path) for path in written)
+    return [*found, []] if is_stopped or removes_critical(shell.removals, place, ()) else found
+
+
+def _for_file(use: FileUse, place: Place) -> list[str]:
+    path = place.resolve(use.path) if use.is_certain else None
+    return _for_path("Edit" if use.is_written else "Read", path, place)
+
+
+def _for_part(part: Part) -> list[str]:
+    text = part.allow_texts[-1]
+    candidates = [text] if len(text) <= _LONGEST_RULE else []
+    prefix = _prefix(text)
+    if prefix and not part.needs_exact:
+        candidates.append(f"{prefix} *")
+    found = []
+    for candidate in candidates:
+        pattern = compile_pattern(candidate)
+        if pattern.matches(text) and (not part.needs_exact or pattern.is_spelled(text)):
+            found.append(f"Bash({candidate})")
+    return found
+
+
+def _prefix(text: str) -> str | None:
+    """Return the beginning of a command that names its program and what it does; none when only all of it does."""
+    words = written_words(text)
+    program = words[0] if words else ""
+    if not program or program in _EXACT_PROGRAMS or "=" in program or not _is_plain(program):
+        return None
+    if program in _RUNNERS:
+        length = 3 if words[1:2] == ["-m"] else 2
+        named = words[:length]
+        return " ".join(named) if len(named) == length and _names_script(named) else None
+    commands = split(text).commands
+    sub = commands[0].sub if commands else None
+    if sub is None:
+        return program
+    if sub not in words:
+        return None
+    length = words.index(sub) + 1
+    if program in _SCRIPT_RUNNERS and sub in ("run", "run-script", "exec"):
+        length += 1
+    named = words[:length]
+    return " ".join(named) if len(named) == length and all(map(_is_plain, named)) else None
+
+
+def _names_script(words: Sequence[str]) -> bool:
+    return _is_plain(words[-1]) and not words[-1].startswith("-")
+
+
+def _is_plain(word: str) -> bool:
+    return not set(word) & set("*$`'\"\\")
+
+
+def _for_powershell(commands: Sequence[str], place: Place) -> list[list[str]]:
+    if not commands or powershell_removal(commands, place) is not PowerShellRemoval.NONE:
+        return [[]]
+    found = []
+    for command in commands:
+        program = command.partition(" ")[0]
+        candidates = [command, *([] if program == "remove-item" or not _is_plain(program) else [f"{program} *"])]
+        found.append([f"PowerShell({each})" for each in candidates if compile_pattern(each).matches(command)])
+    return found
+
+
+def _for_path(tool: str, path: str | None, place: Place) -> list[str]:
+    if path is None or "\0" in path or (tool == "Edit" and is_protected(path)):
+        return []
+    seen = below(path, place.cwd)
+    if seen == "":
+        return [f"{tool}(/**)"]
+    pattern = escaped(f"/{seen}" if seen is not None else f"/{path}")
+    folder = path.rpartition("/")[0] or "/"
+    is_narrow = folder != place.cwd and not is_system_path(folder, place)
+    wide = [f"{tool}({pattern.rpartition('/')[0]}/**)"] if is_narrow else []
+    return [f"{tool}({pattern})", *wide] if not path.endswith(" ") else wide
+
+
+def _for_others(tool: str, call: Call) -> list[str]:
+    name = McpName.of(tool)
+    if name is not None:
+        return [] if name.tool is None or "*" in tool else [tool, f"mcp__{name.server}"]
+    if tool == "WebFetch":
+        host = host_of(call.input.get("url"))
+        return [] if host is None or "*" in host else [f"WebFetch(domain:{host})"]
+    if tool == "Agent":
+        name_given = call.input.get("subagent_type") or DEFAULT_AGENT
+        is_name = isinstance(name_given, str) and _AGENT.fullmatch(name_given) is not None
+        return [f"Agent({name_given})"] if is_name else []
+    if tool in SKILLS:
+        skill, text = skill_of(call.input)
+        if not skill or not _is_plain(skill):
+            return []
+        return [f"{tool}({skill})", *([f"{tool}({skill} *)"] if text != skill else [])]
+    is_name = tool.isidentifier() and tool.isascii()
+    return [tool] if is_name and tool not in WRITING else []

@@ -1,0 +1,110 @@
+"""Patterns of texts in which `*` stands for anything, matched in time proportional to the text.
+
+>>> compile_pattern("npm run *").matches("npm run test"), compile_pattern("ls*").matches("lsof")
+(True, True)
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+# A run of the possessive alternatives is one word of a shell command as it is written, quotes included.
+_WORD = re.compile(
+    r"""(?:[^\ \t\n\r'"\\`$]++|'[^']*+(?:'|\Z)|"(?:[^"\\]++|\\.|\\\Z)*+(?:"|\Z)|`[^`]*+(?:`|\Z)"""
+    r"""|\$\([^()'"`]*+\)|\\.|[\\$])++""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def names(text: str) -> frozenset[str]:
+    """Return the words of a text that lists names."""
+    return frozenset(text.split())
+
+
+def written_words(text: str) -> list[str]:
+    """Split a command into its words as they are written.
+
+    >>> written_words('git  commit -m "two  words"')
+    ['git', 'commit', '-m', '"two  words"']
+    """
+    return _WORD.findall(text.replace("\\\n", ""))
+
+
+def spaced(text: str) -> str:
+    """Return a command with one space between its words, as rules and commands are compared."""
+    return " ".join(written_words(text))
+
+
+class TextPattern(NamedTuple):
+    """What a text must be, begin with, or look like."""
+
+    blocks: tuple[str, ...]
+    """What stands between the stars; a single one is the whole text."""
+    is_prefix: bool = False
+    """Whether the only block is the beginning, followed by a space or nothing."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether one text alone matches."""
+        return len(self.blocks) == 1 and not self.is_prefix
+
+    def is_spelled(self, text: str) -> bool:
+        """Whether a text is that of the pattern itself, stars and all."""
+        return not self.is_prefix and "*".join(self.blocks) == text
+
+    def matches(self, text: str) -> bool:
+        """Whether a text fits."""
+        first = self.blocks[0]
+        if not text.startswith(first):
+            return False
+        if self.is_prefix:
+            return len(text) == len(first) or text[len(first)] == " "
+        if len(self.blocks) == 1:
+            return len(text) == len(first)
+        place = len(first)
+        for block in self.blocks[1:-1]:
+            found = text.find(block, place)
+            if found < 0:
+                return False
+            place = found + len(block)
+        last = self.blocks[-1]
+        return len(text) - len(last) >= place and text.endswith(last)
+
+
+def compile_glob(text: str) -> TextPattern:
+    """Return the pattern in which nothing but `*` is special."""
+    return TextPattern(tuple(text.split("*")))
+
+
+def compile_pattern(text: str) -> TextPattern:
+    """Return the pattern of a command: a trailing ` *` or `:*` that is its only star also fits the bare beginning."""
+    if text.endswith(":*") and len(text) > len(":*"):
+        text = f"{text[:-2]} *"
+    if text.endswith(" *") and text.count("*") == 1:
+        return TextPattern((text[:-2],), is_prefix=True)
+    return compile_glob(text)
+
+
+class PatternIndex:
+    """Patterns with their numbers, found by the first or the last word of a text where they name it whole."""
+
+    def __init__(self, patterns: Iterable[tuple[int, TextPattern]]) -> None:
+        self._by_first: dict[str, list[tuple[int, TextPattern]]] = {}
+        self._by_last: dict[str, list[tuple[int, TextPattern]]] = {}
+        self._open: list[tuple[int, TextPattern]] = []
+        for number, pattern in patterns:
+            first, ends, _ = pattern.blocks[0].partition(" ")
+            _, begins, last = pattern.blocks[-1].rpartition(" ")
+            if ends or pattern.is_prefix or pattern.is_exact:
+                self._by_first.setdefault(first, []).append((number, pattern))
+            elif begins:
+                self._by_last.setdefault(last, []).append((number, pattern))
+            else:
+                self._open.append((number, pattern))
+
+    def matching(self, text: str) -> list[tuple[int, TextPattern]]:
+        """Return the patterns that fit a text, with their numbers."""
+        candidates: Sequence[tuple[int, TextPattern]] = self._by_first.get(text.partition(" ")[0], ())
+        if self._by_last or self._open:
+            candidates = (*candidates, *self._by_last.get(text.rpartition(" ")[2], ()), *self._open)
+        return [entry for entry in candidates if entry[1].matches(text)]
