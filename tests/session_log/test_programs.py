@@ -146,6 +146,40 @@ def test_permissions_that_no_program_states_have_no_basis(kind: str) -> None:
     assert (stated["basis"], stated["allow"]) == ("ontology", ["read"])
 
 
+@pytest.mark.parametrize(
+    ("tools", "lists"),
+    [
+        ({"deny": ["@(shell)"]}, {"ask": [], "deny": ["shell"]}),
+        ({"allow": []}, {"allow": [], "ask": [], "deny": []}),
+        ({"allow": ["Read"], "ask": ["Write"]}, {"allow": ["Read"], "ask": ["Write"], "deny": []}),
+    ],
+)
+def test_the_lists_of_a_persona_are_what_is_granted(tools: dict[str, object], lists: dict[str, object]) -> None:
+    agent = Program("x", "agent", None, {"permissions": {"tools": tools}})
+    granted = json.loads(settings("s", program("s", "session", owner="@(x)"), agent).permissions_granted or "")
+    assert granted["basis"] == "ontology"
+    assert {kind: granted[kind] for kind in ("allow", "ask", "deny") if kind in granted} == lists
+
+
+def test_the_rules_of_a_program_are_kept_under_its_name(tmp_path: Path) -> None:
+    tools = {"allow": ["Read", "Read", "Bash(git:*)"], "deny": ["@(shell)"]}
+    programs = write_log(
+        tmp_path / "programs.jsonl",
+        [{"id": "atlas", "programType": "persona", "config": {"permissions": {"tools": tools}}}],
+    )
+    statements, problems = extract(programs)
+    rules = [row for tables in statements.values() for row in tables.get("permission_rules", [])]
+    assert not problems
+    assert {(row["origin"], row["scope"], row["file"]) for row in rules} == {
+        ("session-log", "persona", f"{programs}#atlas")
+    }
+    assert [(row["kind"], row["rule"], row["position"]) for row in rules] == [
+        ("allow", "Read", 0),
+        ("allow", "Bash(git:*)", 2),
+        ("deny", "shell", 0),
+    ]
+
+
 def test_what_is_learned_from_programs_later_is_believed(tmp_path: Path) -> None:
     log = write_log(
         tmp_path / "s.jsonl", [entry("u", session="s"), entry("a", "assistant", "u", message={"model": "@(m)"})]

@@ -1,12 +1,12 @@
 """Tool calls: how far they came, who allowed them, and when they ran."""
 
 from hashlib import sha256
-from typing import NamedTuple
 
 from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import decode, encode
 
 from aix_importers.cursor.agent_state import times_of_call
+from aix_importers.cursor.decisions import Outcome, outcome_of
 from aix_importers.cursor.results import Params, Result, decode_result, read_params, read_result
 from aix_importers.cursor.tool_data import ToolData
 from aix_importers.cursor.tools import Access, access_of
@@ -15,7 +15,6 @@ from aix_importers.cursor.values import (
     base64_bytes,
     count,
     field,
-    flag,
     inner,
     is_filled,
     json_of,
@@ -23,17 +22,6 @@ from aix_importers.cursor.values import (
     moment,
     text,
 )
-
-_MOST_ERROR = 2_000
-_EVIDENCE_OF_ACCEPTANCE = "userDecision: accepted, which is also written when nobody was asked"
-
-
-class Outcome(NamedTuple):
-    """What became of a call."""
-
-    word: str
-    evidence: str
-    is_inferred: bool = False
 
 
 class Call(Struct, gc=False):
@@ -73,7 +61,7 @@ def read_call(data: ToolData) -> Call:
     number = count(data.tool)
     params, params_hash = _params(data)
     result_json, found = _result(data.result)
-    status, error, outcome = _outcome(data, found)
+    status, error, outcome = outcome_of(data, found)
     if result_json is None and status == "completed":
         result_json = "null"
     binary = base64_bytes(text(data.tool_call_binary)) if data.tool_call_binary is not ABSENT else b""
@@ -132,40 +120,3 @@ def canonical_hash(written: str) -> str | None:
         return sha256(encode(decode(written), order="sorted")).hexdigest()
     except (MsgspecError, ValueError, RecursionError):
         return None
-
-
-def _outcome(data: ToolData, found: Result) -> tuple[str, str | None, Outcome]:
-    """Return status and error of a call, and what that says about its permission."""
-    status, state = text(data.status), text(field(data.additional_data, "status"))
-    decision, block = text(data.user_decision), text(field(data.additional_data, "blockReason"))
-    rejection = _rejection(decision, state, found)
-    if rejection:
-        reason = f" ({block})" if block else ""
-        return "failed", f"rejected by user{reason}", Outcome("denied_user", f"{rejection}{reason}")
-    if status == "completed":
-        is_accepted = decision == "accepted"
-        evidence = _EVIDENCE_OF_ACCEPTANCE if is_accepted else "status: completed"
-        return "completed", None, Outcome("ran", evidence)
-    if status == "cancelled":
-        return "failed", _error_text(data) or "cancelled", Outcome("interrupted", "status: cancelled")
-    if status == "error":
-        return "failed", _error_text(data) or "error", Outcome("failed", "status: error")
-    waits = state == "pending"
-    evidence = f"additionalData.status: {state}" if state else f"status: {status}"
-    outcome = Outcome("pending", f"{evidence}{f', blockReason: {block}' if block else ''}", is_inferred=not waits)
-    return ("pending" if waits else "running"), None, outcome
-
-
-def _rejection(decision: str | None, state: str | None, found: Result) -> str | None:
-    if decision == "rejected":
-        return "userDecision: rejected"
-    if state == "rejected":
-        return "additionalData.status: rejected"
-    return "result.rejected: true" if flag(found.rejected) else None
-
-
-def _error_text(data: ToolData) -> str | None:
-    error: Raw = inner(data.error) if is_filled(data.error) else ABSENT
-    named = (text(field(error, name)) for name in ("modelVisibleErrorMessage", "clientVisibleErrorMessage"))
-    found = next(filter(None, named), None) or (text(data.error) if is_filled(data.error) else None)
-    return found[:_MOST_ERROR] if found else None

@@ -1,6 +1,7 @@
-"""The permission rules of the command line; of all else in their files, which may hold secrets, nothing is kept."""
+"""The permission rules in files; of all else in them, which may hold secrets, nothing is kept."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from aix.importing import Problem, Rows, Source, readable
@@ -9,27 +10,62 @@ from aix_importers.cursor.values import field, fields, items, text
 
 RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny"}
+_ALLOWLISTS = {"terminalAllowlist": "Shell({})", "mcpAllowlist": "Mcp({})"}
 _LARGEST_FILE = 16 * 2**20
+# A text is taken as a whole, so that what looks like a comment in it stays.
+_TEXT_OR_COMMENT = re.compile(rb'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*.*?(?:\*/|\Z)|,(?=\s*+[\]}])', re.DOTALL)
+_OF_A_HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:/Users/[^/]+)/\.cursor/[^/]+")
 
 
 def holds_rules(head: bytes) -> bool:
-    """Whether a file has permissions of the command line."""
+    """Whether a file has permissions of the command line, or allowlists of the editor."""
+    if any(f'"{name}"'.encode() in head for name in _ALLOWLISTS):
+        return True
     return b'"permissions"' in head and any(name in head for name in (b'"allow"', b'"deny"'))
+
+
+def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule] | None:
+    """Return the rules in the content of a file; nothing where it holds none."""
+    data = _without_comments(data[:_LARGEST_FILE].removeprefix(b"\xef\xbb\xbf"))
+    permissions = fields(field(data, "permissions"))
+    settings = fields(data)
+    if not permissions and settings.keys().isdisjoint(_ALLOWLISTS):
+        return None
+    lists = [(name, kind, "{}", permissions.get(name)) for name, kind in _LISTS.items()]
+    lists += [(name, "allow", form, settings.get(name)) for name, form in _ALLOWLISTS.items()]
+    found = []
+    for name, kind, form, entries in lists:
+        for position, item in enumerate(items(entries)):
+            if rule := text(item):
+                found.append(Rule(kind, form.format(rule), position))
+            else:
+                report(f"Entry {position} of {name} is no text.")
+    return found
+
+
+def scope_of(path: str) -> str:
+    """Return whose rules a file holds, by its place.
+
+    >>> scope_of("/srv/lamp/.cursor/cli.json"), scope_of("/home/ada/.cursor/permissions.json")
+    ('project', 'user')
+    """
+    path = path.replace("\\", "/")
+    name = path.rpartition("/")[2]
+    if name == "cli-config.json":
+        return "user"
+    is_of_a_project = name == "cli.json" or ("/.cursor/" in path and not _OF_A_HOME.fullmatch(path))
+    return "project" if is_of_a_project else "user"
 
 
 def extract_rules(source: Source) -> Iterator[Rows | Problem]:
     """Go through the rules of a file."""
     path = Path(source.path)
-    data = path.read_bytes()[:_LARGEST_FILE].removeprefix(b"\xef\xbb\xbf")
-    permissions = field(data, "permissions")
-    if not fields(permissions):
+    rules = rules_in(path.read_bytes())
+    if rules is None:
         yield Problem(source, "unreadable_settings", "The file holds no object of permissions.")
         return
-    rules = [
-        Rule(kind, rule, position)
-        for name, kind in _LISTS.items()
-        for position, item in enumerate(items(field(permissions, name)))
-        if (rule := text(item))
-    ]
-    scope = "project" if path.name == "cli.json" else "user"
-    yield from rule_rows(source, rules, scope, readable(source.path), path.stat().st_mtime_ns // 10**6)
+    yield from rule_rows(source, rules, scope_of(source.path), readable(source.path), path.stat().st_mtime_ns // 10**6)
+
+
+def _without_comments(data: bytes) -> bytes:
+    return _TEXT_OR_COMMENT.sub(lambda found: found[1] or b"", data) if b"/" in data or b"," in data else data

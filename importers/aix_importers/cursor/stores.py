@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from aix.importing import Problem, Source
 from aix_importers.cursor.agent_state import AgentState, RootMessage, result_text
-from aix_importers.cursor.calls import Outcome
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.composers import known_model
 from aix_importers.cursor.conversation import Conversation, Part
 from aix_importers.cursor.database import Database, as_bytes, opened, table_names
+from aix_importers.cursor.decisions import Outcome
 from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
 from aix_importers.cursor.keys import STORE, source_key
 from aix_importers.cursor.paths import path_of_uri

@@ -103,15 +103,18 @@ def is_writing(name: str, number: int | None) -> bool:
     return name in WRITING or number in _WRITE_NUMBERS
 
 
+def class_of(name: str) -> str | None:
+    """Return what kind of access a tool asks for, by its name."""
+    return _CLASS_OF.get(name) or ("mcp" if name.startswith("mcp_") else None)
+
+
 def access_of(name: str, number: int | None, params: bytes) -> Access:
     """Return what a call asks for.
 
     >>> access_of("run_terminal_cmd", 15, b'{"command":"make test"}'), access_of("mcp_github_search", 19, b"{}")
     (Access(access_class='exec', target='make test'), Access(access_class='mcp', target='github'))
     """
-    kind = _CLASS_OF.get(name) or _CLASS_OF.get(NAMES.get(number or 0, ""))
-    if kind is None and name.startswith("mcp_"):
-        kind = "mcp"
+    kind = class_of(name) or _CLASS_OF.get(NAMES.get(number or 0, ""))
     given = read(_PARAMS, params) if kind else None
     if kind is None or given is None:
         return Access(kind, None)
@@ -121,7 +124,8 @@ def access_of(name: str, number: int | None, params: bytes) -> Access:
         target = text(getattr(given, each)) or (text(field(params, each)) if each in _SNAKE else None)
         if target:
             return Access(kind, _host(target) if each == "url" else target)
-    return Access(kind, None)
+    in_snake_case = (text(field(params, each)) for each in _TARGETS.get(kind, ()))
+    return Access(kind, next(filter(None, in_snake_case), None))
 
 
 def _server(name: str, given: _Params) -> str | None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from msgspec import Raw
 
 from aix.importing import Problem, Source
-from aix_importers.cursor.calls import Outcome
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part
+from aix_importers.cursor.decisions import Outcome
 from aix_importers.cursor.files import FileUse
 from aix_importers.cursor.paths import normal_path
 from aix_importers.cursor.plain import Listed, make_call, make_conversation

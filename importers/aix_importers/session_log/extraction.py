@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from aix.importing import Problem, RowBuffer, Rows, Source
+from aix.importing import Problem, RowBuffer, Rows, Source, readable
 from aix_importers.json_text import compact_json
 from aix_importers.session_log.entries import Entry, UnusableEntryError, read_entry
+from aix_importers.session_log.personas import SCOPE, persona_rules
 from aix_importers.session_log.placement import Place, Placement
 from aix_importers.session_log.programs import Program, Programs, read_programs
 from aix_importers.session_log.records import Record, RecordReader
@@ -26,9 +27,10 @@ def extract_log(source: Source, origin: str, *, is_usage_inclusive: bool) -> Ite
         yield from _LogExtraction(source, origin, rows).run(file)
 
 
-def extract_programs(source: Source) -> Iterator[Rows | Problem]:
+def extract_programs(source: Source, origin: str) -> Iterator[Rows | Problem]:
     """Go through the rows and problems of a file of programs."""
     buffer = RowBuffer(source)
+    seen_at = Path(source.path).stat().st_mtime_ns // 10**6
     for program in read_programs(source.path, source):
         if isinstance(program, Problem):
             yield program
@@ -37,9 +39,29 @@ def extract_programs(source: Source) -> Iterator[Rows | Problem]:
         buffer.add(
             "programs", id=program.id, program_type=program.type, lifecycle=program.lifecycle, config_json=config
         )
+        _add_rules(buffer, program, origin, f"{readable(source.path)}#{program.id}", seen_at)
         if buffer.is_full():
             yield from buffer.drain()
     yield from buffer.drain()
+
+
+def _add_rules(buffer: RowBuffer, program: Program, origin: str, file: str, seen_at: int) -> None:
+    """Add the permission rules of a program, each of a kind once."""
+    found: dict[tuple[str, str], int] = {}
+    for rule in persona_rules(program.config) or ():
+        found.setdefault((rule.kind, rule.text), rule.position)
+    for (kind, text), position in found.items():
+        buffer.add(
+            "permission_rules",
+            origin=origin,
+            scope=SCOPE,
+            file=file,
+            position=position,
+            kind=kind,
+            rule=text,
+            first_seen_at=seen_at,
+            last_seen_at=seen_at,
+        )
 
 
 class _LogExtraction:

@@ -43,7 +43,7 @@ class SessionLogImporter(Importer):
         is_inclusive = self.options.get("usage") == "inclusive"
         for source in sources:
             if self._holds_programs(source):
-                yield from extract_programs(source)
+                yield from extract_programs(source, self.origin)
             else:
                 yield from extract_log(source, self.origin, is_usage_inclusive=is_inclusive)
 

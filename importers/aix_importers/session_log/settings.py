@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from aix_importers.json_text import compact_json
+from aix_importers.session_log.personas import granted_lists, persona_rules
 from aix_importers.session_log.programs import Program, Programs, referred_id
 
 _TASK_STATUS = {
@@ -111,8 +112,11 @@ class SessionSettings:
         if owner is None:
             return None
         granted: dict[str, object] = {"mode": None, "ask": [], "deny": [], "dirs": [], "policy": None}
-        is_stated = isinstance(owner.config.get("permissions"), list)
-        if is_stated:
+        rules = persona_rules(owner.config)
+        is_stated = rules is not None or isinstance(owner.config.get("permissions"), list)
+        if rules is not None:
+            granted |= granted_lists(rules)
+        elif is_stated:
             granted["allow"] = owner.references("permissions")
         granted["principal"] = {"id": owner.id, "type": owner.type, "on_behalf_of": self.on_behalf_of}
         # Without a list nothing is known, whereas rules without `allow` on the word of the ontology allow everything.

@@ -1,0 +1,110 @@
+"""The language of Cursor's permission rules."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from aix.permissions.contract import Call, Dialect, Judge, Rule
+from aix_importers.cursor.conversation import ORIGIN
+from aix_importers.cursor.permission_files import RULE_FILES, holds_rules, rules_in, scope_of
+from aix_importers.cursor.permissions.asked import SEARCHES, Asked, Kind, read_call
+from aix_importers.cursor.permissions.commands import read_chain, rules_for
+from aix_importers.cursor.permissions.judge import CursorJudge, file_name
+from aix_importers.cursor.tools import class_of
+from aix_importers.rule_paths import Place
+
+_HEAD = 65_536
+_PLAIN_NAME = re.compile(r"[\w.-]+")
+_PARAMETERS = {
+    "exec": "command",
+    "read": "targetFile",
+    "write": "relativeWorkspacePath",
+    "net": "url",
+    "mcp": "server",
+    "spawn": "subagent_type",
+}
+_OTHER_PARAMETERS = SEARCHES | {
+    "list_dir": "target_directory",
+    "list_dir_v2": "target_directory",
+    "LS": "target_directory",
+    "web_search": "search_term",
+    "WebSearch": "search_term",
+}
+
+
+class CursorRules(Dialect):
+    """Rules of the command line, lists and switches of the editor."""
+
+    origin: ClassVar[str] = ORIGIN
+    version: ClassVar[int] = 1
+
+    def reads(self, path: str, content: bytes) -> bool:
+        """Whether a settings file looks like one of Cursor's."""
+        return file_name(path) in RULE_FILES and holds_rules(content[:_HEAD])
+
+    def read_settings(
+        self, path: str, content: bytes, folder: str | None = None, report: Callable[[str], object] = lambda _: None
+    ) -> list[Rule]:
+        """Return the rules of a settings file.
+
+        Raises:
+            ValueError: The file holds no permissions.
+        """
+        found = rules_in(content, report)
+        if found is None:
+            raise ValueError("The file holds no object of permissions.")
+        scope = scope_of(path)
+        folder = self.folder_of(scope, path) if folder is None else folder
+        return [Rule(each.kind, each.rule, scope, path, each.position, folder) for each in found]
+
+    def folder_of(self, scope: str, file: str) -> str:
+        """Return the folder that holds the folder .cursor, for the rules of a project."""
+        above, found, _ = file.replace("\\", "/").rpartition("/.cursor/")
+        return above if scope == "project" and found else ""
+
+    def input_of(self, tool: str, target: str) -> Mapping[str, object]:
+        """Return the parameters of a call of which only the target is known."""
+        name = _OTHER_PARAMETERS.get(tool) or _PARAMETERS.get(class_of(tool) or "")
+        return {name: target} if name and target else {}
+
+    def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
+        """Make rules ready to be held against calls."""
+        return CursorJudge(rules, home)
+
+    def patterns(self, call: Call) -> Sequence[Sequence[str]]:
+        """Return for every part of a call the allow rules that would let it pass."""
+        asked = read_call(call)
+        match asked.kind:
+            case Kind.SHELL:
+                script = read_chain(asked.target).script
+                return [rules_for(part) for part in script.simple] if script.is_whole and script.simple else [[]]
+            case Kind.READ | Kind.WRITE:
+                return [_for_path("Read" if asked.kind is Kind.READ else "Write", asked)]
+            case Kind.FETCH:
+                return [[f"WebFetch({asked.target})"] if _PLAIN_NAME.fullmatch(asked.target) else []]
+            case Kind.MCP:
+                return [_for_server(asked)]
+            case Kind.MODE if _PLAIN_NAME.fullmatch(asked.target) and _PLAIN_NAME.fullmatch(asked.detail):
+                return [[f"SwitchMode({asked.target}->{asked.detail})"]]
+            case _:
+                return [[]]
+
+    def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
+        """Return a file of permissions as the command line reads it."""
+        return json.dumps({"permissions": {kind: list(rules.get(kind, ())) for kind in ("allow", "deny")}}, indent=2)
+
+
+def _for_path(name: str, asked: Asked) -> list[str]:
+    path = Place.of(asked.target, asked.cwd, None).written if asked.target else ""
+    if not path:
+        return []
+    folder = path.rpartition("/")[0]
+    return [f"{name}({path})", f"{name}({folder}/**)"] if folder else [f"{name}({path})"]
+
+
+def _for_server(asked: Asked) -> list[str]:
+    if not _PLAIN_NAME.fullmatch(asked.target):
+        return []
+    exact = [f"Mcp({asked.target}:{asked.detail})"] if _PLAIN_NAME.fullmatch(asked.detail) else []
+    return [*exact, f"Mcp({asked.target}:*)"]

@@ -1,0 +1,81 @@
+"""The permission rules of personas: lists of tools, each alone or with what it may be used for.
+
+A list of what is allowed is a whitelist: what it does not name is denied. Without one everything is allowed that is
+not denied.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from aix.permissions.contract import Call, Dialect, Judge, Rule
+from aix_importers.json_text import DECODER, without_lone_surrogates
+from aix_importers.session_log.persona_judge import PersonaJudge
+from aix_importers.session_log.personas import SCOPE, persona_rules
+from aix_importers.session_log.programs import referred_id
+from aix_importers.session_log.specifiers import read_parts
+
+_PLAIN = re.compile(r"[^()*?\x00-\x1f\x7f]+")
+_LONGEST_RULE = 200
+
+
+class PersonaRules(Dialect):
+    """The lists `tools.allow`, `tools.ask` and `tools.deny` of a persona."""
+
+    origin: ClassVar[str] = "session-log"
+    version: ClassVar[int] = 1
+
+    def reads(self, path: str, content: bytes) -> bool:
+        """Whether a file looks like a persona."""
+        return (
+            path.endswith(".json")
+            and b'"tools"' in content
+            and any(name in content for name in (b'"allow"', b'"deny"'))
+        )
+
+    def read_settings(
+        self, path: str, content: bytes, folder: str | None = None, report: Callable[[str], object] = lambda _: None
+    ) -> list[Rule]:
+        """Return the rules of a persona, or of its permissions alone.
+
+        Raises:
+            ValueError: The file is no persona.
+        """
+        try:
+            whole = without_lone_surrogates(DECODER.decode(content.decode("utf-8-sig", "replace")))
+        except RecursionError as error:
+            raise ValueError("The file is nested too deeply to be read.") from error
+        found = persona_rules(whole, report)
+        if found is None:
+            raise ValueError("The file holds no lists of tools.")
+        return [Rule(each.kind, each.text, SCOPE, path, each.position, folder or "") for each in found]
+
+    def folder_of(self, scope: str, file: str) -> str:  # noqa: ARG002 - the same everywhere
+        """Return no folder: paths start where each call was made."""
+        return ""
+
+    def input_of(self, tool: str, target: str) -> Mapping[str, object]:  # noqa: ARG002 - nothing is known
+        """Return no parameters: tools are whatever a persona calls so."""
+        return {}
+
+    def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
+        """Make rules ready to be held against calls."""
+        return PersonaJudge(rules, home)
+
+    def patterns(self, call: Call) -> Sequence[Sequence[str]]:
+        """Return for every part of a call the allow rules that would let it pass."""
+        if not _is_plain(call.tool) or referred_id(call.tool):
+            return [[]]
+        parts = read_parts(call, None)
+        if not parts.known:
+            return [[call.tool]]
+        return [[f"{call.tool}({text})"] if _is_plain(text) else [] for text in parts.texts()] or [[]]
+
+    def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
+        """Return the permissions of a persona."""
+        return json.dumps({"permissions": {"tools": {kind: list(texts) for kind, texts in rules.items()}}}, indent=2)
+
+
+def _is_plain(text: str) -> bool:
+    return len(text) <= _LONGEST_RULE and _PLAIN.fullmatch(text) is not None and text == text.strip()
