@@ -18,6 +18,9 @@
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
     │       ├── PriceFileError         a file of prices says something that cannot be meant
+    │       ├── SettingsFileError      a file of permission rules cannot be read
+    │       ├── RiskFileError          a file of risk rules says something that cannot be meant
+    │       ├── ReportFileError        a file is no report of an audit that this AIX can compare with
     │       ├── OutputError            the output cannot be written where or how it was asked for
     │       ├── ExportError            the export cannot be written there
     │       ├── QueryFileError         a SQL file has no proper header, or its SQL is wrong
@@ -289,6 +292,25 @@ class ConfigError(PlaceError):
 
 class PriceFileError(PlaceError):
     """A file of prices cannot be read, or says something that cannot be meant."""
+
+
+class SettingsFileError(PlaceError):
+    """A file of permission rules cannot be read, or is none."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(str(path), problem, "name a settings file with permission rules, as `aix audit --help` shows")
+        self.path = path
+
+
+class RiskFileError(PlaceError):
+    """A file of risk rules cannot be read, or says something that cannot be meant."""
+
+
+class ReportFileError(PlaceError):
+    """A file is no report of an audit that this AIX can compare with."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(str(path), problem, "make one with `aix audit --format json -o FILE`")
 
 
 class OutputError(PlaceError):

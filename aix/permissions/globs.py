@@ -1,0 +1,131 @@
+"""Patterns with `*`, `?` and `[…]`, compared in time that grows only with the length of the text."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+_SIGN = re.compile(r"[*?\[]")
+_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
+
+
+def compile_words(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds the texts that one of the patterns fits as a whole.
+
+    >>> bool(compile_words(["of=*", "--"]).fullmatch("of=/dev/sda"))
+    True
+    """
+    return _compile(patterns, ".")
+
+
+class PathPatterns:
+    """Patterns of paths: one fits a path's end, in whole names, or the whole path when it begins with a root.
+
+    >>> secrets = PathPatterns([".env", ".aws/*", "/etc/*"])
+    >>> [secrets.fits(path) for path in ("/w/.env", "/w/x.env", "/h/.aws/config", "/etc/a/b")]
+    [True, False, True, True]
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        given = list(patterns)
+        rooted = [pattern for pattern in given if pattern.startswith("/") or ":/" in pattern]
+        ends = [pattern for pattern in given if pattern not in rooted]
+        self._whole = compile_words(rooted)
+        self._ends = {
+            depth: _Names([each for each in ends if each.count("/") == depth])
+            for depth in sorted({each.count("/") for each in ends})
+        }
+        self._depth = max(self._ends, default=0)
+
+    def fits(self, path: str) -> bool:
+        """Whether one of them fits a path in its one form."""
+        names = path.rsplit("/", self._depth + 1)
+        return self._whole.fullmatch(path) is not None or any(
+            end.fits("/".join(names[-depth - 1 :]) if depth else names[-1]) for depth, end in self._ends.items()
+        )
+
+
+class _Names:
+    """Patterns of names, the plain ones kept apart: a file has hundreds of them, and most paths fit none."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        plain, ends, starts, others = set(), [], [], []
+        for pattern in patterns:
+            if _SIGN.search(pattern) is None:
+                plain.add(pattern)
+            elif pattern[0] == "*" and _SIGN.search(pattern, 1) is None and "/" not in pattern:
+                ends.append(pattern[1:])
+            elif pattern[-1] == "*" and _SIGN.search(pattern[:-1]) is None and "/" not in pattern:
+                starts.append(pattern[:-1])
+            else:
+                others.append(pattern)
+        self._plain, self._ends, self._starts = frozenset(plain), tuple(ends), tuple(starts)
+        self._others = _compile(others, "[^/]") if others else None
+
+    def fits(self, name: str) -> bool:
+        """Whether one of them fits a name, or names with slashes between them."""
+        return (
+            name in self._plain
+            or name.endswith(self._ends)
+            or name.startswith(self._starts)
+            or (self._others is not None and self._others.fullmatch(name) is not None)
+        )
+
+
+def compile_sequences(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds words that follow one another in `joined_words`.
+
+    >>> bool(compile_sequences(["auth token"]).search(joined_words(("-q", "auth", "token"))))
+    True
+    """
+    sequences = ("\0".join(_expression(word, any_text=r"[^\0]") for word in pattern.split()) for pattern in patterns)
+    return re.compile("\0(?:" + "|".join(sequences) + ")(?=\0)", re.DOTALL)
+
+
+def joined_words(words: Sequence[str]) -> str:
+    """Return words as one text in which each stands between zeros."""
+    return "\0" + "\0".join(words) + "\0"
+
+
+def _compile(patterns: Iterable[str], any_text: str) -> re.Pattern[str]:
+    return re.compile("|".join(_expression(pattern, any_text=any_text) for pattern in patterns) or r"(?!)", re.DOTALL)
+
+
+def _expression(pattern: str, *, any_text: str) -> str:
+    """Return a pattern as a regular expression that never goes back over what a star has passed, except the last."""
+    first, *others = [_literal(piece, any_text) for piece in _pieces(pattern)]
+    if not others:
+        return first
+    middle = "".join(f"(?>{any_text}*?{piece})" for piece in others[:-1])
+    return f"{first}{middle}{any_text}*{others[-1]}"
+
+
+def _pieces(pattern: str) -> list[str]:
+    """Return what stands between the stars; a star within brackets is itself."""
+    pieces = [""]
+    place = 0
+    while place < len(pattern):
+        found = _CLASS.match(pattern, place)
+        if found:
+            pieces[-1] += found[0]
+            place = found.end()
+            continue
+        if pattern[place] == "*":
+            pieces.append("")
+        else:
+            pieces[-1] += pattern[place]
+        place += 1
+    return pieces
+
+
+def _literal(piece: str, any_text: str) -> str:
+    parts: list[str] = []
+    place = 0
+    while place < len(piece):
+        found = _CLASS.match(piece, place)
+        if found:
+            inner = found[2].replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
+            parts.append(f"[{'^' if found[1] else ''}{inner}]")
+            place = found.end()
+        else:
+            parts.append(any_text if piece[place] == "?" else re.escape(piece[place]))
+            place += 1
+    return "".join(parts)

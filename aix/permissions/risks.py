@@ -1,0 +1,154 @@
+"""Which parts of a call are risky, and by which rule."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from aix.permissions.command_risks import Commands, fits_command
+from aix.permissions.operands import plain_name
+from aix.permissions.risk_rules import (
+    RiskRule,
+    bundled_rules,
+    digest_of,
+    joined_rules,
+    parse_rules,
+    read_own,
+    verbs_of,
+)
+from aix.permissions.targets import CUT, Part
+from aix.shell import Script
+
+VERSION = 1
+"""Goes up whenever the same rules give another answer."""
+
+_MOST_KEPT_PATHS = 65536
+
+
+class Risk(NamedTuple):
+    """A risk of one part of a call."""
+
+    number: int
+    """The part's place, from 0; that of the last part for a command that was left out of the parts."""
+    risk: str
+    severity: str
+    rule_id: str
+    basis: str
+    """`exact` when the words of the call say it, `inferred` when a name suggests it or the call was not wholly read."""
+
+
+class Risks:
+    """The rules in force, ready to be held against calls."""
+
+    def __init__(self, rules: Sequence[RiskRule], names: dict[str, str], digest: str) -> None:
+        self.rules = tuple(rules)
+        self.names = names
+        """The risks, each with what it means."""
+        self.digest = digest
+        """Tells these rules from others."""
+        self._of_commands = tuple(rule for rule in rules if rule.kind == "command")
+        self._of_paths = {
+            access: tuple(rule for rule in rules if rule.kind == "path" and rule.access in {None, access})
+            for access in ("read", "write")
+        }
+        self._of_hosts = tuple(rule for rule in rules if rule.kind == "host")
+        self._of_servers = tuple(rule for rule in rules if rule.kind == "server")
+        self._by_program: dict[str, tuple[RiskRule, ...]] = {}
+        self._path_rules = lru_cache(maxsize=_MOST_KEPT_PATHS)(self._fitting_path)
+
+    def risks_of(self, parts: Sequence[Part], script: Script | None = None) -> list[Risk]:
+        """Return the risks of a call's parts, in their order; `script` is the split command of a call that ran one."""
+        if script is not None:
+            return self._of_script(parts, script)
+        return [risk for number, part in enumerate(parts) for risk in _risks(number, self._fitting(part))]
+
+    def _of_script(self, parts: Sequence[Part], script: Script) -> list[Risk]:
+        found: list[Risk] = []
+        commands = Commands(script, parts)
+        basis = None if script.is_whole else "inferred"
+        place = -1
+        known: set[str] = set()
+        for number, part in enumerate(parts):
+            if part.kind == "command":
+                place += 1
+                rules = self._fitting_command(commands, place)
+                known = {rule.risk for rule in rules}
+                found.extend(_risks(number, rules, basis))
+            elif part.detail != CUT:
+                # What a command is said to do need not be said again of the host that it does it to.
+                rules = [rule for rule in self._fitting(part) if part.kind != "host" or rule.risk not in known]
+                found.extend(_risks(number, rules, basis))
+        left_out = [
+            rule for left in range(place + 1, len(script.commands)) for rule in self._fitting_command(commands, left)
+        ]
+        return [*found, *_risks(len(parts) - 1, left_out, basis)]
+
+    def _fitting_command(self, commands: Commands, place: int) -> list[RiskRule]:
+        program = plain_name(commands.script.commands[place].program)
+        rules = self._by_program.get(program)
+        if rules is None:
+            rules = tuple(rule for rule in self._of_commands if rule.program is None or rule.program.fullmatch(program))
+            if len(self._by_program) < _MOST_KEPT_PATHS:
+                self._by_program[program] = rules
+        return [rule for rule in rules if fits_command(rule, commands, place)]
+
+    def _fitting(self, part: Part) -> Sequence[RiskRule]:
+        if part.kind == "path":
+            return self._path_rules(part.target, part.access, part.program, part.is_outside)
+        if part.kind == "host":
+            return [rule for rule in self._of_hosts if _fits_host(rule, part.target)]
+        if part.kind == "server":
+            return [rule for rule in self._of_servers if _fits_tool(rule, verbs_of(part.detail or ""))]
+        return ()
+
+    def _fitting_path(
+        self,
+        path: str,
+        access: str,
+        program: str | None,
+        is_outside: bool | None,  # noqa: FBT001 - a key of the memo
+    ) -> tuple[RiskRule, ...]:
+        return tuple(
+            rule
+            for rule in self._of_paths.get(access, ())
+            if (not rule.is_outside or is_outside is True)
+            and program not in rule.unless_program
+            and (rule.path is None or rule.path.fits(path))
+            and (rule.unless_path is None or not rule.unless_path.fits(path))
+        )
+
+
+def _risks(number: int, rules: Sequence[RiskRule], basis: str | None = None) -> list[Risk]:
+    """Return the risks that rules stand for: of the rules of one risk the first."""
+    first: dict[str, RiskRule] = {}
+    for rule in rules:
+        first.setdefault(rule.risk, rule)
+    return [Risk(number, rule.risk, rule.severity, rule.id, basis or rule.basis) for rule in first.values()]
+
+
+def _fits_host(rule: RiskRule, host: str) -> bool:
+    return (rule.host is None or rule.host.fullmatch(host) is not None) and (
+        rule.unless_host is None or rule.unless_host.fullmatch(host) is None
+    )
+
+
+def _fits_tool(rule: RiskRule, words: Sequence[str]) -> bool:
+    return (rule.verb is None or not rule.verb.isdisjoint(words)) and (not words or words[0] not in rule.unless_first)
+
+
+def load_risks(own: Path | None = None) -> Risks:
+    """Return the rules that come with AIX and those of the user's own file.
+
+    Raises:
+        RiskFileError: The own file cannot be read, or says something that cannot be meant.
+    """
+    if own is None:
+        return _bundled_risks()
+    content = read_own(own)
+    added = parse_rules(content, str(own), bundled_rules())
+    return Risks(joined_rules(added), dict(added.risks), digest_of(VERSION, content))
+
+
+@lru_cache(maxsize=1)
+def _bundled_risks() -> Risks:
+    return Risks(joined_rules(None), dict(bundled_rules().risks), digest_of(VERSION, None))
