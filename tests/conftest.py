@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 from tests.compacted_ledger import make_compacted_ledger
+from tests.permissions.ledger import build_permission_ledger
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("aix", deadline=None)
@@ -27,3 +28,9 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def compacted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a ledger with compactions of every kind; nobody writes to it."""
     return make_compacted_ledger(tmp_path_factory.mktemp("compacted") / "ledger")
+
+
+@pytest.fixture(scope="session")
+def permission_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a ledger with the logs and rules for permission audits; nobody writes to it."""
+    return build_permission_ledger(tmp_path_factory.mktemp("permissions") / "ledger")

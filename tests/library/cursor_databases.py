@@ -1,4 +1,4 @@
-"""The databases of Cursor among the logs of the library: their rows as SQL, and the files that are imported.
+"""The databases of Cursor among the logs of the library and of permission audits: their rows as SQL, and the files.
 
 python -m tests.library.cursor_databases    write the databases from the SQL beside them
 """
@@ -7,7 +7,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-LOGS = Path(__file__).parents[2] / "fixtures" / "library" / "cursor"
+_FIXTURES = Path(__file__).parents[2] / "fixtures"
+LOGS = (_FIXTURES / "library" / "cursor", _FIXTURES / "permissions" / "logs" / "cursor")
 _TABLES = ("ItemTable", "cursorDiskKV")
 _SMALLEST_PAGE = 512
 
@@ -16,7 +17,7 @@ Rows = list[tuple[object, ...]]
 
 def scripts() -> list[Path]:
     """Return the SQL of every database, each beside its database and named like it."""
-    return sorted(LOGS.rglob("*.vscdb.sql"))
+    return sorted(script for folder in LOGS for script in folder.rglob("*.vscdb.sql"))
 
 
 def rows_of_database(path: Path) -> Rows:

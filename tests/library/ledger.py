@@ -1,13 +1,14 @@
-"""The ledger on which every query of the library is tried, and what each must return on it.
+"""The ledgers on which the queries of the library are tried, and what each must return on its own.
 
     python -m tests.library.ledger [NAME…]    write the expected results of these queries, or of all
 
 Look at what changed before you commit it: the files beside the queries are what reviewers read.
 """
 
+import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import aix
@@ -16,8 +17,8 @@ from aix.formats.line_formats import csv_lines
 from aix.importing.run import Settings, import_histories
 from aix.library.packs import find_query, own_query_names
 from aix.library.query import Query
-from aix.reading.ledger import Ledger
 from aix.reading.result import Result
+from tests.permissions.ledger import build_permission_ledger
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 LOGS = [folder for name in ("library", "sample") if (folder := FIXTURES / name).exists()]
@@ -26,6 +27,8 @@ RUNNABLE = {name: query for name, query in QUERIES.items() if query.needs is Non
 """All but those that `aix check` alone can run."""
 _DIFFERS_BY_RUN = ("run_id", "run_started_at")
 _SAME_DIGITS = 12
+_COMPOSED = re.compile(r"/\S*/(?=fixtures/permissions/composed/)")
+"""Where logs lie that are put together for a ledger."""
 
 Rows = list[tuple[object, ...]]
 
@@ -34,6 +37,16 @@ def build_ledger(folder: Path) -> Path:
     """Import the fixtures that the library is tried on."""
     import_histories(folder, LOGS, Settings(jobs=0))
     return folder
+
+
+Builder = Callable[[Path], Path]
+_BUILDERS: Mapping[str, Builder] = {"permission_usage": build_permission_ledger}
+"""By pack, what makes the ledger of those that have fixtures of their own."""
+
+
+def builder_for(query: Query) -> Builder:
+    """Return what makes the ledger that a query is tried on."""
+    return _BUILDERS.get(query.pack, build_ledger)
 
 
 def expected_file(query: Query) -> Path:
@@ -65,19 +78,21 @@ def _stable(column: ListingColumn, value: object) -> object:
         return "differs"
     if isinstance(value, float):
         return float(f"{value:.{_SAME_DIGITS}g}")
-    return value.replace(f"{FIXTURES}/", "fixtures/") if isinstance(value, str) else value
+    return _COMPOSED.sub("", value.replace(f"{FIXTURES}/", "fixtures/")) if isinstance(value, str) else value
 
 
-def write_expected(ledger: Ledger, names: Iterable[str]) -> Iterator[Path]:
-    """Write the expected results of these queries."""
-    for name in names:
-        if not RUNNABLE[name].severity:
-            path = expected_file(RUNNABLE[name])
-            path.write_text(result_text(ledger.query(name)), "utf-8")
-            yield path
+def write_expected(names: Iterable[str]) -> Iterator[Path]:
+    """Write the expected results of these queries, each on its own ledger."""
+    chosen = [query for query in map(find_query, names) if query.name in RUNNABLE and not query.severity]
+    for build in dict.fromkeys(map(builder_for, chosen)):
+        with tempfile.TemporaryDirectory() as scratch, aix.open(build(Path(scratch) / "ledger")) as ledger:
+            for query in chosen:
+                if builder_for(query) is build:
+                    path = expected_file(query)
+                    path.write_text(result_text(ledger.query(query.name)), "utf-8")
+                    yield path
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch, aix.open(build_ledger(Path(scratch) / "ledger")) as opened:
-        for path in write_expected(opened, [find_query(name).name for name in sys.argv[1:]] or RUNNABLE):
-            print(path)
+    for path in write_expected(sys.argv[1:] or RUNNABLE):
+        print(path)

@@ -1,21 +1,22 @@
 """The SQL library on Spark: the same files, the same version of a ledger, through sqlglot.
 
-Nothing of DuckDB takes part: tables are the Parquet files that the manifest lists, views are those of `queries/views`,
-and every `getvariable('x')` is replaced by a literal in the syntax tree before that is written as Spark's SQL.
+Nothing of DuckDB takes part: tables, and views that a program derives, are the Parquet files that the manifest lists,
+all other views are those of `queries/views`, and every `getvariable('x')` is replaced by a literal in the syntax tree
+before that is written as Spark's SQL.
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.ledger.manifest import Manifest
+from aix.ledger.manifest import Manifest, Segment
 from aix.library.view_files import view_folder
 from aix.library.views import read_views
-from aix.schema import TABLES, Table, Type
+from aix.schema import TABLES, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,11 +70,17 @@ class SparkLedger:
 
     def __init__(self, session: "SparkSession", ledger: Path, manifest: Manifest) -> None:
         self._session = session
-        self._views = {name: view.sql for name, view in read_views(view_folder()).items()}
+        views = read_views(view_folder())
+        self._views = {name: view.sql for name, view in views.items() if not view.derived}
         self._computed: set[str] = set()
         self._values: list[Values] = []
         for table in TABLES.values():
-            self._table(table, ledger, manifest).createOrReplaceTempView(table.name)
+            columns = [(column.name, _SPARK_TYPES.get(column.type, column.type)) for column in table]
+            self._table(columns, ledger, manifest.tables.get(table.name, ())).createOrReplaceTempView(table.name)
+        for view in views.values():
+            if view.derived:
+                columns = [(column.name, _SPARK_TYPES.get(Type(column.type), column.type)) for column in view.columns]
+                self._table(columns, ledger, manifest.views.get(view.name, ())).createOrReplaceTempView(view.name)
 
     def rows(self, sql: str, values: Values) -> Rows:
         """Run a file of the library with these values set."""
@@ -94,9 +101,9 @@ class SparkLedger:
             self._computed.add(with_values)
         return with_values
 
-    def _table(self, table: Table, ledger: Path, manifest: Manifest) -> "DataFrame":
-        schema = ", ".join(f"`{column.name}` {_SPARK_TYPES.get(column.type, column.type)}" for column in table)
-        files = [str(ledger / segment.path) for segment in manifest.tables.get(table.name, ())]
+    def _table(self, columns: list[tuple[str, str]], ledger: Path, segments: Iterable[Segment]) -> "DataFrame":
+        schema = ", ".join(f"`{name}` {spark_type}" for name, spark_type in columns)
+        files = [str(ledger / segment.path) for segment in segments]
         reader = self._session.read.schema(schema)
         return _computed(reader.parquet(*files)) if files else self._session.createDataFrame([], schema)
 

@@ -1,7 +1,7 @@
 """What every file of the query library keeps to."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import duckdb
 import pytest
@@ -30,6 +30,8 @@ SHARED: Mapping[str, tuple[ParameterType, str | None]] = {
     "tag": (ParameterType.TEXT, None),
     "timezone": (ParameterType.TEXT, "UTC"),
 }
+
+LedgerFor = Callable[[Query], Ledger]
 
 every_file = pytest.mark.parametrize("query", FILES, ids=lambda query: query.name)
 every_query = pytest.mark.parametrize("query", RUNNABLE.values(), ids=RUNNABLE)
@@ -79,24 +81,26 @@ def test_it_runs_on_a_ledger_that_holds_nothing(query: Query, empty: Ledger) -> 
 
 
 @every_query
-def test_it_returns_what_is_expected(query: Query, filled: Ledger) -> None:
-    result = filled.query(query.name)
+def test_it_returns_what_is_expected(query: Query, filled_for: LedgerFor) -> None:
+    result = filled_for(query).query(query.name)
     assert list(zip(result.columns, result.types, strict=True)) == declared_columns(query)
     assert result_text(result) == expected_text(query), "see tests/library/ledger.py"
 
 
 @every_query
-def test_it_runs_as_it_is_in_a_plain_client(query: Query, plain: duckdb.DuckDBPyConnection) -> None:
-    found = plain.execute(query.sql).fetchall()
+def test_it_runs_as_it_is_in_a_plain_client(
+    query: Query, plain_for: Callable[[Query], duckdb.DuckDBPyConnection]
+) -> None:
+    found = plain_for(query).execute(query.sql).fetchall()
     columns = tuple(ListingColumn(*column) for column in declared_columns(query))
     assert written(columns, found) == expected_text(query)
 
 
 @pytest.mark.parametrize("query", [each for each in RUNNABLE.values() if each.parameters], ids=lambda query: query.name)
-def test_the_defaults_are_those_that_the_header_names(query: Query, filled: Ledger) -> None:
+def test_the_defaults_are_those_that_the_header_names(query: Query, filled_for: LedgerFor) -> None:
     defaults = {each.name: each.default for each in query.parameters if each.default is not None}
     assert len(bind(query, defaults)) == len(defaults)
-    assert result_text(filled.query(query.name, **defaults)) == expected_text(query)
+    assert result_text(filled_for(query).query(query.name, **defaults)) == expected_text(query)
 
 
 @every_view

@@ -1,4 +1,4 @@
-"""The library's databases are what the SQL beside them says."""
+"""The databases among the fixtures are what the SQL beside them says."""
 
 from tests.library.cursor_databases import rows_of_database, rows_of_script, scripts
 

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 import aix
+from aix.ledger.keeping import kept_selects
 from aix.ledger.manifest import read_latest
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
@@ -20,6 +21,7 @@ from tests.library.spark import (
     Values,
     spark_session,
 )
+from tests.permissions.ledger import build_permission_ledger
 
 pytestmark = pytest.mark.spark
 
@@ -33,8 +35,8 @@ RELATIVE_ERROR = 1e-9
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fixtures of the library and the sample, imported."""
-    folder = tmp_path_factory.mktemp("spark") / "ledger"
+    """The fixtures of the library, of permission audits and the sample, in one ledger."""
+    folder = build_permission_ledger(tmp_path_factory.mktemp("spark") / "ledger")
     sources = [path for path in (FIXTURES / "library", FIXTURES / "sample") if path.exists()]
     aix.import_histories(sources, folder)
     return folder
@@ -51,7 +53,9 @@ def duck(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         connection.execute("set TimeZone = 'UTC'")
         create_views(connection, ledger, read_latest(ledger))
-        create_library_views(connection, library_views().values())
+        kept = kept_selects(ledger, read_latest(ledger))
+        views = library_views().values()
+        create_library_views(connection, views, {view.name: kept[view.name] for view in views if view.derived})
         yield connection
 
 

@@ -1,0 +1,73 @@
+"""The ledger on which permission audits are tried: `fixtures/permissions`, imported."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from aix.importing.run import Settings, import_histories
+from aix_importers.claude_code.placement import ORIGIN as CLAUDE_CODE
+from aix_importers.claude_code.settings import scope_of
+from tests.deliveries import deliver, rows_of
+from tests.library.cursor_databases import write_database
+from tests.permissions.by_hand import FIXTURES, settings_by_hand
+from tests.sample_ledger import Row
+
+LOGS = FIXTURES / "logs"
+MACHINE = FIXTURES / "machine"
+COMPOSED = FIXTURES / "composed"
+SECRETS = {
+    "@@AWS_KEY@@": "AKIA" + "QX7TJ2MDRWVC5LHB",
+    "@@GITHUB_TOKEN@@": "ghp_" + "q3Zr8Lw1Vt6Ny4Kd9Bs2Hx7Jm5Cp0Fg1Ta8e",
+    "@@PRIVATE_KEY@@": "-----BEGIN RSA PRIVATE "
+    + r"KEY-----\n"
+    + r"MIIBmadeUpForTestsOnly0123456789\n" * 3
+    + "-----END RSA PRIVATE KEY-----",
+}
+"""What stands for secrets in a log, and what that becomes: put together here, so that no scanner finds it in a file."""
+
+
+def build_permission_ledger(folder: Path) -> Path:
+    """Join the rules of the machine, as if they had been imported there, and import the logs."""
+    deliver(folder, ("machine", {"permission_rules": rules_of_the_machine()}))
+    # Results name the files of logs, and are the same wherever what is before this folder lies.
+    composed = compose_logs(folder.parent / "fixtures" / "permissions" / "composed")
+    import_histories(folder, [LOGS, composed], Settings(jobs=0))
+    return folder
+
+
+def compose_logs(folder: Path) -> Path:
+    """Write the logs that hold secrets into a folder."""
+    for template in COMPOSED.rglob("*.jsonl"):
+        text = template.read_text("utf-8")
+        for name, secret in SECRETS.items():
+            text = text.replace(name, secret)
+        path = folder / template.relative_to(COMPOSED)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
+
+
+def rules_of_the_machine() -> list[Row]:
+    """Return the rules of all settings files, each file in the place and from the day that the README tells.
+
+    A rule holds in the folder of its file, and the sessions were held in `/home`: so the rows have the paths of there
+    rather than those of the copy that they are read from.
+    """
+    with tempfile.TemporaryDirectory(prefix="aix-machine-") as scratch:
+        copy = shutil.copytree(MACHINE, Path(scratch).resolve() / "machine")
+        for script in copy.rglob("*.sql"):
+            write_database(script)
+            script.unlink()
+        for file, written_at in settings_by_hand().items():
+            os.utime(f"{copy}{file}", (written_at, written_at))
+        ledger = Path(scratch) / "ledger"
+        import_histories(ledger, [copy], Settings(jobs=0))
+        return [_moved(row, copy) for row in rows_of(ledger, "permission_rules")]
+
+
+def _moved(row: Row, copy: Path) -> Row:
+    file = row["file"].removeprefix(str(copy))
+    # In the copy no folder is anybody's home.
+    scope = scope_of(file) if row["origin"] == CLAUDE_CODE else row["scope"]
+    return {**row, "file": file, "scope": scope}
