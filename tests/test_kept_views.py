@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from aix.ledger.tagging import Entity, add_tag
 from aix.ledger.tidying import merge_groups
 from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views
+from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
 from tests.conversations import context, request, turn
 from tests.deliveries import deliver
 from tests.test_groups import conversation
@@ -70,6 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
         shutil.copytree(FIXTURES / "claude_code" / name / "input", world.logs, dirs_exist_ok=True)
     shutil.copy(READING_AGAIN, world.logs / READING_AGAIN.name)
     world.write_log(HALF)
+    write_rules(world, allow=["Bash", "Bash(ls *)"])
     world.load()
     deliver(world.ledger, conversation("apart"))
     return world
@@ -85,10 +87,13 @@ def world(made: World, tmp_path: Path) -> Iterator[World]:
 
 
 def rows_by_sql(ledger: Path) -> Rows:
-    """What the SQL of the views gives on the whole ledger."""
+    """What the SQL of the views, and derivation, give on the whole ledger."""
     with duckdb.connect() as connection:
         create_views(connection, ledger, read_latest(ledger))
+        derive(connection, [view.name for view in library_views().values() if view.derived], read_rule_book(connection))
         for view in library_views().values():
+            if view.derived:
+                continue
             create_library_views(connection, [view])
             if view.kept_with:  # asked once, however many others stand on it
                 rows = connection.table(view.name).to_arrow_table()
@@ -103,10 +108,9 @@ def kept_rows(ledger: Path) -> Rows:
         return {name: Counter(connection.sql(select).fetchall()) for name, select in selects.items()}
 
 
-def view_files(version: Manifest) -> dict[str | None, set[Segment]]:
-    return {
-        group: {each for files in named.values() for each in files} for group, named in groups_of(version.views).items()
-    }
+def view_files(version: Manifest, but: Container[str] = ()) -> dict[str | None, set[Segment]]:
+    views = {name: files for name, files in version.views.items() if name not in but}
+    return {group: {each for files in named.values() for each in files} for group, named in groups_of(views).items()}
 
 
 def rows_read(ledger: Path, *names: str) -> Rows:
@@ -120,6 +124,10 @@ def strip(ledger: Path) -> None:
     said = json.loads(path.read_text("utf-8"))
     del said["views"], said["views_made_by"]
     path.write_text(json.dumps(said), "utf-8")
+
+
+def write_rules(world: World, **rules: list[str]) -> None:
+    (world.logs / "managed-settings.json").write_text(json.dumps({"permissions": rules}), "utf-8")
 
 
 def grow_a_log(world: World) -> None:
@@ -162,6 +170,13 @@ def bring_prices_as_rows(world: World) -> None:
     deliver(world.ledger, {"requests": requests, "model_prices": [{**price, **tier}]})
 
 
+def write_another_rule(world: World) -> None:
+    write_rules(world, allow=["Bash", "Bash(ls *)"], deny=["Read"])
+    world.load()
+    write_rules(world, allow=["Bash", "Bash(ls *)"])
+    assert ("deny",) in aix.open(world.ledger).sql("select distinct kind from rule_matches").rows()
+
+
 def bring_requests_of_no_session_and_a_new_model_at_the_same_time(world: World) -> None:
     values = {"kind": "main", "model": "gpt-4o", "provider": "openai", "input_tokens": 1}
 
@@ -183,6 +198,7 @@ CHANGES = [
     set_own_prices,
     join_another_ledger,
     bring_prices_as_rows,
+    write_another_rule,
     bring_requests_of_no_session_and_a_new_model_at_the_same_time,
 ]
 
@@ -198,7 +214,9 @@ def test_kept_rows_are_those_of_the_sql_and_unchanged_groups_keep_their_files(
     assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
     groups, groups_before = groups_of(after.tables), groups_of(before.tables)
     unchanged = {group for group, files in groups.items() if groups_before.get(group) == files}
-    of_groups, of_groups_before = view_files(after), view_files(before)
+    follow_rules = RULE_TABLES if after.rules != before.rules else frozenset()
+    assert bool(follow_rules) == (change is write_another_rule)
+    of_groups, of_groups_before = view_files(after, follow_rules), view_files(before, follow_rules)
     if after.views_made_by == before.views_made_by:
         assert all(of_groups.get(group) == of_groups_before.get(group) for group in unchanged)
     else:

@@ -210,7 +210,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
 def _says_nothing_new(new: Manifest, current: Manifest, stage: Stage) -> bool:
     is_silent = not stage.fingerprints and not stage.ties and new.unfinished == current.unfinished
     is_silent = is_silent and new.prices == current.prices and new.tables == _named(current.tables)
-    if new.views_made_by == current.views_made_by or not current.version:
+    if (new.views_made_by, new.rules) == (current.views_made_by, current.rules) or not current.version:
         return is_silent
     # That views were made anew, or in vain, is news for an import, which else would try it again and again.
     return is_silent and stage.prices is None and new.views == current.views

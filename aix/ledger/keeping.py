@@ -4,10 +4,11 @@ A view says `kept: by family with TABLE` when each of its rows follows from the 
 a family without rows in that table gives none. What it makes of a group is then a file like those of the tables: a
 commit makes it for the groups it writes, and for all of them when the prices or the views have changed. Whoever reads a
 view gets the rows of these files, or, where there are none or another AIX made them, those that the view's SQL gives:
-the same rows, only later.
+the same rows, only later. Rows that no SQL gives are derived by a program, in the same way; some of them follow from
+the permission rules of the whole ledger, and are made anew when these change.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -26,9 +27,11 @@ from aix.schema.sql import quote_name, quote_text
 if TYPE_CHECKING:
     from aix.ledger.commit import Stage
     from aix.library.query import Query
+    from aix.permissions.rule_book import RuleBook
 
 _MEMORY_LIMIT = "256MB"
 _BATCH_ROWS = 10_000
+_RULES = "permission_rules"
 
 
 def kept_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
@@ -50,6 +53,7 @@ def _select(view: "Query", ledger: Path, segments: Sequence[Segment]) -> str:
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     """Return the new version with what the kept views make of its groups."""
     from aix.ledger.workbench import engine_errors_of
+    from aix.permissions.derivation import RULE_TABLES
 
     made_by = made_by_now(new)
     groups = groups_of(new.tables)
@@ -58,28 +62,54 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     views = {name: [kept for kept in segments if kept.group in unchanged] for name, segments in base.views.items()}
     try:
         with engine_errors_of(stage.ledger):
-            for group in groups.keys() - unchanged:
-                for name, segment in _make(new, group, groups[group], stage):
+            book = _rule_book(new, stage)
+            follow_rules: Collection[str] = RULE_TABLES if book.digest != base.rules else ()
+            for name in follow_rules:
+                views.pop(name, None)
+            for group, files in groups.items():
+                wanted = follow_rules if group in unchanged else None
+                for name, segment in _make(new, group, files, stage, book, wanted):
                     views.setdefault(name, []).append(segment)
     except (LedgerError, QueryFileError):
         # Nothing that a log says keeps it from being imported; who asks the view is told what is wrong.
-        return msgspec.structs.replace(new, views={}, views_made_by=in_vain(made_by))
+        return msgspec.structs.replace(new, views={}, views_made_by=in_vain(made_by), rules=None)
     kept = {name: tuple(segments) for name, segments in views.items() if segments}
-    return msgspec.structs.replace(new, views=kept, views_made_by=made_by)
+    return msgspec.structs.replace(new, views=kept, views_made_by=made_by, rules=book.digest)
+
+
+def _rule_book(version: Manifest, stage: "Stage") -> "RuleBook":
+    """Return the permission rules of a version; those of all groups, because a rule speaks of calls anywhere."""
+    import duckdb
+
+    from aix.permissions.derivation import read_rule_book
+    from aix.permissions.rule_book import RuleBook
+
+    if _RULES not in version.tables:
+        return RuleBook()
+    with duckdb.connect() as connection:
+        create_views(connection, stage.ledger, version, [_RULES])
+        return read_rule_book(connection)
 
 
 def _make(
-    version: Manifest, group: str | None, files: dict[str, list[Segment]], stage: "Stage"
+    version: Manifest,
+    group: str | None,
+    files: dict[str, list[Segment]],
+    stage: "Stage",
+    book: "RuleBook",
+    wanted: Container[str] | None,
 ) -> Iterator[tuple[str, Segment]]:
-    """Write what each view makes of a group, unless that is nothing."""
+    """Write what each view makes of a group, or only those that are wanted, unless that is nothing."""
     import duckdb
 
     from aix.ledger.streaming import start_reader
+    from aix.permissions.derivation import SOURCES, derive
 
-    views = _views_to_keep(files)
+    views = [view for view in _views_to_keep(files) if wanted is None or view.name in wanted]
     if not views:
         return
-    tables = tables_named(view.sql for view in views)
+    derived = [view.name for view in views if view.derived]
+    tables = tables_named([*(view.sql for view in views), *(SOURCES if derived else ())])
     own = {name: tuple(segments) for name, segments in files.items() if name != PRICES}
     part = msgspec.structs.replace(version, tables={**own, PRICES: version.tables.get(PRICES, ())})
     with (
@@ -88,15 +118,18 @@ def _make(
     ):
         connection.execute(f"set temp_directory = {quote_text(str(scratch))}")
         create_views(connection, stage.ledger, part, tables)
+        derive(connection, derived, book)
         for view in views:
-            create_library_views(connection, [view])
+            name = quote_name(view.name)
+            if not view.derived:
+                create_library_views(connection, [view])
             if not view.kept_with:
                 continue
-            name = quote_name(view.name)
-            # A table, because what stands on it reads it again; of the view, as readers ask: of a statement that is not
-            # in a view, DuckDB 1.2 can lose the rows where another table is empty.
-            connection.execute(f"create temp table {name} as select * from memory.main.{name}")
-            connection.execute(f"drop view memory.main.{name}")
+            if not view.derived:
+                # A table, because what stands on it reads it again; of the view, as readers ask: of a statement that is
+                # not in a view, DuckDB 1.2 can lose the rows where another table is empty.
+                connection.execute(f"create temp table {name} as select * from memory.main.{name}")
+                connection.execute(f"drop view memory.main.{name}")
             rows = start_reader(connection, f"from {name}", _BATCH_ROWS)
             with suppress(StopIteration):
                 first = next(rows)

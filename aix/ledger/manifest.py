@@ -72,7 +72,9 @@ class Manifest(msgspec.Struct, frozen=True):
     views: dict[str, tuple[Segment, ...]] = {}
     """The rows of views that are kept, by group; see `aix.ledger.keeping`."""
     views_made_by: str | None = None
-    """The digest of what these rows follow from, other than the rows of their group."""
+    """The digest of what these rows follow from, other than the rows of their group and permission rules."""
+    rules: str | None = None
+    """The digest of the permission rules that some of these rows follow from."""
     oldest: int = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 

@@ -11,6 +11,7 @@ The header is the comments at the top, each a line of its own, in this order:
     -- column NAME: SQL TYPE; meaning            one for each column of the result
     -- caveat: …                                 any number
     -- kept: by family with TABLE                of a view only: its rows are kept with the ledger's; none without TABLE
+    -- derived: reason                           of a kept view only: a program makes its rows, and the SQL gives none
     -- reads: text                               when it reads the texts of messages or calls, and so takes longer
     -- engine: duckdb; reason                    when no other engine can run it
 
@@ -39,7 +40,20 @@ _REQUIRED = ("title", "question", "why", "grain", "column")
 _NAMED = ("param", "column")
 _REPEATED = ("param", "column", "caveat")
 _OF_CHECKS = ("invariant", "severity", "needs")
-ORDER = ("title", "question", "why", "grain", *_OF_CHECKS, "param", "column", "caveat", "kept", "reads", "engine")
+ORDER = (
+    "title",
+    "question",
+    "why",
+    "grain",
+    *_OF_CHECKS,
+    "param",
+    "column",
+    "caveat",
+    "kept",
+    "derived",
+    "reads",
+    "engine",
+)
 """What a header may say, in the order in which it does."""
 
 
@@ -112,6 +126,8 @@ class Query:
     """Why no other engine can run it; empty where others can."""
     kept_with: str | None = None
     """Of a view that is kept: the table without which a family gives it no rows; see `aix.ledger.keeping`."""
+    derived: str | None = None
+    """Of a kept view whose rows a program makes: why no SQL does; see `aix.permissions.derivation`."""
     invariant: str | None = None
     """Of a check: what it holds the ledger to."""
     severity: str | None = None
@@ -160,6 +176,8 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
         raise _wrong(path, lines, "kept", "it is written `-- kept: by family with TABLE`")
     if kept and "param" in first:
         raise _wrong(path, lines, "kept", "rows that depend on a parameter cannot be kept")
+    if "derived" in first and not kept:
+        raise _wrong(path, lines, "derived", "only rows that are kept are derived")
     if engine and not engine.startswith("duckdb; "):
         raise _wrong(path, lines, "engine", "it is written `-- engine: duckdb; reason`")
     return Query(
@@ -176,6 +194,7 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
         reads_text=reads is not None,
         only_duckdb=engine.removeprefix("duckdb; "),
         kept_with=kept["table"] if kept else None,
+        derived=first.get("derived"),
         invariant=first.get("invariant"),
         severity=first.get("severity"),
         needs=first.get("needs"),

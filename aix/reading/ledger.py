@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from aix.ledger.streaming import Parameters
     from aix.library.query import Query
     from aix.library.values import Variable
+    from aix.permissions.risks import Risks
+    from aix.permissions.rule_book import RuleBook
     from aix.reading.names import Named
     from aix.reading.result import Result
 
@@ -35,9 +37,13 @@ class Ledger:
     3
     """
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
+    def __init__(
+        self, path: Path, manifest: Manifest, rules: "RuleBook | None" = None, risks: "Risks | None" = None
+    ) -> None:
         self.path = path
         self.manifest = manifest
+        self._rules = rules
+        self._risks = risks
         self._created_views: set[str] = set()
 
     def __repr__(self) -> str:
@@ -71,6 +77,24 @@ class Ledger:
         if version not in known:
             raise UnknownVersionError(version, known)
         return Ledger(self.path, read_manifest(manifest_path(self.path, version)))
+
+    def under(self, *settings: Path | str, risks: Path | str | None = None) -> "Ledger":
+        """Return the same version with the permission rules of these files in place of those that imports found.
+
+        All that is asked about rules is then asked about these, in every project. A file of risks adds to those that
+        AIX knows.
+
+        >>> settings = folder.with_name("settings.json")
+        >>> _ = settings.write_text('{"permissions": {"deny": ["Bash(rm *)"]}}')
+        >>> with ledger.under(settings) as ruled:
+        ...     ruled.sql("select kind, rule from permission_rules").rows()
+        [('deny', 'Bash(rm *)')]
+        """
+        from aix.permissions.risks import load_risks
+        from aix.permissions.settings_files import read_rules_for_all
+
+        rules = read_rules_for_all(map(Path, settings)) if settings else self._rules
+        return Ledger(self.path, self.manifest, rules, load_risks(Path(risks)) if risks else self._risks)
 
     def sql(self, query: str, parameters: "Parameters | None" = None) -> "Result":
         """Run one SELECT, or the EXPLAIN of one; the tables are those of `aix schema`.
@@ -224,8 +248,17 @@ class Ledger:
     def _create_views_named(self, sql: str) -> None:
         named = views_named(sql, self._library_views, self._kept_views)
         needed = [view for view in named if view.name not in self._created_views]
-        create_library_views(self._connection, needed, self._kept_views)
+        derived = [view.name for view in needed if view.derived and view.name not in self._kept_views]
+        self._derive(derived)
+        create_library_views(self._connection, [view for view in needed if view.name not in derived], self._kept_views)
         self._created_views.update(view.name for view in needed)
+
+    def _derive(self, names: list[str]) -> None:
+        """Make in memory what no version has kept, or what other rules give."""
+        if names:
+            from aix.permissions.derivation import derive, read_rule_book
+
+            derive(self._connection, names, self._rules or read_rule_book(self._connection), self._risks)
 
     @cached_property
     def _library_views(self) -> "dict[str, Query]":
@@ -233,7 +266,9 @@ class Ledger:
 
     @cached_property
     def _kept_views(self) -> dict[str, str]:
-        return kept_selects(self.path, self.manifest)
+        kept = kept_selects(self.path, self.manifest)
+        own = {name for name, view in self._library_views.items() if view.derived} if self._rules or self._risks else ()
+        return {name: select for name, select in kept.items() if name not in own}
 
     def _files(self, *tables: str) -> list[Path]:
         """Return the files of these tables, or of all."""
@@ -259,7 +294,12 @@ class Ledger:
     def _connection(self) -> "duckdb.DuckDBPyConnection":
         from aix.reading.connection import connect
 
-        return connect(self.path, self.manifest)
+        connection = connect(self.path, self.manifest)
+        if self._rules is not None:
+            from aix.permissions.derivation import lay_rules
+
+            lay_rules(connection, self._rules)
+        return connection
 
 
 def open_ledger(path: Path | str | None = None) -> Ledger:

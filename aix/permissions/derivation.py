@@ -1,0 +1,146 @@
+"""Tables that a program makes of the ledger's calls: what they touched, their risks, and what rules say about them.
+
+Each is declared by a file in `queries/views` that says `derived`: its columns are there. They are made at commit, like
+kept views, group by group; where a ledger has none, whoever reads it makes them in memory.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Set
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aix.ledger.streaming import start_reader
+from aix.library.views import library_views
+from aix.permissions.remarks import remark_rows
+from aix.permissions.risks import Risks, load_risks
+from aix.permissions.rule_book import RuleBook, rule_book
+from aix.permissions.rule_rows import RuleRows
+from aix.permissions.target_rows import TargetRows
+from aix.schema import TABLES
+from aix.schema.sql import empty_select, quote_name
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+Row = tuple[object, ...]
+Rows = dict[str, list[Row]]
+"""Rows by the table that they are of."""
+
+TARGET_TABLES = frozenset({"call_parts", "call_risks"})
+CALL_RULE_TABLES = frozenset({"rule_matches", "rule_verdicts"})
+REMARKS = "rule_remarks"
+RULE_TABLES = CALL_RULE_TABLES | {REMARKS}
+"""Those that follow from all rules that are known."""
+
+_ROWS_AT_ONCE = 5_000
+# What its file no longer held when it was last read is in force no more.
+_RULES = """
+select origin, scope, file, position, kind, rule
+from permission_rules
+qualify last_seen_at = max(last_seen_at) over (partition by origin, scope, file)
+"""
+_TARGETS = """
+select d.call_id, d.class, k.tool_name, d.raw_target, t.workspace_path
+from permission_decisions d
+join tool_calls k on k.id = d.call_id
+left join turns t on t.id = d.turn_id
+"""
+_CALLS = """
+select d.call_id, x.origin, k.tool_name, d.raw_target, t.workspace_path,
+  case when k.tool_name in (select unnest($tools)) then k.params_json end as params_json
+from permission_decisions d
+join tool_calls k on k.id = d.call_id
+left join turns t on t.id = d.turn_id
+join turn_context x on x.turn_id = d.turn_id
+"""
+SOURCES = (_TARGETS, _CALLS, _RULES)
+"""The statements that derivation reads the ledger with."""
+
+
+def read_rule_book(connection: "duckdb.DuckDBPyConnection") -> RuleBook:
+    """Return the rules of the ledger that a connection has."""
+    return rule_book(connection.execute(_RULES).fetchall())
+
+
+def derive(
+    connection: "duckdb.DuckDBPyConnection",
+    names: Collection[str],
+    book: RuleBook,
+    risks: Risks | None = None,
+) -> None:
+    """Make these tables on a connection to a database in memory that has the ledger's."""
+    wanted = frozenset(names)
+    for name in wanted:
+        _create(connection, name)
+    if not TARGET_TABLES.isdisjoint(wanted):
+        _fill(connection, wanted, _TARGETS, {}, TargetRows(risks or load_risks()).add)
+    if not CALL_RULE_TABLES.isdisjoint(wanted) and book.rules:
+        _fill(connection, wanted, _CALLS, {"tools": sorted(book.whole_input_tools())}, RuleRows(book).add)
+    if REMARKS in wanted:
+        keys = {(*row[:3], *row[4:]) for row in connection.execute(_RULES).fetchall()}
+        _insert(connection, REMARKS, list(remark_rows(book, keys)))
+
+
+def lay_rules(connection: "duckdb.DuckDBPyConnection", book: RuleBook) -> None:
+    """Put the rules of a book in the place of the ledger's."""
+    table = TABLES["permission_rules"]
+    rows = [
+        (origin, rule.scope, rule.file, rule.position, rule.kind, rule.text, seen_at, seen_at)
+        for origin, rules in book.rules.items()
+        for rule in rules
+        for seen_at in (_written_at(rule.file),)
+    ]
+    connection.execute(f"drop view {table.name}")
+    connection.execute(f"create table {table.name} as {empty_select(table)}")
+    if rows:
+        connection.executemany("insert into permission_rules values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def _written_at(file: str) -> int:
+    try:
+        return Path(file).stat().st_mtime_ns // 10**6
+    except OSError:
+        return 0
+
+
+def _create(connection: "duckdb.DuckDBPyConnection", name: str) -> None:
+    columns = ", ".join(f"{quote_name(column.name)} {column.type}" for column in library_views()[name].columns)
+    connection.execute(f"create or replace table {quote_name(name)} ({columns})")
+
+
+def _fill(
+    connection: "duckdb.DuckDBPyConnection",
+    names: Set[str],
+    select: str,
+    parameters: dict[str, object],
+    add: Callable[[Rows, Row], None],
+) -> None:
+    # Another connection, because one can do nothing else while its rows are read.
+    with closing(connection.duplicate()) as reading:
+        for batch in start_reader(reading, select, _ROWS_AT_ONCE, parameters or None):
+            made: Rows = {name: [] for name in TARGET_TABLES | CALL_RULE_TABLES}
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                add(made, row)
+            for name in made.keys() & names:
+                _insert(connection, name, made[name])
+
+
+def _insert(connection: "duckdb.DuckDBPyConnection", name: str, rows: list[Row]) -> None:
+    if not rows:
+        return
+    connection.register("derived_rows", _arrow(name, rows))
+    connection.execute(f"insert into {quote_name(name)} from derived_rows")
+    connection.unregister("derived_rows")
+
+
+def _arrow(name: str, rows: Iterable[Row]) -> "pa.RecordBatch":
+    import pyarrow as pa
+
+    types = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
+    columns = library_views()[name].columns
+    values = zip(*rows, strict=True)
+    return pa.record_batch(
+        [pa.array(each, types[column.type]) for each, column in zip(values, columns, strict=True)],
+        names=[column.name for column in columns],
+    )

@@ -1,0 +1,50 @@
+-- title: The risky targets that a question counts
+-- question: Which targets of a class of risk fall into the time, project, origin, model, session and tag asked for?
+-- why: The queries on risks stand on these rows.
+-- grain: call, target and risk
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column risk: VARCHAR; the class of risk
+-- column severity: VARCHAR; how bad it can be: high, medium, low
+-- column risk_rule: VARCHAR; the rule of the risk file that says so
+-- column basis: VARCHAR; exact where the words of the call say so, else inferred
+-- column call_id: VARCHAR; the call
+-- column number: BIGINT; place of the target within the call, from 0
+-- column called_at: BIGINT; when it was called, in Unix ms
+-- column turn_id: VARCHAR; the turn that made it
+-- column session_label: VARCHAR; the session it counts for: the owner of its turn
+-- column origin: VARCHAR; where that session came from
+-- column is_subagent: BOOLEAN; whether a subagent made it
+-- column agent_type: VARCHAR; the kind of subagent, as the call that started it names it
+-- column cwd: VARCHAR; the folder that its turn worked in
+-- column session_project: VARCHAR; the project that its session names
+-- column git_branch: VARCHAR; the branch checked out when its turn began
+-- column model: VARCHAR; the model that asked for it
+-- column mode: VARCHAR; the permission mode in force, in the tool's word
+-- column tool_name: VARCHAR; the tool
+-- column class: VARCHAR; what kind of access it was: read, write, exec, net, mcp, spawn, ask, meta; NULL for an unknown tool
+-- column kind: VARCHAR; what the target is: command, path, host, server, agent, search, name; NULL when the call names none
+-- column access: VARCHAR; what was done with the target: read, write, exec, net, mcp, spawn, ask, meta
+-- column target: VARCHAR; program and subcommand, normalised path, host, server, kind of agent
+-- column program: VARCHAR; of a command: the program
+-- column subcommand: VARCHAR; of a command: the subcommand of a program that has some
+-- column command: VARCHAR; of a command: as it is written, at most 2,000 characters
+-- column wrappers: VARCHAR; of a command: what runs it, such as sudo or xargs
+-- column detail: VARCHAR; of a server: its tool
+-- column outcome: VARCHAR; ran, failed, interrupted, pending, unknown, not_granted, denied_user, denied_rule, denied_mode, denied_hook, denied_directory
+-- column is_denied: BOOLEAN; whether the outcome is a denial: not_granted or one of denied_…
+-- column evidence: VARCHAR; the text or field of the log that shows the outcome
+-- column evidence_basis: VARCHAR; text where the log's words show it, field where a field does, inference where it was concluded
+-- column splitter_version: BIGINT; version of what split it
+-- column is_outside: BOOLEAN; of a path: whether it lies outside the workspace and its repository; NULL when that cannot be told
+-- column project: VARCHAR; the project of its turn, else of its session
+-- caveat: A write outside the folder that a turn worked in is none when it stays in the same repository.
+select k.risk, k.severity, k.risk_rule, k.basis, r.*
+from call_risks k
+join v_counted_targets r on r.call_id = k.call_id and r.number = k.number
+where k.risk <> 'write_outside_workspace' or coalesce(r.is_outside, true)
