@@ -24,6 +24,7 @@ from aix.ledger.manifest import EMPTY, Manifest, manifest_path, read_latest, rea
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
 from aix.library.query import Query
+from aix.library.views import create_library_views, library_views, views_named
 
 if TYPE_CHECKING:
     import duckdb
@@ -168,7 +169,29 @@ def examine(ledger: Path) -> Iterator[Examination]:
         create_views(connection, ledger, EMPTY if previous is None else _without_shared_files(previous, manifest))
         connection.execute("set schema = 'main'")
         create_views(connection, ledger, manifest)
+        _create_library_views(connection, ledger, manifest)
         yield Examination(connection, ledger, has_previous=previous is not None)
+
+
+def _create_library_views(connection: "duckdb.DuckDBPyConnection", ledger: Path, manifest: Manifest) -> None:
+    """Create the views of the library that checks read; what a program derives is made here where it is not kept."""
+    import duckdb
+
+    from aix.ledger.keeping import kept_selects
+    from aix.permissions.derivation import derive, read_rule_book
+
+    kept = kept_selects(ledger, manifest)
+    words = {word for name in check_names() for word in find_check(name).names}
+    needed = views_named(" ".join(words), library_views(), kept)
+    derived = [view.name for view in needed if view.derived and view.name not in kept]
+    try:
+        if derived:
+            derive(connection, derived, read_rule_book(connection))
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise LedgerDamagedError(ledger, f"what the checks read cannot be made: {error}") from error
+    create_library_views(connection, [view for view in needed if view.name not in derived], kept)
 
 
 def _read_previous(ledger: Path, manifest: Manifest) -> Manifest | None:

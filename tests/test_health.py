@@ -3,7 +3,7 @@
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -20,6 +20,7 @@ from aix.ids import h63
 from aix.ledger.commit import Stage, commit
 from aix.ledger.manifest import Manifest, Segment, manifest_path
 from aix.library.query import Query
+from aix.library.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
 from tests.sample_ledger import (
@@ -29,6 +30,7 @@ from tests.sample_ledger import (
     COMPACTION,
     FIRST,
     MAIN,
+    ORIGIN,
     OTHER,
     SAMPLE_ROWS,
     SECOND,
@@ -45,6 +47,7 @@ MESSAGES = {row["id"]: row for row in SAMPLE_ROWS["messages"]}
 [_, OTHER_ANSWER] = [key for key, row in MESSAGES.items() if row["turn_id"] == SECOND]
 
 CHECKS = {name: find_check(name) for name in check_names()}
+VERDICTS = "rule_verdicts"
 
 Rows = dict[str, list[Row]]
 Change = Callable[[Rows], object]
@@ -98,8 +101,11 @@ class Case:
     broken: Mapping[str, set[str]]
     lost: Mapping[str, list[Row]] = field(default_factory=dict)
     """Rows of the version before that this one has not."""
+    forbidden: Sequence[str] = ()
+    """Calls that the only rule of the ledger denies."""
 
 
+FORBID = put("permission_rules", ORIGIN, kind="deny")
 MESSAGE: Row = {"turn_id": OTHER, "role": "user", "source": "human", "sequence": 1, "created_at": 2_600}
 
 CASES = [
@@ -333,6 +339,20 @@ CASES = [
         (lambda rows: rows["tags"].append(dict(rows["tags"][0])),),
         {"unique_keys": {compact_json(["sessions", MAIN, "refactoring"])}},
     ),
+    Case("another persona", (put("sessions", SUBAGENT, persona_id="bo"),), {"persona_inherited": {SUBAGENT}}),
+    Case("a denied call that ran", (FORBID,), {"deny_wins": {"call_1"}}, forbidden=("call_1",)),
+    Case(
+        "a call that ran before a rule denied it",
+        (FORBID, put("permission_rules", ORIGIN, first_seen_at=1_401)),
+        {},
+        forbidden=("call_1",),
+    ),
+    Case(
+        "a denied call that did not run",
+        (FORBID, put("permission_decisions", "call_1", outcome="denied_rule")),
+        {},
+        forbidden=("call_1",),
+    ),
 ]
 
 
@@ -347,12 +367,16 @@ def sample() -> Iterator[duckdb.DuckDBPyConnection]:
                 connection.register("read", read)
                 connection.execute(f'create table {schema}."{name}" as select * from read')
                 connection.unregister("read")
+        connection.execute(f"create table main.{VERDICTS} as {library_views()[VERDICTS].statement}")
         yield connection
 
 
 @contextmanager
 def examined(
-    sample: duckdb.DuckDBPyConnection, rows: Rows, lost: Mapping[str, list[Row]] | None = None
+    sample: duckdb.DuckDBPyConnection,
+    rows: Rows,
+    lost: Mapping[str, list[Row]] | None = None,
+    forbidden: Sequence[str] = (),
 ) -> Iterator[Examination]:
     """Other rows in the place of the sample's."""
     sample.begin()
@@ -362,6 +386,12 @@ def examined(
                 _replace(sample, f'main."{name}"', batch_from_rows(table, rows.get(name, [])))
         for name, lost_rows in (lost or {}).items():
             _replace(sample, f'previous."{name}"', batch_from_rows(TABLES[name], lost_rows))
+        for call_id in forbidden:
+            sample.execute(
+                f"insert into {VERDICTS} by name "
+                "select $1 as call_id, 'deny' as decision, scope, file, kind, rule from permission_rules",
+                [call_id],
+            )
         yield Examination(sample, Path(), has_previous=True)
     finally:
         sample.rollback()
@@ -385,7 +415,7 @@ def broken(examination: Examination) -> dict[str, set[str]]:
 def test_a_broken_ledger_is_found_out_and_nothing_else_is_claimed(
     case: Case, sample: duckdb.DuckDBPyConnection
 ) -> None:
-    with examined(sample, changed(*case.changes), case.lost) as examination:
+    with examined(sample, changed(*case.changes), case.lost, case.forbidden) as examination:
         assert broken(examination) == case.broken
 
 

@@ -1,0 +1,59 @@
+-- title: Kinds of agents
+-- question: Which kinds of agents were started, how often, and how much did they do?
+-- why: Each kind has tools and rules of its own, and one that is started often deserves narrow ones.
+-- grain: kind of agent
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column agent: VARCHAR; the kind of agent, as the calls that start it name it; unknown where none does
+-- column starts: BIGINT; calls that start one
+-- column ran: BIGINT; of these, calls that ran
+-- column failed: BIGINT; calls that failed
+-- column denied: BIGINT; calls that were denied
+-- column subagents: BIGINT; sessions of such subagents that called a tool
+-- column calls: BIGINT; calls that they made
+-- column writes: BIGINT; of these, calls that write
+-- column commands: BIGINT; calls that run commands
+-- column denied_calls: BIGINT; calls of theirs that were denied
+-- column first_called_at: BIGINT; the first start or call, in Unix ms
+-- column last_called_at: BIGINT; the last start or call, in Unix ms
+with made as (
+  select
+    call_id,
+    case when kind = 'agent' then coalesce(nullif(target, ''), 'unknown') end as started,
+    case when is_subagent then coalesce(nullif(agent_type, ''), 'unknown') end as maker,
+    class, outcome, is_denied, session_label, called_at
+  from v_counted_targets
+  where number = 0 and (kind = 'agent' or is_subagent)
+),
+seen as (
+  select
+    started as agent, call_id, true as is_start, class, outcome, is_denied,
+    cast(null as varchar) as session_label, called_at
+  from made
+  where started is not null
+  union all
+  select maker, call_id, false, class, outcome, is_denied, session_label, called_at
+  from made
+  where maker is not null
+)
+select
+  agent,
+  count(case when is_start then 1 end) as starts,
+  count(case when is_start and outcome = 'ran' then 1 end) as ran,
+  count(case when is_start and outcome = 'failed' then 1 end) as failed,
+  count(case when is_start and is_denied then 1 end) as denied,
+  count(distinct session_label) as subagents,
+  count(case when not is_start then 1 end) as calls,
+  count(case when not is_start and class = 'write' then 1 end) as writes,
+  count(case when not is_start and class = 'exec' then 1 end) as commands,
+  count(case when not is_start and is_denied then 1 end) as denied_calls,
+  min(called_at) as first_called_at,
+  max(called_at) as last_called_at
+from seen
+group by agent
+order by count(case when is_start then 1 end) desc, count(*) desc, agent

@@ -1,0 +1,125 @@
+-- title: Rules wider than their use
+-- question: Which allow rules let pass more than was ever used, and which narrow rules would cover that?
+-- why: What a rule allows beyond its use is a risk that buys nothing.
+-- grain: file and rule
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- param most: integer = 5; a rule used for more different patterns than this is not worth splitting
+-- column resource: VARCHAR; what the row is about
+-- column status: VARCHAR; one of ok, alarm, info, skip
+-- column reason: VARCHAR; why, in a sentence
+-- column severity: VARCHAR; of an alarm: high, medium, low
+-- column origin: VARCHAR; whose rule it is
+-- column scope: VARCHAR; whose settings hold it
+-- column file: VARCHAR; the settings file
+-- column rule: VARCHAR; the allow rule as it is written
+-- column is_tool_wide: BOOLEAN; whether it speaks of all that a tool or a server can do
+-- column narrow_rules: VARCHAR; the narrow rules that would cover its use, each on a line
+-- column patterns: BIGINT; how many these are
+-- column decided_calls: BIGINT; calls that it let pass, alone or with others
+-- column uncovered_calls: BIGINT; those of them for which there is no narrow rule
+-- column hits: BIGINT; calls that it matched
+-- column sessions: BIGINT; sessions of these calls
+-- column first_hit_at: BIGINT; when it first matched, in Unix ms
+-- column last_hit_at: BIGINT; when it last matched, in Unix ms
+-- column session_label: VARCHAR; the session of the last such call
+-- column turn_id: VARCHAR; its turn
+-- column call_id: VARCHAR; the last such call
+-- caveat: What will be needed is not known: narrow a rule that has been used for a while.
+-- caveat: Only calls count whose decision rests on the rule: what another rule denies needs no narrow rule.
+-- caveat: A rule without a wildcard is as narrow as a rule can be.
+-- caveat: No narrow rule is wider than one program with its subcommand, one folder, one host or one server.
+with decided as (
+  select m.origin, m.scope, m.file, m.rule, m.call_id, m.narrow_rule
+  from rule_matches m
+  join v_counted_targets c on c.call_id = m.call_id and c.number = 0
+  where m.kind = 'allow' and m.is_deciding
+),
+needed as (
+  select origin, scope, file, rule, unnest(string_split(narrow_rule, chr(10))) as narrow_rule
+  from decided
+  where narrow_rule is not null
+),
+narrow as (
+  select origin, scope, file, rule, narrow_rule from needed group by origin, scope, file, rule, narrow_rule
+),
+listed as (
+  select
+    origin, scope, file, rule,
+    string_agg(narrow_rule, chr(10) order by narrow_rule) as narrow_rules,
+    count(*) as patterns,
+    -- A prefix can be written in two ways.
+    max(
+      case when replace(narrow_rule, ':*)', ' *)') = replace(rule, ':*)', ' *)') then 1 else 0 end
+    ) = 1 as is_narrowest
+  from narrow
+  group by origin, scope, file, rule
+),
+used as (
+  select
+    origin, scope, file, rule,
+    count(*) as decided_calls,
+    count(case when narrow_rule is null then 1 end) as uncovered_calls
+  from decided
+  group by origin, scope, file, rule
+),
+judged as (
+  select
+    u.origin, u.scope, u.file, u.rule, u.is_tool_wide, c.narrow_rules, coalesce(c.patterns, 0) as patterns,
+    coalesce(d.decided_calls, 0) as decided_calls, coalesce(d.uncovered_calls, 0) as uncovered_calls, u.hits,
+    u.sessions, u.first_hit_at, u.last_hit_at, u.session_label, u.turn_id, u.call_id,
+    case
+      when u.hits = 0 then 'unused'
+      when d.rule is null then 'outdone'
+      when not u.is_tool_wide and not contains(u.rule, '*') then 'exact'
+      when coalesce(c.is_narrowest, false) then 'narrow'
+      when d.uncovered_calls > 0 then 'uncovered'
+      when c.patterns > coalesce(getvariable('most'), 5) then 'many'
+      else 'broad'
+    end as state,
+    -- All of a tool, or a program with whatever follows.
+    u.is_tool_wide or regexp_matches(u.rule, '[(][^ :/]+( |:)[*][)]$') as is_wide
+  from v_rule_use u
+  left join used d on d.origin = u.origin and d.scope = u.scope and d.file = u.file and d.rule = u.rule
+  left join listed c on c.origin = u.origin and c.scope = u.scope and c.file = u.file and c.rule = u.rule
+  where u.kind = 'allow'
+)
+select
+  left(rule, 200) as resource,
+  case
+    when state = 'broad' then 'alarm'
+    when state = 'uncovered' then 'info'
+    when state in ('unused', 'outdone') then 'skip'
+    else 'ok'
+  end as status,
+  case state
+    when 'unused' then 'It matched no call, as unused_rules tells: how narrow it could be is not known.'
+    when 'outdone' then 'Others decided about all that it matched: how narrow it could be is not known.'
+    when 'exact' then 'It has no wildcard.'
+    when 'narrow' then 'Its use needs it as wide as it is.'
+    when 'many' then 'It was used for ' || cast(patterns as varchar) || ' different patterns.'
+    when 'uncovered' then cast(uncovered_calls as varchar) || ' of ' || cast(decided_calls as varchar)
+      || ' calls that it let pass fit no narrow rule.'
+    else 'It let ' || cast(decided_calls as varchar) || case when decided_calls = 1 then ' call' else ' calls' end
+      || ' pass that '
+      || case when patterns = 1 then 'one narrow rule covers: ' else cast(patterns as varchar) || ' narrow rules cover: ' end
+      || left(replace(narrow_rules, chr(10), ', '), 200) || '.'
+  end as reason,
+  case when state = 'broad' then case when is_wide then 'medium' else 'low' end end as severity,
+  origin, scope, file, rule, is_tool_wide, narrow_rules, patterns, decided_calls, uncovered_calls, hits, sessions,
+  first_hit_at, last_hit_at, session_label, turn_id, call_id
+from judged
+order by
+  case
+    when state = 'broad' then 0
+    when state = 'uncovered' then 1
+    when state in ('unused', 'outdone') then 3
+    else 2
+  end,
+  case when state = 'broad' and is_wide then 0 else 1 end,
+  hits desc, resource, origin, scope, file, rule

@@ -1,0 +1,248 @@
+-- title: Denials, and what the agent did next
+-- question: Which calls were denied, by whom, and did the agent then stop, try again, or find another way round?
+-- why: A denial that is asked for every day should become a rule, and one that is walked around protects nothing.
+-- grain: project, tool_name, target and cause
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column resource: VARCHAR; what the row is about
+-- column status: VARCHAR; one of ok, alarm, info, skip
+-- column reason: VARCHAR; why, in a sentence
+-- column severity: VARCHAR; of an alarm: high, medium, low
+-- column project: VARCHAR; the project
+-- column tool_name: VARCHAR; the tool
+-- column target: VARCHAR; its commands with commas, else its path, host, server or agent, at most 200 characters
+-- column cause: VARCHAR; one of user, not_granted, rule, mode, hook, directory, interrupted
+-- column calls: BIGINT; calls that were denied
+-- column sessions: BIGINT; their sessions
+-- column retried_same: BIGINT; after which the agent made the very same call next
+-- column another_way: BIGINT; after which it went another way round next
+-- column another_way_ran: BIGINT; of these, the ways round that ran
+-- column gave_up: BIGINT; after which it made no further call in the turn
+-- column other: BIGINT; after which it did something else
+-- column most_retries: BIGINT; how often a session made the very same call again after it was denied, at most
+-- column way_round: VARCHAR; the last way round, one that ran before others, at most 200 characters
+-- column evidence: VARCHAR; the text or field of the log that shows the example, at most 500 characters
+-- column evidence_basis: VARCHAR; text where the log's words show it, field where a field does, inference where it was concluded
+-- column is_inferred: BOOLEAN; whether the example was concluded rather than read, or the row tells of a way round
+-- column first_called_at: BIGINT; the first of the calls, in Unix ms
+-- column last_called_at: BIGINT; the last of them, in Unix ms
+-- column session_label: VARCHAR; the session of the example: the last denial that was walked around, else the last
+-- column turn_id: VARCHAR; its turn
+-- column call_id: VARCHAR; its call
+-- caveat: What comes next are the calls of the next message of the same turn that makes any. The same call has the same tool and parameters.
+-- caveat: Another way round is a different call that names the same path, host, server, agent or command, or is of the same class of risk other than network. That it was meant so is inferred.
+-- caveat: Commands that only look, and `cd`, make no way round. After a user's denial the same tool with the same target asks again, so that it ran is no alarm.
+-- caveat: An interrupted call is no denial.
+with refused as (
+  select
+    call_id,
+    min(session_label) as session_label,
+    min(turn_id) as turn_id,
+    min(called_at) as called_at,
+    coalesce(min(project), 'unknown') as project,
+    min(tool_name) as tool_name,
+    case when min(outcome) in ('interrupted', 'not_granted') then min(outcome) else replace(min(outcome), 'denied_', '') end
+      as cause,
+    min(left(evidence, 500)) as evidence,
+    min(evidence_basis) as evidence_basis
+  from v_counted_targets
+  where is_denied or outcome = 'interrupted'
+  group by call_id
+),
+named as (
+  select call_id, string_agg(target, ', ' order by target) as target
+  from (
+    select r.call_id, t.target
+    from refused r
+    join call_targets t on t.call_id = r.call_id
+    where t.target is not null and (t.kind = 'command' or coalesce(t.class, '') <> 'exec')
+    group by r.call_id, t.target
+  ) found
+  group by call_id
+),
+watched as (
+  select session_label from refused group by session_label
+),
+made as (
+  select
+    k.call_id, k.session_label, k.turn_id, k.tool_name, k.params_hash, k.requested_at, d.outcome, d.raw_target,
+    coalesce(k.message_id, k.call_id) as step
+  from v_calls k
+  join watched w on w.session_label = k.session_label
+  join permission_decisions d on d.call_id = k.call_id
+),
+step as (
+  select
+    turn_id, step,
+    lead(step) over (partition by turn_id order by began_at, step) as next_step
+  from (
+    select m.turn_id, m.step, min(t.called_at) as began_at
+    from made m
+    join call_targets t on t.call_id = m.call_id and t.number = 0
+    group by m.turn_id, m.step
+  ) each_step
+),
+touched as (
+  select t.call_id, t.kind, left(t.target, 500) as target
+  from watched w
+  join call_targets t on t.session_label = w.session_label
+  where t.target is not null and t.kind in ('command', 'path', 'host', 'server', 'agent')
+    and not (
+      t.kind = 'command'
+      and coalesce(t.program, '') in (
+        'cd', 'ls', 'pwd', 'echo', 'cat', 'head', 'tail', 'grep', 'rg', 'find', 'wc', 'sort', 'which', 'sleep', 'true', 'test'
+      )
+    )
+  union
+  select k.call_id, 'risk', k.risk
+  from watched w
+  join call_targets t on t.session_label = w.session_label
+  join call_risks k on k.call_id = t.call_id and k.number = t.number
+  where k.risk <> 'network'
+),
+later as (
+  select
+    r.call_id, n.call_id as next_call_id, n.outcome, n.raw_target, n.tool_name = r.tool_name as is_same_tool,
+    n.tool_name = r.tool_name and n.params_hash = m.params_hash as is_same
+  from refused r
+  join made m on m.call_id = r.call_id
+  join step s on s.turn_id = m.turn_id and s.step = m.step
+  join made n on n.turn_id = m.turn_id and n.step = s.next_step
+),
+alike as (
+  select
+    l.call_id, l.next_call_id,
+    max(case when a.kind = 'risk' then 0 else 1 end) as is_same_target
+  from later l
+  join touched a on a.call_id = l.call_id
+  join touched b on b.call_id = l.next_call_id and b.kind = a.kind and b.target = a.target
+  where not coalesce(l.is_same, false)
+  group by l.call_id, l.next_call_id
+),
+followed as (
+  select
+    l.call_id,
+    max(case when l.is_same then 1 else 0 end) as has_retry,
+    max(case when a.call_id is not null then 1 else 0 end) as has_way,
+    max(case when a.call_id is not null and l.outcome = 'ran' then 1 else 0 end) as has_way_that_ran,
+    max(case when a.call_id is not null and l.outcome = 'ran' and (not l.is_same_tool or a.is_same_target = 0) then 1 else 0 end)
+      as has_new_way_that_ran,
+    max_by(l.raw_target, case when a.call_id is null then '0' when l.outcome = 'ran' then '2' else '1' end || l.next_call_id)
+      as way_round
+  from later l
+  left join alike a on a.call_id = l.call_id and a.next_call_id = l.next_call_id
+  group by l.call_id
+),
+retried as (
+  select first_denied.call_id, count(*) as retries
+  from (
+    select
+      r.call_id, r.session_label, r.called_at, m.tool_name, m.params_hash,
+      row_number() over (
+        partition by r.session_label, m.tool_name, m.params_hash order by r.called_at, r.call_id
+      ) as place
+    from refused r
+    join made m on m.call_id = r.call_id
+  ) first_denied
+  join made n
+    on n.session_label = first_denied.session_label and n.tool_name = first_denied.tool_name
+    and n.params_hash = first_denied.params_hash and n.call_id <> first_denied.call_id
+  join call_targets t on t.call_id = n.call_id and t.number = 0 and t.called_at >= first_denied.called_at
+  where first_denied.place = 1
+  group by first_denied.call_id
+),
+judged as (
+  select
+    r.*,
+    left(coalesce(n.target, ''), 200) as target,
+    case
+      when f.call_id is null then 'gave_up'
+      when f.has_retry = 1 then 'retried_same'
+      when f.has_way = 1 then 'another_way'
+      else 'other'
+    end as next_done,
+    coalesce(f.has_retry = 0 and f.has_way_that_ran = 1, false) as has_run,
+    coalesce(
+      f.has_retry = 0 and case r.cause when 'rule' then f.has_way_that_ran when 'user' then f.has_new_way_that_ran end = 1, false
+    ) as is_walked_around,
+    case when f.has_retry = 0 and f.has_way = 1 then left(f.way_round, 200) end as way_round,
+    coalesce(t.retries, 0) as retries
+  from refused r
+  left join named n on n.call_id = r.call_id
+  left join followed f on f.call_id = r.call_id
+  left join retried t on t.call_id = r.call_id
+),
+ordered as (
+  select
+    j.*,
+    case when j.is_walked_around then '3' when j.has_run then '2' when j.next_done = 'another_way' then '1' else '0' end
+      || right('00000000000000' || cast(j.called_at as varchar), 15) || ' ' || j.call_id as example_order
+  from judged j
+),
+counted as (
+  select
+    project, tool_name, target, cause,
+    count(*) as calls,
+    count(distinct session_label) as sessions,
+    count(case when next_done = 'retried_same' then 1 end) as retried_same,
+    count(case when next_done = 'another_way' then 1 end) as another_way,
+    count(case when has_run then 1 end) as another_way_ran,
+    count(case when next_done = 'gave_up' then 1 end) as gave_up,
+    count(case when next_done = 'other' then 1 end) as other,
+    count(case when is_walked_around then 1 end) as walked_around,
+    max(retries) as most_retries,
+    max_by(way_round, example_order) as way_round,
+    max_by(evidence, example_order) as evidence,
+    max_by(evidence_basis, example_order) as evidence_basis,
+    min(called_at) as first_called_at,
+    max(called_at) as last_called_at,
+    max_by(session_label, example_order) as session_label,
+    max_by(turn_id, example_order) as turn_id,
+    max_by(call_id, example_order) as call_id
+  from ordered
+  group by project, tool_name, target, cause
+),
+stated as (
+  select
+    c.*,
+    case when c.cause = 'interrupted' then null when c.walked_around > 0 then 'medium' when c.most_retries >= 3 then 'low' end
+      as severity,
+    cast(c.calls as varchar) || case when c.calls = 1 then ' call was ' else ' calls were ' end as counted
+  from counted c
+)
+select
+  left(project || ': ' || tool_name || case when target in ('', tool_name) then '' else ' ' || target end, 200) as resource,
+  case when severity is null then 'info' else 'alarm' end as status,
+  counted
+    || case cause
+      when 'interrupted' then 'interrupted, which is no denial'
+      when 'user' then 'denied by the user'
+      when 'not_granted' then 'denied because nobody granted it'
+      when 'rule' then 'denied by a rule'
+      when 'mode' then 'denied by the mode'
+      when 'hook' then 'denied by a hook'
+      else 'denied because of its folder'
+    end
+    || case
+      when walked_around > 0 then '; after ' || cast(walked_around as varchar) || ' the agent ran another way round: ' || way_round
+      when most_retries >= 3 then '; a session made the same call ' || cast(most_retries as varchar) || ' times more'
+      when another_way > 0 then '; after ' || cast(another_way as varchar) || ' the agent tried another way round: ' || way_round
+      else ''
+    end || '.' as reason,
+  severity, project, tool_name,
+  nullif(target, '') as target,
+  cause, calls, sessions, retried_same, another_way, another_way_ran, gave_up, other, most_retries, way_round, evidence,
+  evidence_basis,
+  coalesce(evidence_basis = 'inference', false) or another_way > 0 as is_inferred,
+  first_called_at, last_called_at, session_label, turn_id, call_id
+from stated
+order by
+  case when severity is null then 1 else 0 end,
+  case severity when 'medium' then 0 else 1 end,
+  case when cause = 'interrupted' then 1 else 0 end,
+  calls desc, project, tool_name, target nulls first, cause

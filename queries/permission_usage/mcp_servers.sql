@@ -1,0 +1,47 @@
+-- title: MCP servers and their tools
+-- question: Which tools of which servers were called, how often, and what came of it?
+-- why: A server brings in tools by the dozen, and few of them are used.
+-- grain: server and tool
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column server: VARCHAR; the server
+-- column tool: VARCHAR; its tool
+-- column calls: BIGINT; calls
+-- column ran: BIGINT; of these, calls that ran
+-- column failed: BIGINT; calls that failed
+-- column denied: BIGINT; calls that were denied
+-- column sessions: BIGINT; sessions
+-- column first_called_at: BIGINT; the first call, in Unix ms
+-- column last_called_at: BIGINT; the last call, in Unix ms
+-- column projects: BIGINT; projects
+with part as (
+  select
+    target, detail, call_id,
+    min(outcome) as outcome,
+    bool_or(is_denied) as is_denied,
+    min(session_label) as session_label,
+    min(project) as project,
+    min(called_at) as called_at
+  from v_counted_targets
+  where kind = 'server'
+  group by target, detail, call_id
+)
+select
+  target as server,
+  detail as tool,
+  count(*) as calls,
+  count(case when outcome = 'ran' then 1 end) as ran,
+  count(case when outcome = 'failed' then 1 end) as failed,
+  count(case when is_denied then 1 end) as denied,
+  count(distinct session_label) as sessions,
+  min(called_at) as first_called_at,
+  max(called_at) as last_called_at,
+  count(distinct project) as projects
+from part
+group by target, detail
+order by count(*) desc, target, detail nulls first

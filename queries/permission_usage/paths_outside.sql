@@ -1,0 +1,52 @@
+-- title: Paths outside the workspace
+-- question: Which files and folders outside of the project were read or written?
+-- why: An agent seldom needs them, and settings can name those that it does.
+-- grain: path and access
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column path: VARCHAR; the file or folder
+-- column access: VARCHAR; read or write
+-- column calls: BIGINT; calls
+-- column ran: BIGINT; of these, calls that ran
+-- column failed: BIGINT; calls that failed
+-- column denied: BIGINT; calls that were denied
+-- column sessions: BIGINT; sessions
+-- column first_called_at: BIGINT; the first call, in Unix ms
+-- column last_called_at: BIGINT; the last call, in Unix ms
+-- column by_command: BIGINT; calls that name it in a command rather than as their target
+-- column projects: BIGINT; projects from which it was reached
+-- caveat: A path of which nobody can tell whether it lies outside is left out.
+-- caveat: A folder that settings add to a workspace lies outside as well.
+with part as (
+  select
+    target, access, call_id,
+    min(outcome) as outcome,
+    bool_or(is_denied) as is_denied,
+    bool_or(class = 'exec') as is_command,
+    min(session_label) as session_label,
+    min(project) as project,
+    min(called_at) as called_at
+  from v_counted_targets
+  where kind = 'path' and is_outside
+  group by target, access, call_id
+)
+select
+  target as path,
+  access,
+  count(*) as calls,
+  count(case when outcome = 'ran' then 1 end) as ran,
+  count(case when outcome = 'failed' then 1 end) as failed,
+  count(case when is_denied then 1 end) as denied,
+  count(distinct session_label) as sessions,
+  min(called_at) as first_called_at,
+  max(called_at) as last_called_at,
+  count(case when is_command then 1 end) as by_command,
+  count(distinct project) as projects
+from part
+group by target, access
+order by count(*) desc, target, access

@@ -1,0 +1,35 @@
+-- title: Risky calls
+-- question: Which calls fall into a class of risk, when, in which mode, and what came of each?
+-- why: These are the calls behind the figures of the risks, to be read one by one.
+-- grain: call, target and risk
+-- param since: timestamp = none; first moment counted
+-- param until: timestamp = none; first moment no longer counted
+-- param project: text = none; only projects with this text in their path
+-- param origin: text = none; only this origin
+-- param model: text = none; only models with this text in their name
+-- param session: text = none; only what counts for this session
+-- param tag: text = none; only turns and sessions with this tag
+-- column called_at: BIGINT; when it was called, in Unix ms
+-- column session_label: VARCHAR; its session
+-- column turn_id: VARCHAR; its turn
+-- column call_id: VARCHAR; the call
+-- column project: VARCHAR; the project
+-- column origin: VARCHAR; the tool whose logs tell of it
+-- column is_subagent: BOOLEAN; whether a subagent made it
+-- column mode: VARCHAR; the permission mode in force, in the tool's word
+-- column tool_name: VARCHAR; the tool
+-- column target: VARCHAR; program and subcommand, path, host, server with its tool, kind of agent
+-- column command: VARCHAR; of a command: as it is written, with what runs it, at most 200 characters
+-- column risk: VARCHAR; the class of risk
+-- column severity: VARCHAR; how bad it can be: high, medium, low
+-- column is_inferred: BOOLEAN; whether that was concluded rather than read from the words of the call
+-- column outcome: VARCHAR; what came of it
+select
+  called_at, session_label, turn_id, call_id, project, origin, is_subagent, mode, tool_name,
+  target || coalesce(' ' || detail, '') as target,
+  left(coalesce(nullif(wrappers, '') || ' ', '') || command, 200) as command,
+  risk, severity,
+  basis <> 'exact' as is_inferred,
+  outcome
+from v_counted_risks
+order by called_at, call_id, number, risk
