@@ -120,18 +120,27 @@ SHARED_PARAMETERS = {
 """The parameters that most queries have and that mean the same in all, as options."""
 
 
+def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
+    """Give a command these of the shared parameters, as `parameters`: by name, those that were given."""
+
+    def add_options(command: Callable[..., _R]) -> Callable[..., _R]:
+        @wraps(command)
+        def collect(*args: object, **kwargs: object) -> _R:
+            given = {name: kwargs.pop(name) for name in names}
+            return command(*args, parameters={name: each for name, each in given.items() if each is not None}, **kwargs)
+
+        collected: Callable[..., _R] = collect
+        for name in reversed(names):
+            metavar, meaning = SHARED_PARAMETERS[name]
+            collected = click.option(f"--{name}", metavar=metavar, help=meaning)(collected)
+        return collected
+
+    return add_options
+
+
 def parameter_options(command: Callable[..., _R]) -> Callable[..., _R]:
     """Give a command the shared parameters, as `parameters`: by name, those that were given."""
-
-    @wraps(command)
-    def collect(*args: object, **kwargs: object) -> _R:
-        given = {name: kwargs.pop(name) for name in SHARED_PARAMETERS}
-        return command(*args, parameters={name: each for name, each in given.items() if each is not None}, **kwargs)
-
-    collected: Callable[..., _R] = collect
-    for name, (metavar, meaning) in reversed(SHARED_PARAMETERS.items()):
-        collected = click.option(f"--{name}", metavar=metavar, help=meaning)(collected)
-    return collected
+    return chosen_parameter_options(*SHARED_PARAMETERS)(command)
 
 
 def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:

@@ -1,0 +1,94 @@
+"""One call of the ledger: what it touched, what became of it, and what the rules say about it."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from aix.errors import AmbiguousNameError, UnknownNameError
+from aix.formats.people import one_line
+from aix.formats.text import escape_unsafe
+
+if TYPE_CHECKING:
+    from aix.reading.ledger import Ledger
+
+_LINE_CHARACTERS = 1000
+_MOST_NAMED = 10
+_NAMED = "select id from tool_calls where starts_with(id, $name) order by id = $name desc, id limit $most"
+_NEAR = "select id from tool_calls order by started_at desc limit $most"
+_CALL = """
+select any_value(called_at) as called_at, any_value(session_label) as session, any_value(turn_id) as turn,
+  any_value(tool_name) as tool, any_value(class) as class, any_value(cwd) as cwd, any_value(mode) as mode,
+  any_value(outcome) as outcome, any_value(evidence) as evidence, any_value(evidence_basis) as evidence_basis
+from call_targets where call_id = $call
+"""
+_TARGETS = """
+select t.number, t.kind, t.access, t.target, t.command, t.wrappers, t.is_outside,
+  (select string_agg(distinct r.risk, ',' order by r.risk) from call_risks r
+   where r.call_id = t.call_id and r.number = t.number) as risks
+from call_targets t where t.call_id = $call and t.kind is not null order by t.number
+"""
+_VERDICT = "select decision, rule, kind, scope, file, reason, runs_by_itself from rule_verdicts where call_id = $call"
+_MATCHING = """
+select kind, rule, scope, file, bool_or(is_deciding) as is_deciding
+from rule_matches where call_id = $call group by all order by is_deciding desc, kind, rule, file
+"""
+
+
+def explain(ledger: "Ledger", name: str) -> dict[str, object]:
+    """Return all that is known about the permission of a call, which is named by its id or the beginning of it."""
+    call = _find(ledger, name)
+    [about] = _rows(ledger, _CALL, call)
+    verdicts = _rows(ledger, _VERDICT, call)
+    return {
+        "call": call,
+        **about,
+        "targets": _rows(ledger, _TARGETS, call),
+        "verdict": verdicts[0] if verdicts else None,
+        "matching": _rows(ledger, _MATCHING, call),
+    }
+
+
+def explanation_lines(explained: Mapping[str, object]) -> Iterator[str]:
+    """Go through the same as lines for people."""
+    for line in _lines(explained):
+        indent = line[: len(line) - len(line.lstrip(" "))]
+        yield indent + escape_unsafe(one_line(line, _LINE_CHARACTERS))
+
+
+def _lines(explained: Mapping[str, object]) -> Iterator[str]:
+    yield f"call {explained['call']} of {explained['tool']} in {explained['session']}"
+    yield f"  in {explained['cwd'] or 'an unknown folder'}, mode {explained['mode'] or 'not known'}"
+    shown = f" ({explained['evidence_basis']}: {explained['evidence']})" if explained["evidence"] else ""
+    yield f"  outcome: {explained['outcome']}{shown}"
+    for target in _listed(explained["targets"]):
+        wrapped = f" through {target['wrappers']}" if target["wrappers"] else ""
+        outside = ", outside the workspace" if target["is_outside"] else ""
+        risky = f", risk: {target['risks']}" if target["risks"] else ""
+        named = target["command"] or target["target"]
+        yield f"  {target['access']} {target['kind']}: {named}{wrapped}{outside}{risky}"
+    verdict = explained["verdict"]
+    if not isinstance(verdict, dict):
+        yield "rules: none are known for this call"
+        return
+    yield f"rules: {verdict['decision']}. {verdict['reason']}"
+    for rule in _listed(explained["matching"]):
+        part = "decides" if rule["is_deciding"] else "matches"
+        yield f"  {part}: {rule['kind']} {rule['rule']} ({rule['scope']}, {rule['file']})"
+
+
+def _find(ledger: "Ledger", name: str) -> str:
+    found = [str(call) for (call,) in ledger.sql(_NAMED, {"name": name, "most": _MOST_NAMED}).rows()]
+    if not name or not found:
+        known = ledger.sql(_NEAR, {"most": _MOST_NAMED}).rows()
+        raise UnknownNameError("call", name, tuple(str(call) for (call,) in known))
+    if len(found) > 1 and found[0] != name:
+        raise AmbiguousNameError("call", name, tuple(found))
+    return found[0]
+
+
+def _rows(ledger: "Ledger", sql: str, call: str) -> list[dict[str, object]]:
+    result = ledger.sql(sql, {"call": call})
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
+
+
+def _listed(value: object) -> list[dict[str, object]]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,170 @@
+"""Runs the queries of a pack and gathers what they say."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+import aix
+from aix.auditing.evidence import with_places
+from aix.auditing.finding import Finding, shortened, shortened_value
+from aix.auditing.report import Check, Inventory, LedgerState, Notice, Report
+from aix.auditing.rows import Row, finding_of, is_audit, status_of, text_of
+from aix.errors import QueryFileError, SqlError, UnknownNameError, UsageError
+from aix.formats import ListingColumn
+from aix.health import Status
+from aix.library.packs import packs, read_packs
+from aix.library.query import Query
+from aix.library.values import TIMEZONE, takes_timezone
+from aix.reading.ledger import Ledger, open_ledger
+
+_REASONS_SHOWN = 5
+_LONGEST_INVENTORY = 1_000
+_NUMBER = re.compile(r"\d+")
+_LAST_RUN = "select id, started_at from import_runs order by started_at desc, id limit 1"
+
+
+def open_for_audit(ledger: Path, settings: Sequence[Path], risks: Path | None = None) -> Ledger:
+    """Open a ledger, its calls held against the rules of these settings files instead of those in force."""
+    return open_ledger(ledger).under(*settings, risks=risks)
+
+
+def audit(
+    ledger: Ledger,
+    pack: str,
+    filters: Mapping[str, object],
+    zone: str,
+    settings: Sequence[Path] = (),
+    risks: Path | None = None,
+    *,
+    with_inventories: bool = True,
+) -> Report:
+    """Run all queries of a pack, each with those of the filters that it has."""
+    queries = _queries_of(pack)
+    for name in filters:
+        if all(query.parameter(name) is None for query in queries):
+            raise UsageError(f"no query of the pack {pack} can be asked for one {name}")
+    gathered = _Gathered()
+    for query in queries:
+        if not with_inventories and not is_audit(query):
+            continue
+        unfiltered = tuple(name for name in filters if query.parameter(name) is None)
+        given = {name: value for name, value in filters.items() if name not in unfiltered}
+        if unfiltered:
+            missing = " or ".join(unfiltered)
+            gathered.notes.append(f"{query.name} has no filter for {missing}: it is about all that the ledger holds.")
+        given |= {TIMEZONE: zone} if takes_timezone(query) else {}
+        if is_audit(query):
+            gathered.judge(query, _rows(ledger, query, given))
+        else:
+            gathered.list(query, _rows(ledger, query, given, _LONGEST_INVENTORY + 1))
+    [last_run] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
+    return Report(
+        aix_version=aix.__version__,
+        ledger=LedgerState(ledger.version, *last_run),
+        pack=pack,
+        filters=_written(ledger, filters, zone),
+        settings=tuple(map(str, settings)),
+        risks=None if risks is None else str(risks),
+        checks=tuple(gathered.checks),
+        findings=tuple(with_places(ledger, sorted(gathered.findings.values(), key=lambda finding: finding.order))),
+        notices=tuple(gathered.notices),
+        inventories=tuple(gathered.inventories),
+        skipped=frozenset(gathered.skipped),
+        notes=tuple(gathered.notes),
+    )
+
+
+class _Gathered:
+    """What the queries have said so far."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+        self.findings: dict[str, Finding] = {}
+        self.notices: list[Notice] = []
+        self.inventories: list[Inventory] = []
+        self.skipped: set[tuple[str, str]] = set()
+        self.notes: list[str] = []
+
+    def judge(self, query: Query, rows: Sequence[Row]) -> None:
+        """Add what an audit query says."""
+        counts: Counter[str] = Counter()
+        reasons: dict[str, str] = {}
+        for row in rows:
+            status = status_of(query, row)
+            counts[status] += 1
+            if status is Status.ALARM:
+                self._add(finding_of(query, row))
+                continue
+            resource, reason = shortened(text_of(row["resource"])), shortened(text_of(row["reason"]))
+            if status is Status.SKIP:
+                self.skipped.add((query.name, resource))
+                reasons.setdefault(_NUMBER.sub("0", reason), reason)
+            elif status is Status.INFO:
+                self.notices.append(Notice(query.name, query.title, resource, reason))
+        worst = next((status for status in _WORST_FIRST if counts[status]), Status.OK)
+        self.checks.append(
+            Check(
+                name=query.name,
+                title=query.title,
+                question=query.question,
+                why=query.why,
+                caveats=query.caveats,
+                status=worst,
+                rows={str(status): counts[status] for status in Status},
+                skipped=tuple(reasons.values())[:_REASONS_SHOWN],
+            )
+        )
+
+    def list(self, query: Query, rows: Sequence[Row]) -> None:
+        """Add what an inventory holds."""
+        columns = tuple(ListingColumn(column.name, column.type) for column in query.columns)
+        shown = [tuple(shortened_value(row[column.name]) for column in columns) for row in rows[:_LONGEST_INVENTORY]]
+        is_whole = len(rows) <= _LONGEST_INVENTORY
+        self.inventories.append(Inventory(query.name, query.title, query.question, columns, shown, is_whole))
+
+    def _add(self, finding: Finding) -> None:
+        before = self.findings.get(finding.id)
+        if before is not None:
+            worst = min(before, finding, key=lambda each: each.severity.rank)
+            finding = msgspec.structs.replace(worst, rows=before.rows + 1)
+        self.findings[finding.id] = finding
+
+
+_WORST_FIRST = (Status.ALARM, Status.INFO, Status.OK, Status.SKIP)
+
+
+def _queries_of(name: str) -> list[Query]:
+    known = packs()
+    found = [pack for pack in known if pack.name == name]
+    if not found:
+        raise UnknownNameError("pack", name, tuple(pack.name for pack in known))
+    queries, problems = read_packs(found)
+    if problems:  # an audit that leaves out a query could pass for one that found nothing
+        raise problems[0]
+    return queries
+
+
+def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: int | None = None) -> list[Row]:
+    try:
+        result = ledger.query(query.name, **parameters)
+        if most is not None:
+            result = result.part(0, most)
+        missing = [column.name for column in query.columns if column.name not in result.columns]
+        if missing:
+            raise QueryFileError(query.path, 1, f"its result lacks {', '.join(missing)}")
+        return [dict(zip(result.columns, row, strict=True)) for row in result]
+    except SqlError as error:
+        raise QueryFileError(query.path, 1, f"DuckDB cannot run it: {error}") from error
+
+
+def _written(ledger: Ledger, filters: Mapping[str, object], zone: str) -> dict[str, str]:
+    """Write down what was asked for, so that a later run can tell whether it asks for the same."""
+    written = {name: str(value) for name, value in filters.items()}
+    if "session" in written:
+        written["session"] = ledger.find_session(written["session"])
+    if written.keys() & {"since", "until"}:
+        written[TIMEZONE] = zone
+    return written

@@ -1,0 +1,124 @@
+"""`aix audit` and the commands below it, each a module of its own that is imported when it runs."""
+
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from aix.auditing.finding import Severity
+from aix.cli.command import Group
+from aix.cli.options import chosen_parameter_options, ledger_option, output_option
+
+COMMANDS = {
+    "propose": "Propose the least settings that would have sufficed for what was used.",
+    "replay": "Run settings over all history: what would they have allowed, asked for, denied?",
+    "explain": "Say which rule decides about a call, and why.",
+    "split": "Split shell commands into the programs that they run.",
+}
+FORMATS = ("table", "json", "markdown", "html", "sarif")
+_SUFFIXES = {".json": "json", ".md": "markdown", ".html": "html", ".sarif": "sarif"}
+_WITH_INVENTORIES = ("json", "markdown", "html")
+_FILTERS = ("project", "since", "until", "origin", "session", "tag", "timezone")
+
+
+class _AuditCommands(Group):
+    """A group whose members are listed by `COMMANDS` and imported by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"aix.cli.audit.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_AuditCommands, invoke_without_command=True)
+@chosen_parameter_options(*_FILTERS)
+@click.option(
+    "--settings",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Hold calls against the rules in FILE instead of those in force. Can be repeated.",
+)
+@click.option(
+    "--risks",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Add the rules on risks in FILE to those that come with AIX; docs/permissions.md says how they are written.",
+)
+@click.option("--pack", default="permission_usage", show_default=True, metavar="NAME", help="The queries to run.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="How to write it. Default: by the suffix of FILE (.json, .md, .html, .sarif), else table.",
+)
+@output_option
+@click.option(
+    "--fail-on",
+    type=click.Choice([str(severity) for severity in Severity]),
+    help="End with exit code 1 when a finding is at least that severe; with --baseline, only when it is new.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Compare with the JSON report of an earlier run: what is new, still open, resolved.",
+)
+@ledger_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    parameters: dict[str, object],
+    settings: tuple[Path, ...],
+    risks: Path | None,
+    pack: str,
+    form: str | None,
+    path: Path | None,
+    fail_on: str | None,
+    baseline: Path | None,
+    ledger: Path,
+) -> bool:
+    """Audit what was allowed, what was done, and what would have sufficed.
+
+    Every query of the pack is run. A finding has a severity, a sentence that says what is wrong, its evidence (session,
+    turn, call, log file and line), and an id that stays the same from run to run, however often the thing happens. A
+    finding that rests on a conclusion says so. What could not be judged is skipped, with the reason. The table shows
+    findings; markdown, html and json also have inventories: what was used, without a judgement.
+
+    With --baseline, findings of the earlier run are known: they are shown and do not fail. A finding is new when the
+    earlier run lacks it or has it less severe. It is resolved when it is gone and this run looked at it; a run with
+    other filters did not, and says so. The exit code is 0 unless --fail-on says otherwise.
+
+    \b
+      aix audit
+      aix audit --project website --since 2026-11-01
+      aix audit -o audit.html
+      aix audit --format json -o known.json
+      aix audit --baseline known.json --fail-on medium
+      aix audit --format sarif -o audit.sarif
+    """
+    if ctx.invoked_subcommand is not None:
+        given = [
+            name for name in ctx.params if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        ]
+        if given:
+            raise click.UsageError(f"Options of the audit do not go before a command such as {ctx.invoked_subcommand}.")
+        return False
+    from aix.cli.audit.report import make_report, write_report
+    from aix.config import load_config
+    from aix.library.values import TIMEZONE, find_zone
+
+    zone = find_zone(parameters.get(TIMEZONE, load_config(ctx.obj).timezone.key))
+    chosen = form or (_SUFFIXES.get(path.suffix.lower(), "table") if path else "table")
+    listed = chosen in _WITH_INVENTORIES
+    report = make_report(ledger, pack, parameters, settings, risks, baseline, zone, with_inventories=listed)
+    write_report(report, chosen, path, zone)
+    return fail_on is not None and report.reaches(Severity(fail_on))

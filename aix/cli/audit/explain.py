@@ -1,0 +1,149 @@
+"""`aix audit explain`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.command import Command
+from aix.cli.options import ledger_option, output_option
+from aix.cli.stdout import emit_lines
+from aix.formats.people import one_line
+from aix.formats.text import escape_unsafe, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aix.permissions import Judge, Rule, Verdict
+
+_LINE_CHARACTERS = 1000
+
+
+@click.command(cls=Command)
+@click.argument("call", required=False)
+@click.option(
+    "--settings",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A settings file whose rules hold. Can be repeated: all of them hold together.",
+)
+@click.option("--settings-dir", metavar="FOLDER", help="Folder that paths in the rules start from. Default: by FILE.")
+@click.option("--home", metavar="FOLDER", help="Home folder that ~ stands for. Default: the one that --cwd lies in.")
+@click.option("--tool", metavar="NAME", help="Name of the tool that is called.")
+@click.option("--input", "given", metavar="JSON", help="Parameters of the call, as a JSON object.")
+@click.option("--cwd", metavar="FOLDER", help="Folder that the call is made in. Default: the present one.")
+@click.option("--origin", metavar="NAME", help="Whose rules FILE holds. Default: by what it looks like.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), help="How to write it. Default: text.")
+@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@output_option
+@ledger_option
+def command(
+    call: str | None,
+    settings: tuple[Path, ...],
+    settings_dir: str | None,
+    home: str | None,
+    tool: str | None,
+    given: str | None,
+    cwd: str | None,
+    origin: str | None,
+    form: str | None,
+    as_json: bool,  # noqa: FBT001 - click's
+    path: Path | None,
+    ledger: Path,
+) -> None:
+    """Say which rule decides about a call, and why.
+
+    CALL is a call of the ledger, by its id or the beginning of it: what it touched, its risks, what became of it, and
+    what the rules that imports found, or those of --settings, decide about it.
+
+    Without CALL, the call need not have happened: its tool, its parameters and its folder are given here, and the rules
+    are those of the settings files. The answer is what the rules decide by the documentation of their tool: allow, ask,
+    deny, or none where its mode and what it does by itself decide. A call of several commands is allowed only when
+    rules allow every one of them; all these rules are named.
+
+    json is one object: decision, rule, rules, kind, scope, file, reason, matching (all rules that match the call or a
+    part of it, whether they decide or not).
+
+    \b
+      aix audit explain toolu_01AbC
+      aix audit explain toolu_01AbC --settings proposed.json
+      aix audit explain --settings settings.json --cwd "$PWD" --tool Bash --input '{"command": "git push"}'
+      aix audit explain --settings a.json --settings b.json --tool Read --input '{"file_path": ".env"}' --json
+    """
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} contradict each other.")
+    is_json = as_json or form == "json"
+    if call is not None:
+        if any(each is not None for each in (settings_dir, home, tool, given, cwd, origin)):
+            raise click.UsageError("Of a call of the ledger all is known: give nothing but --settings with it.")
+        from aix.auditing.explanation import explain, explanation_lines
+        from aix.reading.ledger import open_ledger
+
+        with open_ledger(ledger) as opened, opened.under(*settings) as ruled:
+            explained = explain(ruled, call)
+        emit_lines([to_json(explained)] if is_json else explanation_lines(explained), path)
+        return
+    if not settings:
+        raise click.UsageError("Name a call of the ledger, or rules with --settings FILE.")
+    if tool is None or given is None:
+        raise click.UsageError("Describe the call with --tool NAME and --input JSON.")
+    parameters = _parameters(given)
+    from aix.permissions import Call
+
+    judge = _judge(settings, settings_dir, home, origin)
+    asked = Call(tool, parameters, str(Path.cwd()) if cwd is None else cwd)
+    verdict = judge.judge(asked)
+    if is_json:
+        emit_lines([to_json(_as_object(verdict, judge.matching(asked)))], path)
+    else:
+        emit_lines(_lines(verdict), path)
+
+
+def _parameters(text: str) -> dict[str, object]:
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"--input is no JSON: {error}.") from error
+    if not isinstance(given, dict):
+        raise click.UsageError("--input is no JSON object with the parameters of the call.")
+    return given
+
+
+def _judge(settings: tuple[Path, ...], folder: str | None, home: str | None, origin: str | None) -> "Judge":
+    from aix.permissions.registry import dialects
+    from aix.permissions.settings_files import read_rule_files
+
+    book = read_rule_files(settings, folder=folder, home=home, origin=origin)
+    if len(book.rules) > 1:
+        raise click.UsageError(f"The files are those of several tools ({', '.join(book.rules)}): name one by --origin.")
+    [(name, rules)] = book.rules.items()
+    return dialects()[name].judge(rules, home)
+
+
+def _as_object(verdict: "Verdict", matching: "Sequence[Rule]") -> dict[str, object]:
+    rule = verdict.rule
+    return {
+        "decision": str(verdict.decision),
+        "rule": rule and rule.text,
+        "rules": [each.text for each in verdict.rules],
+        "kind": rule and rule.kind,
+        "scope": rule and rule.scope,
+        "file": rule and rule.file,
+        "reason": verdict.reason,
+        "matching": [{"kind": each.kind, "rule": each.text, "file": each.file} for each in matching],
+    }
+
+
+def _lines(verdict: "Verdict") -> list[str]:
+    lines = [f"{verdict.decision}: {_shown(verdict.reason)}"]
+    return lines + [f"  {_named(rule)}" for rule in verdict.rules]
+
+
+def _named(rule: "Rule") -> str:
+    return _shown(f"{rule.kind} {rule.text} ({rule.scope}, {rule.file or 'command line'})")
+
+
+def _shown(text: str) -> str:
+    return escape_unsafe(one_line(text, _LINE_CHARACTERS))

@@ -1,0 +1,49 @@
+"""The report of `aix audit`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from aix.auditing.baseline import compare
+from aix.auditing.html import html_lines
+from aix.auditing.json_form import json_lines
+from aix.auditing.markdown import markdown_lines
+from aix.auditing.report import Report
+from aix.auditing.run import audit, open_for_audit
+from aix.auditing.sarif import sarif_lines
+from aix.auditing.text import paragraphs
+from aix.cli.stdout import emit_lines, emit_paragraphs
+from aix.library.values import TIMEZONE
+
+
+def make_report(
+    ledger: Path,
+    pack: str,
+    parameters: Mapping[str, object],
+    settings: tuple[Path, ...],
+    risks: Path | None,
+    baseline: Path | None,
+    zone: ZoneInfo,
+    *,
+    with_inventories: bool = True,
+) -> Report:
+    """Audit a ledger, and compare with an earlier report where there is one."""
+    filters = {name: value for name, value in parameters.items() if name != TIMEZONE}
+    with open_for_audit(ledger, settings, risks) as opened:
+        report = audit(opened, pack, filters, zone.key, settings, risks, with_inventories=with_inventories)
+    return report if baseline is None else compare(report, baseline)
+
+
+def write_report(report: Report, form: str, path: Path | None, zone: ZoneInfo) -> None:
+    """Write a report to the file, or to stdout when there is none."""
+    match form:
+        case "json":
+            emit_lines(json_lines(report), path)
+        case "markdown":
+            emit_lines(markdown_lines(report, zone), path)
+        case "html":
+            emit_lines(html_lines(report, zone), path)
+        case "sarif":
+            emit_lines(sarif_lines(report), path)
+        case _:
+            emit_paragraphs(paragraphs(report), path)
