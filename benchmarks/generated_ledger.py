@@ -9,6 +9,7 @@ would find the families they belong to are empty.
 """
 
 import argparse
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -47,6 +48,16 @@ _TEXTS = {
     "compactions": ("summary", "metadata_json"),
     "message_codeblocks": ("content",),
 }
+_RULES = {
+    "allow": [
+        *("Bash(git diff:*)", "Bash(git *)", "Bash(pytest *)", "Bash(npm run test *)", "Bash(ls *)", "Bash(tail *)"),
+        *("Edit(/src/**)", "Read(/src/**)", "Read(//var/log/**)", "WebSearch", "mcp__tracker", "mcp__ide__*"),
+        *(f"Bash(tool-{number} *)" for number in range(30)),
+    ],
+    "ask": ["Bash(git push *)", "Bash(docker *)"],
+    "deny": ["Bash(rm -rf *)", "Read(.env)", "WebFetch(domain:never.example)", "Bash(go *)"],
+}
+"""As many as a user has after some months."""
 _BRANCHES = "['main', 'main', 'main', 'fix/timeouts', 'feature/export', 'release', 'try/cache']"
 _VARIED = (
     f"update requests set git_branch = {_BRANCHES}[1 + cast(hash(turn_id) % 7 as int)] where git_branch is not null",
@@ -97,6 +108,7 @@ def _make_pattern(pattern: duckdb.DuckDBPyConnection, folder: Path, megabytes: f
     """Import generated logs, take the rows into the database, and return how many bytes their files have."""
     logs, ledger = folder / "logs", folder / "ledger"
     write_logs(logs, megabytes, largest_context=_LARGEST_CONTEXT)
+    (logs / "managed-settings.json").write_text(json.dumps({"permissions": _RULES}), "utf-8")
     aix.import_histories([logs], ledger)
     manifest = read_latest(ledger)
     pattern.execute("create schema imported; set schema = 'imported'")

@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from aix.ids import h63, ulid
+from benchmarks.audit import print_audit
 from benchmarks.change_cost import print_change_cost
 from benchmarks.first_import import print_first_import
 from benchmarks.queries import print_queries
@@ -30,6 +31,7 @@ def main() -> None:
     print_unchanged_sources()
     print_change_cost()
     print_queries()
+    print_audit()
     print_first_import()
 
 

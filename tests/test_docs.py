@@ -46,13 +46,13 @@ def all_commands() -> dict[str, click.Command]:
     """Every command, and every command of a command, by how it is called."""
     with click.Context(root_command) as context:
         commands = {f"aix {name}": root_command.get_command(context, name) for name in COMMANDS}
-    inner = {
-        f"{path} {name}": subcommand
-        for path, command in commands.items()
-        if isinstance(command, click.Group)
-        for name, subcommand in command.commands.items()
-    }
-    return {"aix": root_command, **{path: command for path, command in commands.items() if command}, **inner}
+        inner = {
+            f"{path} {name}": command.get_command(context, name)
+            for path, command in commands.items()
+            if isinstance(command, click.Group)
+            for name in command.list_commands(context)
+        }
+    return {"aix": root_command, **{path: command for path, command in (commands | inner).items() if command}}
 
 
 def test_generated_pages_are_current() -> None:

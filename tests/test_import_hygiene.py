@@ -9,7 +9,7 @@ import pytest
 from aix.importing.run import Settings, import_histories
 from tests.session_log.logs import entry, write_log
 
-HEAVY = {"duckdb", "polars", "pyarrow"}
+HEAVY = {"duckdb", "polars", "pyarrow", "tree_sitter"}
 RUN_MAIN = "from aix.cli import main\ntry: main()\nexcept SystemExit: pass"
 SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
 
@@ -33,6 +33,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["status", "--help"],
                 ["compactions", "--help"],
                 ["context", "--help"],
+                ["audit", "--help"],
                 ["tag", "add", "--help"],
                 ["problems", "--help"],
                 ["sql", "--help"],
@@ -45,6 +46,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["vacuum", "--help"],
                 ["version"],
                 ["schema"],
+                ["audit", "split", "--help"],
                 ["config", "--json"],
             )
         ),

@@ -1,0 +1,194 @@
+"""`aix audit propose`, `replay` and `explain` on the ledger of the fixtures."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import aix
+from aix.auditing.uses import observed_calls, uses_of
+from aix.errors import AmbiguousNameError, UnknownNameError, UsageError
+from aix.permissions.contract import Call, Decision
+from aix.permissions.proposal import Use, propose
+from aix.permissions.registry import dialects
+from tests.command_line import run_here
+from tests.permissions.by_hand import FIXTURES
+
+Answer = Callable[..., Any]
+PROJECTS = ("press", "loom", "mill", "drift")
+RISKS = {
+    "destructive", "privilege", "remote_code", "credential_read", "network", "force_push", "package_install",
+    "package_publish", "write_outside_workspace", "container_privileged", "history_rewriting", "mcp_write",
+}  # fmt: skip
+
+
+@pytest.fixture
+def audit(permission_ledger: Path, tmp_path: Path) -> Answer:
+    """Run a command of the audit, and return the JSON that it wrote."""
+
+    def run(*arguments: str) -> Any:  # noqa: ANN401 - JSON
+        out = tmp_path / "out.json"
+        run_here("audit", *arguments, "--ledger", str(permission_ledger), "-o", str(out))
+        return json.loads(out.read_text("utf-8"))
+
+    return run
+
+
+def write_settings(folder: Path, **rules: list[str]) -> str:
+    path = folder / "settings.json"
+    path.write_text(json.dumps({"permissions": rules}), "utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+@pytest.mark.parametrize("cover", ["60%", "100%"])
+def test_a_proposal_replayed_covers_what_it_says_and_allows_nothing_refused(
+    audit: Answer, tmp_path: Path, project: str, cover: str
+) -> None:
+    chosen = ("--project", project, "--origin", "claude-code")
+    proposed = audit("propose", *chosen, "--cover", cover, "--json")
+    settings = tmp_path / "proposed.json"
+    settings.write_text(json.dumps(proposed["settings"]), "utf-8")
+    replayed = audit("replay", str(settings), *chosen, "--calls", "--json")
+    needing = [call for call in replayed if call["happened"] in ("ran", "failed") and not call["by_itself"]]
+    allowed = [call for call in needing if call["would"] == "allow"]
+    assert (proposed["calls"], proposed["allowed"]) == (len(needing), len(allowed))
+    assert proposed["coverage"] == (len(allowed) / len(needing) if needing else 1)
+    risky = [call["target"] for call in replayed if call["would"] == "allow" and set(call["risks"] or ()) - {"network"}]
+    assert not risky
+
+
+def test_a_smaller_share_needs_fewer_rules(audit: Answer) -> None:
+    chosen = ("--project", "press", "--origin", "claude-code", "--json")
+    few, all_of_them = audit("propose", *chosen, "--cover", "50%"), audit("propose", *chosen)
+    assert few["coverage"] >= 0.5
+    assert len(few["settings"]["permissions"]["allow"]) < len(all_of_them["settings"]["permissions"]["allow"])
+
+
+def test_a_server_with_a_refused_tool_is_allowed_tool_by_tool(audit: Answer) -> None:
+    chosen = ("--project", "press", "--origin", "claude-code", "--json")
+    rules = audit("propose", *chosen)["settings"]["permissions"]["allow"]
+    assert "mcp__tracker__list_issues" in rules
+    assert "mcp__tracker" not in rules
+    assert "mcp__tracker" in audit("propose", *chosen, "--allow-risk", "mcp_write")["settings"]["permissions"]["allow"]
+
+
+def test_what_one_person_needs_is_proposed_in_the_words_of_the_tool(audit: Answer) -> None:
+    proposed = audit("propose", "--origin", "cursor", "--json")
+    assert proposed["coverage"] == 1
+    assert "Shell(make)" in proposed["settings"]["permissions"]["allow"]
+
+
+def test_where_all_is_refused_nothing_counts_as_allowed() -> None:
+    for dialect in dialects().values():
+        refused = Use(Call("shell", {"command": "rm -rf /"}, "/srv"), count=3, is_refused=True)
+        proposal = propose(dialect, [refused], 1.0)
+        assert (proposal.rules, proposal.calls, proposal.allowed) == ((), 3, 0)
+
+
+def test_settings_without_rules_decide_about_no_call(audit: Answer, tmp_path: Path) -> None:
+    counted = audit("replay", write_settings(tmp_path, allow=[]), "--json")
+    everything = audit("replay", write_settings(tmp_path, allow=["Bash(npm *)"]), "--json")
+    assert {row["would"] for row in counted} == {"none"}
+    assert sum(row["calls"] for row in counted) == sum(row["calls"] for row in everything) > 0
+
+
+def test_a_proposal_is_about_one_tool(audit: Answer) -> None:
+    with pytest.raises(UsageError, match="claude-code and cursor"):
+        audit("propose")
+
+
+@pytest.mark.parametrize("share", ["0", "101%", "most", "-1"])
+def test_a_share_that_cannot_be_is_refused(audit: Answer, share: str) -> None:
+    with pytest.raises(click.BadParameter):
+        audit("propose", "--cover", share)
+
+
+def test_replayed_settings_of_ones_own_predict_every_denial_by_rule(
+    audit: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    denied: dict[str, list[str]] = {}
+    for project in ("press", "loom", "mill"):
+        files = sorted((FIXTURES / "machine").rglob(f"*/{project}/.claude/settings*.json"))
+        calls = audit("replay", *map(str, files), "--project", project, "--calls", "--json")
+        logged = [call for call in calls if call["happened"] == "denied_rule"]
+        denied[project] = [call["would"] for call in logged]
+        assert set(denied[project]) <= {"deny", "ask"}
+    counts = {project: len(decisions) for project, decisions in denied.items()}
+    with capsys.disabled():
+        print(f"\ndenials by rule that were predicted: {sum(counts.values())} of {sum(counts.values())} {counts}")
+    assert counts == {"press": 5, "loom": 3, "mill": 3}
+
+
+def test_replay_counts_what_would_have_been_against_what_was(audit: Answer, tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, deny=["Bash(rm *)"], allow=["Bash(npm *)"])
+    counted = audit("replay", settings, "--project", "press", "--origin", "claude-code", "--json")
+    by_place = {(row["would"], row["happened"]): (row["calls"], row["agrees"]) for row in counted}
+    assert by_place["deny", "denied_rule"] == (4, True)
+    assert by_place["allow", "ran"][1] is True
+    assert by_place["none", "ran"][1] is None
+    listed = audit("replay", settings, "--project", "press", "--origin", "claude-code", "--calls", "--json")
+    assert len(listed) == sum(row["calls"] for row in counted)
+
+
+def test_disagreements_are_calls_that_rules_would_have_changed(audit: Answer, tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, deny=["Bash(git *)"], allow=["Bash(rm *)"])
+    listed = audit("replay", settings, "--project", "press", "--disagreements", "--json")
+    assert {(row["would"], row["happened"]) for row in listed} == {("deny", "ran"), ("allow", "denied_rule")}
+
+
+def test_explaining_a_call_names_its_targets_risks_and_the_rule(audit: Answer) -> None:
+    explained = audit("explain", "toolu_denied-by-rule_05", "--json")
+    assert explained["outcome"] == "denied_rule"
+    assert explained["evidence_basis"] == "text"
+    assert [target["command"] for target in explained["targets"] if target["kind"] == "command"] == [
+        "git status",
+        "rm -r cache",
+    ]
+    assert (explained["verdict"]["decision"], explained["verdict"]["rule"]) == ("deny", "Bash(rm *)")
+    assert {rule["rule"] for rule in explained["matching"] if rule["is_deciding"]} == {"Bash(rm *)"}
+
+
+def test_explaining_a_call_under_other_rules(audit: Answer, tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, allow=["Bash(git status)", "Bash(rm *)"])
+    explained = audit("explain", "toolu_denied-by-rule_05", "--settings", settings, "--json")
+    assert explained["verdict"]["decision"] == "allow"
+
+
+def test_a_call_is_found_by_the_beginning_of_its_id(audit: Answer) -> None:
+    with pytest.raises(AmbiguousNameError, match="toolu_denied-by-rule_0"):
+        audit("explain", "toolu_denied-by-rule_0", "--json")
+    with pytest.raises(UnknownNameError):
+        audit("explain", "toolu_nobody", "--json")
+
+
+def test_people_read_an_explanation_without_control_characters(
+    permission_ledger: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    with aix.open(permission_ledger) as opened:
+        calls = [call for (call,) in opened.sql("select id from tool_calls where id like 'toolu_hostile%'").rows()]
+    assert calls
+    for call in calls:
+        run_here("audit", "explain", str(call), "--ledger", str(permission_ledger))
+    shown = capsysbinary.readouterr().out.decode()
+    assert not {character for character in shown if character != "\n" and not character.isprintable()}
+
+
+def test_every_risk_that_is_refused_by_default_stays_refused(permission_ledger: Path) -> None:
+    dialect = dialects()["claude-code"]
+    with aix.open(permission_ledger) as opened:
+        calls = observed_calls(opened, {"origin": "claude-code"})
+    assert {risk for call in calls for risk in call.risks} == RISKS
+    uses = uses_of(calls, dialect, RISKS)
+    proposal = propose(dialect, uses, 1.0)
+    judge = dialect.judge(
+        [rule for text in proposal.rules for rule in dialect.read_settings("/s.json", _allowing(text), "")]
+    )
+    assert not [use for use in uses if use.is_refused and judge.judge(use.call).decision is Decision.ALLOW]
+
+
+def _allowing(rule: str) -> bytes:
+    return json.dumps({"permissions": {"allow": [rule]}}).encode()
