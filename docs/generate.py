@@ -228,8 +228,11 @@ def _command_section(path: str, command: click.Command) -> Iterator[str]:
     if options:
         yield from _markdown_table(("option", "meaning"), (_option_cells(option) for option in options))
     if isinstance(command, click.Group) and command is not root_command:
-        for name, member in command.commands.items():
-            yield from _command_section(f"{path} {name}", member)
+        with click.Context(command, info_name=path) as context:
+            for name in command.list_commands(context):
+                member = command.get_command(context, name)
+                assert member is not None
+                yield from _command_section(f"{path} {name}", member)
 
 
 def _help_lines(text: str) -> Iterator[str]:

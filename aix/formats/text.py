@@ -44,12 +44,22 @@ def to_json(value: object) -> str:
             return json.dumps(value) if isfinite(value) else f'"{json.dumps(value)}"'
         case Decimal():
             return format(value, "f") if value.is_finite() else f'"{value}"'
+        case dict() | list() | tuple() if (plain := _plain_json(value)) is not None:
+            return plain
         case dict():
             return "{" + ",".join(f"{to_json(str(name))}:{to_json(inner)}" for name, inner in value.items()) + "}"
         case list() | tuple():
             return "[" + ",".join(map(to_json, value)) + "]"
         case _:
             return to_json(to_text(value))
+
+
+def _plain_json(value: object) -> str | None:
+    """Write what JSON holds as it is, many times faster than piece by piece; None for anything else."""
+    try:
+        return escape_unsafe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    except (TypeError, ValueError):
+        return None
 
 
 def to_text(value: object) -> str:
