@@ -15,7 +15,7 @@ from pathspec import GitIgnoreSpec
 from aix.permissions import Call, Decision, Rule
 from aix_importers.claude_code.permissions import ClaudeCodeRules
 from aix_importers.claude_code.permissions.paths import UnusablePatternError, compile_path
-from aix_importers.claude_code.permissions.texts import compile_pattern
+from aix_importers.claude_code.permissions.texts import PatternIndex, compile_pattern
 
 DIALECT = ClaudeCodeRules()
 CASES = [
@@ -318,3 +318,14 @@ def test_what_is_no_rule_is_reported() -> None:
 def test_a_call_can_be_made_of_its_target(tool: str, name: str) -> None:
     assert DIALECT.input_of(tool, "x") == {name: "x"}
     assert DIALECT.input_of("mcp__a__b", "a") == {}
+
+
+def test_an_index_of_patterns_finds_what_each_of_them_fits() -> None:
+    patterns = [
+        compile_pattern(text)
+        for text in ("git", "git push", "git push *", "git*", "* push", "*", "g* push", "git:*", "git push", "* a *")
+    ]
+    index = PatternIndex(enumerate(patterns))
+    for text in ("git", "git push", "git push x", "gitk", "got push", "push", "x a b", "", " ", "git push "):
+        found = {number for number, _ in index.matching(text)}
+        assert found == {number for number, pattern in enumerate(patterns) if pattern.matches(text)}, text

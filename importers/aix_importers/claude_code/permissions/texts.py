@@ -86,16 +86,19 @@ def compile_pattern(text: str) -> TextPattern:
 
 
 class PatternIndex:
-    """Patterns with their numbers, found by the first or the last word of a text where they name it whole."""
+    """Patterns with their numbers, found by the text, or by its first or last word, where they name it whole."""
 
     def __init__(self, patterns: Iterable[tuple[int, TextPattern]]) -> None:
+        self._by_text: dict[str, list[tuple[int, TextPattern]]] = {}
         self._by_first: dict[str, list[tuple[int, TextPattern]]] = {}
         self._by_last: dict[str, list[tuple[int, TextPattern]]] = {}
         self._open: list[tuple[int, TextPattern]] = []
         for number, pattern in patterns:
             first, ends, _ = pattern.blocks[0].partition(" ")
             _, begins, last = pattern.blocks[-1].rpartition(" ")
-            if ends or pattern.is_prefix or pattern.is_exact:
+            if pattern.is_exact:
+                self._by_text.setdefault(pattern.blocks[0], []).append((number, pattern))
+            elif ends or pattern.is_prefix:
                 self._by_first.setdefault(first, []).append((number, pattern))
             elif begins:
                 self._by_last.setdefault(last, []).append((number, pattern))
@@ -107,4 +110,4 @@ class PatternIndex:
         candidates: Sequence[tuple[int, TextPattern]] = self._by_first.get(text.partition(" ")[0], ())
         if self._by_last or self._open:
             candidates = (*candidates, *self._by_last.get(text.rpartition(" ")[2], ()), *self._open)
-        return [entry for entry in candidates if entry[1].matches(text)]
+        return [*self._by_text.get(text, ()), *(entry for entry in candidates if entry[1].matches(text))]
