@@ -15,10 +15,13 @@ _MOST_NAMED = 10
 _NAMED = "select id from tool_calls where starts_with(id, $name) order by id = $name desc, id limit $most"
 _NEAR = "select id from tool_calls order by started_at desc limit $most"
 _CALL = """
-select any_value(called_at) as called_at, any_value(session_label) as session, any_value(turn_id) as turn,
-  any_value(tool_name) as tool, any_value(class) as class, any_value(cwd) as cwd, any_value(mode) as mode,
-  any_value(outcome) as outcome, any_value(evidence) as evidence, any_value(evidence_basis) as evidence_basis
-from call_targets where call_id = $call
+select any_value(coalesce(t.called_at, k.started_at)) as called_at, any_value(t.session_label) as session,
+  any_value(k.turn_id) as turn, any_value(k.tool_name) as tool, any_value(t.class) as class, any_value(t.cwd) as cwd,
+  any_value(t.mode) as mode, any_value(t.outcome) as outcome, any_value(t.evidence) as evidence,
+  any_value(t.evidence_basis) as evidence_basis
+from tool_calls k
+left join call_targets t on t.call_id = k.id
+where k.id = $call
 """
 _TARGETS = """
 select t.number, t.kind, t.access, t.target, t.command, t.wrappers, t.is_outside,
@@ -55,10 +58,10 @@ def explanation_lines(explained: Mapping[str, object]) -> Iterator[str]:
 
 
 def _lines(explained: Mapping[str, object]) -> Iterator[str]:
-    yield f"call {explained['call']} of {explained['tool']} in {explained['session']}"
+    yield f"call {explained['call']} of {explained['tool']} in {explained['session'] or 'an unknown session'}"
     yield f"  in {explained['cwd'] or 'an unknown folder'}, mode {explained['mode'] or 'not known'}"
     shown = f" ({explained['evidence_basis']}: {explained['evidence']})" if explained["evidence"] else ""
-    yield f"  outcome: {explained['outcome']}{shown}"
+    yield f"  outcome: {explained['outcome'] or 'not known'}{shown}"
     for target in _listed(explained["targets"]):
         wrapped = f" through {target['wrappers']}" if target["wrappers"] else ""
         outside = ", outside the workspace" if target["is_outside"] else ""

@@ -16,6 +16,7 @@ from aix.permissions.proposal import Use, propose
 from aix.permissions.registry import dialects
 from tests.command_line import run_here
 from tests.permissions.by_hand import FIXTURES
+from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
 Answer = Callable[..., Any]
 PROJECTS = ("press", "loom", "mill", "drift")
@@ -156,6 +157,18 @@ def test_explaining_a_call_under_other_rules(audit: Answer, tmp_path: Path) -> N
     settings = write_settings(tmp_path, allow=["Bash(git status)", "Bash(rm *)"])
     explained = audit("explain", "toolu_denied-by-rule_05", "--settings", settings, "--json")
     assert explained["verdict"]["decision"] == "allow"
+
+
+def test_a_call_of_whose_permission_nothing_is_known_is_explained(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    rows = {name: rows for name, rows in SAMPLE_ROWS.items() if name != "permission_decisions"}
+    write_ledger(tmp_path / "ledger", rows)
+    run_here("audit", "explain", "call_1", "--ledger", str(tmp_path / "ledger"))
+    shown = capsysbinary.readouterr().out.decode()
+    assert shown.startswith("call call_1 of Edit in an unknown session\n")
+    assert "outcome: not known" in shown
+    assert "None" not in shown
 
 
 def test_a_call_is_found_by_the_beginning_of_its_id(audit: Answer) -> None:
