@@ -1,6 +1,5 @@
 """The rules that say which calls are risky, read from a file that people can read too: `risks.toml` and one's own."""
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +12,7 @@ from typing import NoReturn
 
 from aix.errors import RiskFileError
 from aix.permissions.globs import PathPatterns, compile_sequences, compile_words
+from aix.permissions.risk_file import RISK_FILE
 
 SEVERITIES = ("high", "medium", "low")
 _BASES = ("exact", "inferred")
@@ -293,7 +293,7 @@ def read_own(path: Path) -> bytes:
 @lru_cache(maxsize=1)
 def bundled_content() -> bytes:
     """Return the content of the rules that come with AIX."""
-    return Path(__file__).with_name("risks.toml").read_bytes()
+    return RISK_FILE.read_bytes()
 
 
 @lru_cache(maxsize=1)
@@ -310,11 +310,3 @@ def joined_rules(own: RuleFile | None) -> tuple[RiskRule, ...]:
     replaced = {rule.id: rule for rule in own.rules}
     kept = [replaced.pop(rule.id, rule) for rule in bundled.rules if rule.id not in own.without]
     return (*(rule for rule in own.rules if rule.id in replaced), *kept)
-
-
-def digest_of(edition: int, own: bytes | None) -> str:
-    """Return what tells the rules in force from others."""
-    digest = hashlib.sha256(str(edition).encode())
-    for content in (bundled_content(), b"" if own is None else own):
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()

@@ -10,7 +10,6 @@ from aix.permissions.operands import plain_name
 from aix.permissions.risk_rules import (
     RiskRule,
     bundled_rules,
-    digest_of,
     joined_rules,
     parse_rules,
     read_own,
@@ -18,9 +17,6 @@ from aix.permissions.risk_rules import (
 )
 from aix.permissions.targets import CUT, Part
 from aix.shell import Script
-
-VERSION = 1
-"""Goes up whenever the same rules give another answer."""
 
 _MOST_KEPT_PATHS = 65536
 
@@ -40,12 +36,10 @@ class Risk(NamedTuple):
 class Risks:
     """The rules in force, ready to be held against calls."""
 
-    def __init__(self, rules: Sequence[RiskRule], names: dict[str, str], digest: str) -> None:
+    def __init__(self, rules: Sequence[RiskRule], names: dict[str, str]) -> None:
         self.rules = tuple(rules)
         self.names = names
         """The risks, each with what it means."""
-        self.digest = digest
-        """Tells these rules from others."""
         self._of_commands = tuple(rule for rule in rules if rule.kind == "command")
         self._of_paths = {
             access: tuple(rule for rule in rules if rule.kind == "path" and rule.access in {None, access})
@@ -144,11 +138,10 @@ def load_risks(own: Path | None = None) -> Risks:
     """
     if own is None:
         return _bundled_risks()
-    content = read_own(own)
-    added = parse_rules(content, str(own), bundled_rules())
-    return Risks(joined_rules(added), dict(added.risks), digest_of(VERSION, content))
+    added = parse_rules(read_own(own), str(own), bundled_rules())
+    return Risks(joined_rules(added), dict(added.risks))
 
 
 @lru_cache(maxsize=1)
 def _bundled_risks() -> Risks:
-    return Risks(joined_rules(None), dict(bundled_rules().risks), digest_of(VERSION, None))
+    return Risks(joined_rules(None), dict(bundled_rules().risks))
