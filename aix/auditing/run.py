@@ -26,9 +26,11 @@ _NUMBER = re.compile(r"\d+")
 _LAST_RUN = "select id, started_at from import_runs order by started_at desc, id limit 1"
 
 
-def open_for_audit(ledger: Path, settings: Sequence[Path], risks: Path | None = None) -> Ledger:
+def open_for_audit(
+    ledger: Path, settings: Sequence[Path], risks: Path | None = None, origin: str | None = None
+) -> Ledger:
     """Open a ledger, its calls held against the rules of these settings files instead of those in force."""
-    return open_ledger(ledger).under(*settings, risks=risks)
+    return open_ledger(ledger).under(*settings, risks=risks, origin=origin)
 
 
 def audit(

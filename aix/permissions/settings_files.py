@@ -32,12 +32,12 @@ def read_rule_files(
     return book
 
 
-def read_rules_for_all(paths: Iterable[Path]) -> RuleBook:
+def read_rules_for_all(paths: Iterable[Path], origin: str | None = None) -> RuleBook:
     """Return the rules of settings files as if they were given on the command line: they hold for every call.
 
     Paths in the rules start from where each call was made.
     """
-    book = read_rule_files(paths, folder="")
+    book = read_rule_files(paths, folder="", origin=origin)
     for name, rules in book.rules.items():
         given = (replace(rule, scope="command_line") if rule.scope in _HELD_TO_A_PLACE else rule for rule in rules)
         book.rules[name] = in_order(given)

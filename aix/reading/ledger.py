@@ -78,11 +78,11 @@ class Ledger:
             raise UnknownVersionError(version, known)
         return Ledger(self.path, read_manifest(manifest_path(self.path, version)))
 
-    def under(self, *settings: Path | str, risks: Path | str | None = None) -> "Ledger":
+    def under(self, *settings: Path | str, risks: Path | str | None = None, origin: str | None = None) -> "Ledger":
         """Return the same version with the permission rules of these files in place of those that imports found.
 
-        All that is asked about rules is then asked about these, in every project. A file of risks adds to those that
-        AIX knows.
+        All that is asked about rules is then asked about these, in every project. Each file is of the given origin,
+        else of the one that it looks like. A file of risks adds to those that AIX knows.
 
         >>> settings = folder.with_name("settings.json")
         >>> _ = settings.write_text('{"permissions": {"deny": ["Bash(rm *)"]}}')
@@ -93,7 +93,7 @@ class Ledger:
         from aix.permissions.risks import load_risks
         from aix.permissions.settings_files import read_rules_for_all
 
-        rules = read_rules_for_all(map(Path, settings)) if settings else self._rules
+        rules = read_rules_for_all(map(Path, settings), origin) if settings else self._rules
         return Ledger(self.path, self.manifest, rules, load_risks(Path(risks)) if risks else self._risks)
 
     def sql(self, query: str, parameters: "Parameters | None" = None) -> "Result":

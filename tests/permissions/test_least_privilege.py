@@ -97,6 +97,14 @@ def test_settings_without_rules_decide_about_no_call(audit: Answer, tmp_path: Pa
     assert sum(row["calls"] for row in counted) == sum(row["calls"] for row in everything) > 0
 
 
+def test_a_proposal_in_a_file_of_any_name_is_replayed_as_that_of_the_origin(audit: Answer, tmp_path: Path) -> None:
+    proposed = audit("propose", "--origin", "cursor", "--json")
+    settings = tmp_path / "any_name.json"
+    settings.write_text(json.dumps(proposed["settings"]), "utf-8")
+    replayed = audit("replay", str(settings), "--origin", "cursor", "--calls", "--json")
+    assert sum(call["would"] == "allow" for call in replayed) >= proposed["allowed"] > 0
+
+
 def test_a_proposal_is_about_one_tool(audit: Answer) -> None:
     with pytest.raises(UsageError, match="claude-code and cursor"):
         audit("propose")

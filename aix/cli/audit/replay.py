@@ -47,9 +47,10 @@ def command(
     """Run settings over all history: what would they have allowed, asked for, denied?
 
     SETTINGS are one file or several, which hold together; the rules that imports found play no part. Paths that start
-    with / in a rule start from the folder that each call was made in. `would` is what the rules decide, `none` where
-    the tool would have decided by its mode; `happened` is what the log shows. They disagree where a call ran that the
-    rules deny, or was denied that they allow; where the rules ask, any outcome agrees.
+    with / in a rule start from the folder that each call was made in. A file is of the tool that it looks like, or of
+    --origin. `would` is what the rules decide, `none` where the tool would have decided by its mode; `happened` is what
+    the log shows. They disagree where a call ran that the rules deny, or was denied that they allow; where the rules
+    ask, any outcome agrees.
 
     \b
       aix audit replay settings.json --project website
@@ -59,7 +60,9 @@ def command(
     from aix.auditing.uses import PASSED, observed_calls
     from aix.reading.ledger import open_ledger
 
-    with open_ledger(ledger) as opened, opened.under(*settings) as ruled:
+    origin = parameters.get("origin")
+    named = None if origin is None else str(origin)
+    with open_ledger(ledger) as opened, opened.under(*settings, origin=named) as ruled:
         calls = [call for call in observed_calls(ruled, parameters) if call.decision is not None]
     needing = [call for call in calls if call.outcome in PASSED and not call.runs_by_itself]
     allowed = sum(call.decision == "allow" for call in needing)

@@ -29,7 +29,8 @@ def make_report(
 ) -> Report:
     """Audit a ledger, and compare with an earlier report where there is one."""
     filters = {name: value for name, value in parameters.items() if name != TIMEZONE}
-    with open_for_audit(ledger, settings, risks) as opened:
+    origin = None if "origin" not in filters else str(filters["origin"])
+    with open_for_audit(ledger, settings, risks, origin) as opened:
         report = audit(opened, pack, filters, zone.key, settings, risks, with_inventories=with_inventories)
     return report if baseline is None else compare(report, baseline)
 
