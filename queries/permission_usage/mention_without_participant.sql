@@ -1,7 +1,7 @@
 -- title: Mentions of agents that take no part
 -- question: Which agents are mentioned in a chat without ever becoming a part of it?
 -- why: A mention brings an agent into a chat; where it did not, a message reached nobody.
--- grain: conversation and agent
+-- grain: conversation_id and agent_id
 -- param since: timestamp = none; first moment counted
 -- param until: timestamp = none; first moment no longer counted
 -- param project: text = none; only projects with this text in their path

@@ -1,7 +1,7 @@
 -- title: Mentions of private agents by others than their owner
 -- question: Who mentions an agent in a chat that only its owner may use?
 -- why: A private agent can see and do what its owner can; who calls it borrows that.
--- grain: agent and author
+-- grain: agent_id and author_id
 -- param since: timestamp = none; first moment counted
 -- param until: timestamp = none; first moment no longer counted
 -- param project: text = none; only projects with this text in their path

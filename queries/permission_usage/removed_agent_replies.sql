@@ -1,7 +1,7 @@
 -- title: Messages of agents that were removed
 -- question: Which agents whose membership of a chat has ended have written in it?
 -- why: Who was removed from a chat should no longer write in it.
--- grain: conversation and agent
+-- grain: conversation_id and agent_id
 -- param since: timestamp = none; first moment counted
 -- param until: timestamp = none; first moment no longer counted
 -- param project: text = none; only projects with this text in their path

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import aix
+from aix.auditing.rows import is_audit, key_columns
+from aix.library.packs import packs, read_packs
 from aix.reading.ledger import Ledger
 from tests.deliveries import deliver
 from tests.sample_ledger import Row
@@ -122,3 +124,8 @@ def test_only_an_agent_that_is_no_member_any_more_counts_as_removed(ledger: Ledg
 def test_without_chats_there_are_no_rows(permission_ledger: Path, query: str) -> None:
     with aix.open(permission_ledger) as opened:
         assert ask(opened, query) == []
+
+
+def test_the_grain_of_every_audit_names_the_columns_that_tell_its_findings_apart() -> None:
+    queries, _ = read_packs([pack for pack in packs() if pack.name == "permission_usage"])
+    assert [query.name for query in queries if is_audit(query) and not key_columns(query)] == []
