@@ -13,7 +13,7 @@ from aix.permissions.registry import dialects
 _SCOPES = ("persona", "user", "project", "local", "command_line", "managed")
 """From the weakest to the strongest."""
 _HELD_TO_A_FOLDER = {"project", "local"}
-_HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root")
+_HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root(?=/|\Z)")
 _NOTHING = ""
 
 

@@ -33,6 +33,7 @@ def book() -> RuleBook:
         ("/home/ada/press-shared", ["of Ada", "managed"]),
         ("/home/bo/press", ["of Bo", "managed"]),
         ("/srv/build", ["of Ada", "of Bo", "managed"]),
+        ("/rootfs/build", ["of Ada", "of Bo", "managed"]),
         (None, ["of Ada", "of Bo", "managed"]),
     ],
 )
