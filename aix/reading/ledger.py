@@ -76,7 +76,7 @@ class Ledger:
         known = self.versions()
         if version not in known:
             raise UnknownVersionError(version, known)
-        return Ledger(self.path, read_manifest(manifest_path(self.path, version)))
+        return Ledger(self.path, read_manifest(manifest_path(self.path, version)), self._rules, self._risks)
 
     def under(self, *settings: Path | str, risks: Path | str | None = None, origin: str | None = None) -> "Ledger":
         """Return the same version with the permission rules of these files in place of those that imports found.

@@ -80,6 +80,8 @@ def test_settings_of_ones_own_take_the_place_of_those_found(permission_ledger: P
         assert denied == npm_calls > 0
         remarks = ruled.sql("select rule, remark, by_rule from rule_remarks").rows()
         assert remarks == [("Bash(npm test)", "shadowed", "Bash(npm *)")]
+        with ruled.at(ruled.version) as same:
+            assert rows_of(same, "rule_verdicts") == rows_of(ruled, "rule_verdicts")
         unchanged = opened.sql("select count(*) from rule_verdicts where decision = 'allow'").rows()
         assert unchanged[0][0] > 0
 
