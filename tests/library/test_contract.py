@@ -9,15 +9,19 @@ import pytest
 from aix.formats import ListingColumn
 from aix.ledger.nodes import in_conversations
 from aix.ledger.provenance import PRICES
+from aix.ledger.views import tables_named
 from aix.library.packs import query_root
 from aix.library.query import ParameterType, Query
 from aix.library.values import bind
 from aix.library.view_files import view_folder
 from aix.library.views import read_views, views_named
+from aix.permissions.derivation import SOURCES
 from aix.reading.ledger import Ledger
 from aix.schema import TABLES
 from tests.library.ledger import QUERIES, RUNNABLE, expected_file, expected_text, result_text, written
 
+RULES = "permission_rules"
+"""Of which all groups know all, as of prices: they are made anew when a rule changes."""
 VIEWS = read_views(view_folder())
 FILES = [*QUERIES.values(), *VIEWS.values()]
 SHARED: Mapping[str, tuple[ParameterType, str | None]] = {
@@ -114,8 +118,10 @@ def test_a_view_has_the_columns_it_declares(view: Query, empty: Ledger, plain: d
 def test_what_a_kept_view_reads_is_tied_to_a_family(view: Query) -> None:
     read = [view, *views_named(" ".join(view.names), VIEWS)]
     tables = {name for each in read for name in each.names & TABLES.keys()}
+    if any(each.derived for each in read):
+        tables |= set(tables_named(SOURCES))
     assert view.kept_with in tables
-    assert [name for name in tables - {PRICES} if not in_conversations(TABLES[name])] == []
+    assert [name for name in tables - {PRICES, RULES} if not in_conversations(TABLES[name])] == []
     assert variables_read(*read) == set()
 
 
