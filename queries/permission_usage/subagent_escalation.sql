@@ -60,22 +60,37 @@ refused_call as (
   where t.is_denied
   group by t.call_id, t.session_label, t.called_at, d.raw_target
 ),
-refused as (
-  select r.session_label, r.called_at, r.raw_target, r.parts, t.kind, t.access, t.target
+-- Each only once and from when on, so that nothing is paired with all that is alike.
+refused_text as (
+  select session_label, raw_target, min(called_at) as first_refused_at
+  from refused_call
+  where raw_target is not null
+  group by session_label, raw_target
+),
+refused_target as (
+  select r.session_label, t.kind, t.access, t.target, min(r.called_at) as first_refused_at
   from refused_call r
   join call_targets t on t.call_id = r.call_id
-  where t.target is not null
+  where t.target is not null and r.parts = 1
+  group by r.session_label, t.kind, t.access, t.target
 ),
-way_round as (
-  select t.call_id, max(case when d.raw_target = r.raw_target then 1 else 0 end) as is_same
+child_target as (
+  select t.call_id, t.kind, t.access, t.target, t.called_at, d.raw_target, c.parent_label
   from v_counted_targets t
   join child c on c.session_label = t.session_label
   join permission_decisions d on d.call_id = t.call_id
-  join refused r
-    on r.session_label = c.parent_label and r.kind = t.kind and r.access = t.access and r.target = t.target
-    and r.called_at <= t.called_at and (r.parts = 1 or r.raw_target = d.raw_target)
-  where t.is_subagent and t.outcome = 'ran'
-  group by t.call_id
+  where t.is_subagent and t.outcome = 'ran' and t.target is not null and c.parent_label is not null
+),
+way_round as (
+  select k.call_id, max(case when s.session_label is not null then 1 else 0 end) as is_same
+  from child_target k
+  left join refused_text s
+    on s.session_label = k.parent_label and s.raw_target = k.raw_target and s.first_refused_at <= k.called_at
+  left join refused_target r
+    on r.session_label = k.parent_label and r.kind = k.kind and r.access = k.access and r.target = k.target
+    and r.first_refused_at <= k.called_at
+  where s.session_label is not null or r.session_label is not null
+  group by k.call_id
 ),
 mode_width (mode, width) as (
   values ('plan', 0), ('default', 1), ('acceptEdits', 2), ('auto', 3), ('bypassPermissions', 4)
