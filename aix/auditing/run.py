@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -48,20 +50,26 @@ def audit(
     for name in filters:
         if all(query.parameter(name) is None for query in queries):
             raise UsageError(f"no query of the pack {pack} can be asked for one {name}")
+    if not any(map(is_audit, queries)):
+        raise UsageError(f"the pack {pack} has no queries that judge, so an audit of it can find nothing")
+    asked = {query.name: query for query in queries if with_inventories or is_audit(query)}
     gathered = _Gathered()
-    for query in queries:
-        if not with_inventories and not is_audit(query):
-            continue
-        unfiltered = tuple(name for name in filters if query.parameter(name) is None)
-        given = {name: value for name, value in filters.items() if name not in unfiltered}
+    for query in asked.values():
+        unfiltered = [name for name in filters if query.parameter(name) is None]
         if unfiltered:
             missing = " or ".join(unfiltered)
             gathered.notes.append(f"{query.name} has no filter for {missing}: it is about all that the ledger holds.")
-        given |= {TIMEZONE: zone} if takes_timezone(query) else {}
+    # What reads texts takes as long as all else, and mostly waits for them: it is asked beside the rest.
+    with ThreadPoolExecutor(1) as beside, ledger.at(ledger.version) as twin:
+        ask = partial(_answer, filters=filters, zone=zone)
+        awaited = {query.name: beside.submit(ask, twin, query) for query in asked.values() if query.reads_text}
+        answers = {name: ask(ledger, query) for name, query in asked.items() if name not in awaited}
+        answers |= {name: answer.result() for name, answer in awaited.items()}
+    for name, query in asked.items():
         if is_audit(query):
-            gathered.judge(query, _rows(ledger, query, given))
+            gathered.judge(query, answers[name])
         else:
-            gathered.list(query, _rows(ledger, query, given, _LONGEST_INVENTORY + 1))
+            gathered.list(query, answers[name])
     [last_run] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
     return Report(
         aix_version=aix.__version__,
@@ -77,6 +85,13 @@ def audit(
         skipped=frozenset(gathered.skipped),
         notes=tuple(gathered.notes),
     )
+
+
+def _answer(ledger: Ledger, query: Query, *, filters: Mapping[str, object], zone: str) -> list[Row]:
+    """Return the rows of a query, asked with those of the filters that it has."""
+    given = {name: value for name, value in filters.items() if query.parameter(name) is not None}
+    given |= {TIMEZONE: zone} if takes_timezone(query) else {}
+    return _rows(ledger, query, given, None if is_audit(query) else _LONGEST_INVENTORY + 1)
 
 
 class _Gathered:

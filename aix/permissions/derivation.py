@@ -27,7 +27,8 @@ Row = tuple[object, ...]
 Rows = dict[str, list[Row]]
 """Rows by the table that they are of."""
 
-TARGET_TABLES = frozenset({"call_parts", "call_risks"})
+RISKS = "call_risks"
+TARGET_TABLES = frozenset({"call_parts", RISKS})
 CALL_RULE_TABLES = frozenset({"rule_matches", "rule_verdicts"})
 REMARKS = "rule_remarks"
 RULE_TABLES = CALL_RULE_TABLES | {REMARKS}

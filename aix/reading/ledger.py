@@ -267,7 +267,11 @@ class Ledger:
     @cached_property
     def _kept_views(self) -> dict[str, str]:
         kept = kept_selects(self.path, self.manifest)
-        own = {name for name, view in self._library_views.items() if view.derived} if self._rules or self._risks else ()
+        if self._rules is None and self._risks is None:
+            return kept
+        from aix.permissions.derivation import RISKS, RULE_TABLES
+
+        own = (*(RULE_TABLES if self._rules is not None else ()), *((RISKS,) if self._risks is not None else ()))
         return {name: select for name, select in kept.items() if name not in own}
 
     def _files(self, *tables: str) -> list[Path]:

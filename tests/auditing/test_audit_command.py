@@ -223,6 +223,7 @@ def test_sarif_has_the_state_of_each_finding(audits: Audits) -> None:
         (["--settings", "gone.json"], "gone.json: No such file or directory"),
         (["--project", "x"], "no query of the pack acme can be asked for one project"),
         (["--baseline", "gone.json"], "gone.json: cannot be read"),
+        (["--pack", "compaction_impact"], "the pack compaction_impact has no queries that judge"),
         (["--baseline", __file__], "is no report of an audit"),
         (["--session", "nobody"], "there is no session named 'nobody'"),
     ],
