@@ -329,3 +329,31 @@ def test_an_index_of_patterns_finds_what_each_of_them_fits() -> None:
     for text in ("git", "git push", "git push x", "gitk", "got push", "push", "x a b", "", " ", "git push "):
         found = {number for number, _ in index.matching(text)}
         assert found == {number for number, pattern in enumerate(patterns) if pattern.matches(text)}, text
+
+
+@pytest.mark.parametrize(
+    ("command", "is_free"),
+    [
+        ("ls -la", True),
+        ("git status -s", True),
+        ("git log --oneline | head", True),
+        ("grep -o x src/a.py", True),
+        ("git push", False),
+        ("git diff --output=x", False),
+        ("sort -o x y", False),
+        ("sort y", True),
+        ("find . -name x", True),
+        ("find . -fprint x", False),
+        ("find . -delete", False),
+        ("uniq a", True),
+        ("uniq a b", False),
+        ("date -s tomorrow", False),
+        ("rg --pre sh x", False),
+        ("cat /etc/passwd", False),
+        ("echo x > y", False),
+        ("cat a && make", False),
+    ],
+)
+def test_commands_that_only_read_in_the_workspace_run_by_themselves(command: str, *, is_free: bool) -> None:
+    call = Call("Bash", {"command": command}, "/home/ada/press")
+    assert ClaudeCodeRules().runs_by_itself(call) is is_free

@@ -65,12 +65,10 @@ _READING_PROGRAMS = frozenset(
         "groups",
         "head",
         "hexdump",
-        "hostname",
         "id",
         "jq",
         "less",
         "ls",
-        "man",
         "md5sum",
         "more",
         "nl",
@@ -104,10 +102,18 @@ _READING_PROGRAMS = frozenset(
         "wc",
         "which",
         "whoami",
-        "xxd",
         "[",
     ]
 )
+_ACTING_OPTIONS = {
+    "date": ("-s", "--set"),
+    "find": ("-fprint", "-fls"),
+    "git": ("--output", "--ext-diff"),
+    "rg": ("--pre",),
+    "sort": ("-o", "--output", "--compress-program"),
+    "tree": ("-o",),
+}
+"""With these, programs that else only read write a file, run another program or set something."""
 _READING_GIT = frozenset(
     [
         "blame",
@@ -151,11 +157,14 @@ def _only_reads(command: str, place: Place) -> bool:
 
 
 def _is_reading(words: list[str]) -> bool:
-    if words[0] == "git":
-        return len(words) > 1 and words[1] in _READING_GIT and not any(word.startswith("--output") for word in words)
-    return words[0] in _READING_PROGRAMS and not (
-        words[0] in ("sort", "tree") and any(w.startswith("-o") for w in words)
-    )
+    program, *rest = words
+    if any(word.startswith(_ACTING_OPTIONS.get(program, ())) for word in rest):
+        return False
+    if program == "git":
+        return bool(rest) and rest[0] in _READING_GIT
+    if program == "uniq":  # a second file is written
+        return sum(not word.startswith("-") for word in rest) <= 1
+    return program in _READING_PROGRAMS
 
 
 def _lies_inside(path: str, place: Place) -> bool:
