@@ -27,7 +27,7 @@ from aix.ledger.tidying import merge_groups
 from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views
 from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
-from tests.conversations import context, request, turn
+from tests.conversations import context, request, session, turn
 from tests.deliveries import deliver
 from tests.test_groups import conversation
 
@@ -298,3 +298,10 @@ def test_a_view_that_fails_is_not_tried_again_in_every_run(world: World, monkeyp
     tried = world.load()
     assert (tried.views, are_views_kept(tried)) == ({}, True)
     assert world.load() == tried
+
+
+def test_a_commit_ends_where_turns_follow_each_other_in_a_circle(tmp_path: Path) -> None:
+    turns = [turn("a", "b"), turn("b", "a"), turn("c", "a")]
+    rows = {"turns": turns, "turn_context": [context(each["id"]) for each in turns], "sessions": [session("s", "b")]}
+    deliver(tmp_path, rows)
+    assert rows_read(tmp_path, "v_abandoned_turns") == {"v_abandoned_turns": Counter([("c", True)])}

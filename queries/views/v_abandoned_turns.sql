@@ -18,19 +18,21 @@ forked_tree as (
 ),
 -- Each step of the walk reads this, not the table of all turns.
 tree_turn as (
-  select t.id as turn_id, t.parent_turn_id, t.has_children = 0 as is_end
+  select t.id as turn_id, t.parent_turn_id, t.has_children = 0 as is_end, h.depth
   from forked_tree f
   join turn_context c on c.root_turn_id = f.root_turn_id
   join turns t on t.id = c.turn_id
+  join threads h on h.turn_id = t.id
 ),
 kept as (
-  select t.turn_id, t.parent_turn_id
+  select t.turn_id, t.parent_turn_id, t.depth
   from active_head a
   join tree_turn t on t.turn_id = a.turn_id
   union all
-  select t.turn_id, t.parent_turn_id
+  select t.turn_id, t.parent_turn_id, t.depth
   from kept k
-  join tree_turn t on t.turn_id = k.parent_turn_id
+  -- Depths fall on the way to the root; where a log has turns follow each other in a circle, the walk ends.
+  join tree_turn t on t.turn_id = k.parent_turn_id and t.depth < k.depth
 ),
 kept_turn as (
   select distinct turn_id from kept
