@@ -61,18 +61,18 @@ refused_call as (
   group by t.call_id, t.session_label, t.called_at, d.raw_target
 ),
 -- Each only once and from when on, so that nothing is paired with all that is alike.
-refused_text as (
-  select session_label, raw_target, min(called_at) as first_refused_at
-  from refused_call
-  where raw_target is not null
-  group by session_label, raw_target
-),
-refused_target as (
-  select r.session_label, t.kind, t.access, t.target, min(r.called_at) as first_refused_at
+refused_call_target as (
+  select r.session_label, t.kind, t.access, t.target, r.raw_target, min(r.parts) as parts, min(r.called_at) as refused_at
   from refused_call r
   join call_targets t on t.call_id = r.call_id
-  where t.target is not null and r.parts = 1
-  group by r.session_label, t.kind, t.access, t.target
+  where t.target is not null
+  group by r.session_label, t.kind, t.access, t.target, r.raw_target
+),
+refused_target as (
+  select session_label, kind, access, target, min(refused_at) as refused_at
+  from refused_call_target
+  where parts = 1
+  group by session_label, kind, access, target
 ),
 child_target as (
   select t.call_id, t.kind, t.access, t.target, t.called_at, d.raw_target, c.parent_label
@@ -84,11 +84,12 @@ child_target as (
 way_round as (
   select k.call_id, max(case when s.session_label is not null then 1 else 0 end) as is_same
   from child_target k
-  left join refused_text s
-    on s.session_label = k.parent_label and s.raw_target = k.raw_target and s.first_refused_at <= k.called_at
+  left join refused_call_target s
+    on s.session_label = k.parent_label and s.kind = k.kind and s.access = k.access and s.target = k.target
+    and s.raw_target = k.raw_target and s.refused_at <= k.called_at
   left join refused_target r
     on r.session_label = k.parent_label and r.kind = k.kind and r.access = k.access and r.target = k.target
-    and r.first_refused_at <= k.called_at
+    and r.refused_at <= k.called_at
   where s.session_label is not null or r.session_label is not null
   group by k.call_id
 ),
