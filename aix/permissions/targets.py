@@ -157,12 +157,12 @@ class _Reading:
         cwds = self._cwds(command.wrappers)
         program = plain_name(command.program)
         yield from self._redirected(command.redirects, cwds, program)
-        hosts = [host[:LONGEST_TEXT] for host in hosts_named(program, command.sub, command.words)]
+        hosts = dict.fromkeys(host[:LONGEST_TEXT] for host in hosts_named(program, command.sub, command.words))
         for use in files_named(program, command.words):
-            is_local = not hosts or not any(use.path.partition(":")[0].endswith(host) for host in hosts)
+            is_local = use.path.partition(":")[0].rpartition("@")[2] not in hosts
             if is_local and "://" not in use.path and not use.path.startswith("<(") and is_file_name(use.path):
                 yield self._path(use.access, use.path, cwds, program)
-        for host in dict.fromkeys(hosts):
+        for host in hosts:
             yield Part("host", "net", host, program)
 
     def _path(self, access: str, path: str, cwds: tuple[str | None, ...], program: str | None) -> Part:

@@ -29,6 +29,10 @@ MAX_BRANCHES = 400
 """How many brackets and pipes it is given: the time that it takes grows with the square of them."""
 
 
+MAX_HANDED_ON = 10_000
+"""How many assignments and redirections wrappers hand on, those for each program counted again."""
+
+
 class Reader:
     """Reads texts, and keeps what all of them have in common."""
 
@@ -37,6 +41,7 @@ class Reader:
         self.redirects: list[Redirect] = []
         self.pipelines = count()
         self._unread = MAX_READ
+        self._handed_on = 0
 
     def read(
         self, text: str, pipe: int | None = None, expanded: Sequence[Span] = (), depth: int = 0
@@ -69,6 +74,13 @@ class Reader:
                     return
         self.is_whole = False
         yield from self._with_bodies(text, masked, tokens, expanded, depth)
+
+    def may_hand_on(self, things: int) -> bool:
+        """Whether a wrapper may hand so many things on; when there were too many, the answer is not whole."""
+        self._handed_on += things
+        if self._handed_on > MAX_HANDED_ON:
+            self.is_whole = False
+        return self._handed_on <= MAX_HANDED_ON
 
     def _with_bodies(
         self, text: str, masked: Masked, statements: Iterable[Statement], expanded: Sequence[Span], depth: int

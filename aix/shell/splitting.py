@@ -54,12 +54,7 @@ def _renumbered(commands: list[Command]) -> list[Command]:
 
 
 def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> list[Command]:
-    around = _Surroundings(
-        around.wrappers,
-        (*around.env, *statement.env),
-        (*around.redirects, *statement.redirects),
-        around.depth,
-    )
+    around = _handed_on(reader, around, statement.env, statement.redirects)
     number = next(reader.pipelines) if statement.pipe is None else statement.pipe
     commands: list[Command] = []
     waiting: list[tuple[Sequence[Word], _Surroundings]] = [(statement.words, around)]
@@ -73,8 +68,8 @@ def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> li
         inner_scripts: list[Command] = []
         inner_words: list[tuple[Sequence[Word], _Surroundings]] = []
         for one in wrapped:
-            inside = _Surroundings(
-                (*around.wrappers, one.label), (*around.env, *one.env), around.redirects, around.depth + 1
+            inside = _handed_on(reader, around, one.env)._replace(
+                wrappers=(*around.wrappers, one.label), depth=around.depth + 1
             )
             if one.script is None:
                 inner_words.append((one.words, inside))
@@ -98,6 +93,15 @@ def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> li
         commands += inner_scripts
         waiting.extend(reversed(inner_words))
     return commands
+
+
+def _handed_on(
+    reader: Reader, around: _Surroundings, env: Sequence[str], redirects: Sequence[Redirect] = ()
+) -> _Surroundings:
+    """Return what surrounds a command with what it has itself; of very many surroundings only the latter."""
+    if not reader.may_hand_on(len(around.env) + len(around.redirects)):
+        around = around._replace(env=(), redirects=())
+    return around._replace(env=(*around.env, *env), redirects=(*around.redirects, *redirects))
 
 
 def _script_commands(reader: Reader, wrapped: Wrapped, pipe: int | None, around: _Surroundings) -> list[Command]:

@@ -7,6 +7,7 @@ keywords, asks for no order among them, and so finds every program in a text tha
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from aix.shell.model import Redirect
 from aix.shell.statement import REDIRECT_OPERATOR, Statement
@@ -14,6 +15,9 @@ from aix.shell.words import Span, Word, resolve
 
 MAX_DEPTH = 32
 """How deep commands are read within one another."""
+
+MAX_TIMES = 2
+"""How many times a text is read again as brackets, all that looked like arithmetic taken together."""
 
 _EXPANSION = r"`|\$\(\(|\$\(|\$\{|\$(?:\w+|[@*#?$!-])"
 _STRING = r"'[^']*+(?:'|\Z)|\$'(?:[^'\\]|\\.)*+(?:'|\Z)|\$?\""
@@ -50,9 +54,13 @@ class _Frame:
     is_array: bool = False
     opened: int = 0
     """Where arithmetic begins."""
+    found: int = 0
+    """How many commands were found before it."""
     word_start: int = -1
     expansions: list[Span] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
+    has_program: bool = False
+    """Whether a word is more than a keyword before a command."""
     redirects: list[Redirect] = field(default_factory=list)
     op: str = ""
     """The redirection whose target comes next."""
@@ -76,6 +84,7 @@ class Tokens:
         self._backticks = 0
         self._brackets_until = 0
         """Up to where two brackets are no arithmetic."""
+        self._left_to_read_again = MAX_TIMES * len(masked)
         self.statements: list[Statement] = []
         position = 0
         while (token := _TOKENS[self._frames[-1].mode].search(masked, position)) is not None:
@@ -111,7 +120,7 @@ class Tokens:
         elif kind == "end":
             self._end_command(text)
         elif kind == "function":
-            frame.words.clear()
+            self._clear(frame)
         return end
 
     def _take_part(self, text: str, start: int, end: int) -> int:
@@ -147,8 +156,13 @@ class Tokens:
 
     def _take_back(self, arithmetic: _Frame, end: int) -> int:
         """Read again, as brackets within brackets, what looked like arithmetic up to here."""
+        self._left_to_read_again -= end - arithmetic.opened
+        if self._left_to_read_again < 0:
+            arithmetic.mode, arithmetic.closer = _SCRIPT, ")"
+            return end
         self._brackets_until = end
         self._frames.pop()
+        del self.statements[arithmetic.found :]
         return arithmetic.opened
 
     def _take_bracket(self, text: str, start: int, end: int) -> int:
@@ -171,7 +185,7 @@ class Tokens:
         if frame.is_test:
             self._open(_ARITHMETIC, ")")
             return start + 1
-        if text == "((" and self._begins_command(frame) and start >= self._brackets_until:
+        if text == "((" and not frame.has_program and start >= self._brackets_until:
             self._open(_ARITHMETIC, "))", opened=start)
             return end
         self._end_command("|" if frame.pipe is not None else "")
@@ -181,7 +195,7 @@ class Tokens:
     def _open(self, mode: str, closer: str, start: int = -1, *, is_array: bool = False, opened: int = 0) -> None:
         top = len(self._frames) - 1
         owner = top if self._frames[top].mode == _SCRIPT else self._frames[top].owner
-        self._frames.append(_Frame(mode, closer, start, owner, is_array, opened))
+        self._frames.append(_Frame(mode, closer, start, owner, is_array, opened, len(self.statements)))
 
     def _owner(self) -> _Frame:
         return self._frames[-1] if self._frames[-1].mode == _SCRIPT else self._frames[self._frames[-1].owner]
@@ -212,26 +226,31 @@ class Tokens:
         written = self._masked[start:end]
         if frame.is_test:
             frame.is_test = written != "]]"
-        elif written == "[[" and self._begins_command(frame):
+        elif written == "[[" and not frame.has_program:
             frame.is_test = True
-            frame.words.clear()
+            self._clear(frame)
         elif frame.op:
             frame.redirects.append(Redirect(frame.op, resolve(self._text, start, end, expansions).text))
         else:
             frame.words.append(resolve(self._text, start, end, expansions))
+            frame.has_program = frame.has_program or not (written in _LEADING or written == "for")
         frame.op = ""
+
+    def _clear(self, frame: _Frame) -> None:
+        frame.words = []
+        frame.has_program = False
 
     def _end_command(self, op: str) -> None:
         frame = self._frames[-1]
-        words, frame.words = frame.words, []
+        words = frame.words
+        self._clear(frame)
         redirects, frame.redirects = frame.redirects, []
         frame.op = ""
         words = [] if frame.is_array else self._after_keywords(frame, words)
         if op in ("|", "|&") and frame.pipe is None:
             frame.pipe = next(self._pipelines)
-        env: list[str] = []
-        while words and _ASSIGNMENT.match(words[0].text):
-            env.append(words.pop(0).text)
+        env = [word.text for word in takewhile(lambda word: _ASSIGNMENT.match(word.text), words)]
+        words = words[len(env) :]
         if words and not frame.is_pattern:
             self.statements.append(Statement(self._text, frame.pipe, words, env, redirects))
         if op not in ("|", "|&"):
@@ -254,13 +273,7 @@ class Tokens:
                 return []
             elif written == "function":
                 position += 1
-            elif not self._is_leading(words[position]):
+            elif written not in _LEADING:
                 break
             position += 1
         return words[position:]
-
-    def _begins_command(self, frame: _Frame) -> bool:
-        return all(self._is_leading(word) or self._masked[word.start : word.end] == "for" for word in frame.words)
-
-    def _is_leading(self, word: Word) -> bool:
-        return self._masked[word.start : word.end] in _LEADING

@@ -204,3 +204,27 @@ def test_a_text_that_is_too_long_is_cut_and_said_so() -> None:
     script = split("run it; " * (MAX_LENGTH // 4))
     assert not script.is_whole
     assert len(script.commands) == MAX_LENGTH // len("run it; ")
+
+
+def test_what_only_looks_like_arithmetic_is_not_read_again_at_every_level() -> None:
+    assert _steps("$(( " * 800 + ") " * 2400) <= 2.2 * _steps("$(( " * 400 + ") " * 1200) + 100
+
+
+def test_a_program_in_what_only_looks_like_arithmetic_is_found_once() -> None:
+    assert [command.program for command in split("echo $(( $(foo) ) )").commands].count("foo") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A=1 " * 1000 + "bash -c '" + "a; " * 1000 + "'",
+        "bash -c '" + "a; " * 1000 + "'" + " > x" * 1000,
+        "A=1 " * 1000 + "find . " + "-exec a {} + " * 1000,
+    ],
+)
+def test_what_wrappers_hand_on_to_very_many_programs_is_cut_and_said_so(text: str) -> None:
+    script = split(text)
+    handed_on = sum(len(command.env) + len(command.redirects) for command in script.commands)
+    assert len(script.commands) >= 1000
+    assert not script.is_whole
+    assert handed_on <= 2 * reading.MAX_HANDED_ON
