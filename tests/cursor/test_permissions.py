@@ -121,6 +121,8 @@ def test_the_rules_for_a_call_let_it_pass(call: Call, data: st.DataObject) -> No
         ("CI=1 npm run test", [["Shell(CI=1 npm run test)", "Shell(CI=1 npm run)"]]),
         ("sudo apt-get install -y jq", [["Shell(sudo apt-get install -y jq)", "Shell(sudo apt-get install)"]]),
         ("bash -c 'a; b'", [["Shell(bash -c 'a; b')"]]),
+        (".venv/bin/python3.12 -c 'a'", [["Shell(.venv/bin/python3.12 -c 'a')"]]),
+        ("git -C log log -1", [["Shell(git -C log log -1)", "Shell(git -C log log)"]]),
         ("echo (", [[]]),
     ],
 )

@@ -40,6 +40,8 @@ class Part(NamedTuple):
     """The texts of which a rule that asks or denies must match one."""
     needs_exact: bool
     """Whether no rule with a star can let it pass."""
+    words: tuple[str, ...]
+    """Its assignments and words, quotes resolved."""
 
 
 class FileUse(NamedTuple):
@@ -78,7 +80,7 @@ def _taken_apart(command: str) -> ShellCommand:
     removals: list[str] = []
     folder: str | None = ""
     for simple in script.simple:
-        words = _innermost(simple.words)
+        words = _innermost(simple.words, is_restricting=True)
         files += _located(_named_files(words), folder)
         files += _located(_redirected(simple.redirects), folder)
         if words and _program(words) in _REMOVING:
@@ -107,18 +109,17 @@ def _part(simple: SimpleCommand) -> Part:
         restricting.append(assigned)
     allowing = [assigned]
     safe = next((place for place, each in enumerate(simple.env) if not is_safe_assignment(each)), len(simple.env))
-    inner = words
+    inner: Sequence[str] = simple.words
     if safe:
         allowing.append(" ".join((*simple.env[safe:], text)))
     if safe == len(simple.env):
-        starts = inner_starts(words, is_restricting=False)
-        allowing += [" ".join(words[start:]) for start in starts]
-        inner = words[starts[-1] :] if starts else words
-    return Part(assigned, tuple(allowing), tuple(restricting), needs_exact_rule(inner))
+        allowing += [" ".join(words[start:]) for start in inner_starts(words, is_restricting=False)]
+        inner = _innermost(simple.words, is_restricting=False)
+    return Part(assigned, tuple(allowing), tuple(restricting), needs_exact_rule(inner), (*simple.env, *simple.words))
 
 
-def _innermost(words: Sequence[str]) -> Sequence[str]:
-    starts = inner_starts(words, is_restricting=True)
+def _innermost(words: Sequence[str], *, is_restricting: bool) -> Sequence[str]:
+    starts = inner_starts(words, is_restricting=is_restricting)
     return words[starts[-1] :] if starts else words
 
 

@@ -1,5 +1,7 @@
 """Calls that the client runs without asking in its default mode, when no rule decides about them."""
 
+import re
+
 from aix.permissions import Call
 from aix_importers.claude_code.permissions.commands import take_apart
 from aix_importers.claude_code.permissions.paths import Place, below
@@ -105,13 +107,13 @@ _READING_PROGRAMS = frozenset(
         "[",
     ]
 )
-_ACTING_OPTIONS = {
-    "date": ("-s", "--set"),
-    "find": ("-fprint", "-fls"),
-    "git": ("--output", "--ext-diff"),
-    "rg": ("--pre",),
-    "sort": ("-o", "--output", "--compress-program"),
-    "tree": ("-o",),
+_ACTING = {
+    "date": re.compile(r"-[uR]*s|--set"),
+    "find": re.compile(r"-fprint|-fls"),
+    "git": re.compile(r"--output|--ext-diff"),
+    "rg": re.compile(r"--pre|--hostname-bin"),
+    "sort": re.compile(r"-[bcCdfghiMmnRrsuVz]*o|--output|--compress-program"),
+    "tree": re.compile(r"-\w*o"),
 }
 """With these, programs that else only read write a file, run another program or set something."""
 _READING_GIT = frozenset(
@@ -153,12 +155,12 @@ def _only_reads(command: str, place: Place) -> bool:
         return False
     if any(use.is_written or not use.is_certain or not _lies_inside(use.path, place) for use in shell.files):
         return False
-    return all(_is_reading(part.text.split()) for part in shell.parts)
+    return all(_is_reading(*part.words) for part in shell.parts)
 
 
-def _is_reading(words: list[str]) -> bool:
-    program, *rest = words
-    if any(word.startswith(_ACTING_OPTIONS.get(program, ())) for word in rest):
+def _is_reading(program: str, *rest: str) -> bool:
+    acting = _ACTING.get(program)
+    if acting is not None and any(map(acting.match, rest)):
         return False
     if program == "git":
         return bool(rest) and rest[0] in _READING_GIT

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from aix.permissions import Call
-from aix.shell import split
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below, escaped
@@ -21,14 +20,13 @@ from aix_importers.claude_code.permissions.targets import (
     path_of,
     skill_of,
 )
-from aix_importers.claude_code.permissions.texts import compile_pattern, names, written_words
+from aix_importers.claude_code.permissions.texts import compile_pattern, written_words
 from aix_importers.claude_code.settings import home_of
+from aix_importers.command_beginnings import naming_length
 
 _LONGEST_RULE = 1000
-_EXACT_PROGRAMS = names("rm rmdir dd shred sudo doas pkexec env xargs eval exec sh bash zsh dash ksh fish")
-_RUNNERS = names("python python3 node ruby perl php deno bun npx uvx pipx tsx ts-node")
 _SCRIPT_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun"))
-
+_RUNNING = frozenset(("run", "run-script", "exec"))
 _AGENT = re.compile(r"(?!(?:model|isolation|mode|name|prompt|description):)[\w.-]+(?::[\w.-]+)*+")
 
 
@@ -83,28 +81,12 @@ def _for_part(part: Part) -> list[str]:
 def _prefix(text: str) -> str | None:
     """Return the beginning of a command that names its program and what it does; none when only all of it does."""
     words = written_words(text)
-    program = words[0] if words else ""
-    if not program or program in _EXACT_PROGRAMS or "=" in program or not _is_plain(program):
+    length = naming_length(words)
+    if length is None or "=" in words[0]:
         return None
-    if program in _RUNNERS:
-        length = 3 if words[1:2] == ["-m"] else 2
-        named = words[:length]
-        return " ".join(named) if len(named) == length and _names_script(named) else None
-    commands = split(text).commands
-    sub = commands[0].sub if commands else None
-    if sub is None:
-        return program
-    if sub not in words:
-        return None
-    length = words.index(sub) + 1
-    if program in _SCRIPT_RUNNERS and sub in ("run", "run-script", "exec"):
+    if words[0] in _SCRIPT_RUNNERS and words[length - 1] in _RUNNING:
         length += 1
-    named = words[:length]
-    return " ".join(named) if len(named) == length and all(map(_is_plain, named)) else None
-
-
-def _names_script(words: Sequence[str]) -> bool:
-    return _is_plain(words[-1]) and not words[-1].startswith("-")
+    return " ".join(words[:length]) if length <= len(words) and all(map(_is_plain, words[:length])) else None
 
 
 def _is_plain(word: str) -> bool:

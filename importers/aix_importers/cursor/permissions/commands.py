@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aix.shell import Script, SimpleCommand, split
+from aix_importers.command_beginnings import naming_length
 from aix_importers.globs import command_glob, has_wildcards
 
 _BASE_AND_ARGUMENTS = re.compile(r"([^\s:]+):(.*)", re.DOTALL)
@@ -65,7 +66,7 @@ def rules_for(part: SimpleCommand) -> list[str]:
 
 
 def _beginning(part: SimpleCommand) -> tuple[str, ...]:
-    """Return the words up to the program and its subcommand; none where one runs what it is given as text."""
+    """Return the words up to the program and its subcommand; none where only all of them name what is done."""
     commands = split(part.source).commands
     if len(commands) != 1 or not part.words:
         return ()
@@ -73,8 +74,8 @@ def _beginning(part: SimpleCommand) -> tuple[str, ...]:
     start = len(part.words) - len(command.words)
     if start < 0 or part.words[start:] != command.words:
         return ()
-    length = command.words.index(command.sub) + 1 if command.sub in command.words else 1
-    return (*part.env, *part.words[: start + length])
+    length = naming_length(command.words)
+    return (*part.env, *part.words[: start + length]) if length is not None else ()
 
 
 def _written(part: SimpleCommand) -> Part:
