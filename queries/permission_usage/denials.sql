@@ -37,6 +37,8 @@
 -- caveat: What comes next are the calls of the next message of the same turn that makes any. The same call has the same tool and parameters.
 -- caveat: Another way round is a different call that names the same path, host, server, agent or command, or is of the same class of risk other than network. That it was meant so is inferred.
 -- caveat: Commands that only look, and `cd`, make no way round. After a user's denial the same tool with the same target asks again, so that it ran is no alarm.
+-- caveat: After a denial because of its folder, what reaches the same path outside of the project is a low alarm: people may have granted it by hand, which is not logged.
+-- caveat: After a denial by a hook or a mode, or for want of a grant, a way round is no alarm: these often tell the agent to go another way.
 -- caveat: An interrupted call is no denial.
 with refused as (
   select
@@ -105,6 +107,12 @@ touched as (
   join call_risks k on k.call_id = t.call_id and k.number = t.number
   where k.risk <> 'network'
 ),
+blocked_path as (
+  select call_id, left(target, 500) as target
+  from v_counted_targets
+  where outcome = 'denied_directory' and kind = 'path' and is_outside
+  group by call_id, left(target, 500)
+),
 later as (
   select
     r.call_id, n.call_id as next_call_id, n.outcome, n.raw_target, n.tool_name = r.tool_name as is_same_tool,
@@ -117,10 +125,12 @@ later as (
 alike as (
   select
     l.call_id, l.next_call_id,
-    max(case when a.kind = 'risk' then 0 else 1 end) as is_same_target
+    max(case when a.kind = 'risk' then 0 else 1 end) as is_same_target,
+    max(case when p.call_id is not null then 1 else 0 end) as is_blocked_path
   from later l
   join touched a on a.call_id = l.call_id
   join touched b on b.call_id = l.next_call_id and b.kind = a.kind and b.target = a.target
+  left join blocked_path p on p.call_id = a.call_id and p.target = a.target and a.kind = 'path'
   where not coalesce(l.is_same, false)
   group by l.call_id, l.next_call_id
 ),
@@ -132,6 +142,7 @@ followed as (
     max(case when a.call_id is not null and l.outcome = 'ran' then 1 else 0 end) as has_way_that_ran,
     max(case when a.call_id is not null and l.outcome = 'ran' and (not l.is_same_tool or a.is_same_target = 0) then 1 else 0 end)
       as has_new_way_that_ran,
+    max(case when a.is_blocked_path = 1 and l.outcome = 'ran' then 1 else 0 end) as has_reached_path,
     max_by(l.raw_target, case when a.call_id is null then '0' when l.outcome = 'ran' then '2' else '1' end || l.next_call_id)
       as way_round
   from later l
@@ -168,7 +179,13 @@ judged as (
     end as next_done,
     coalesce(f.has_retry = 0 and f.has_way_that_ran = 1, false) as has_run,
     coalesce(
-      f.has_retry = 0 and case r.cause when 'rule' then f.has_way_that_ran when 'user' then f.has_new_way_that_ran end = 1, false
+      f.has_retry = 0
+        and case r.cause
+          when 'rule' then f.has_way_that_ran
+          when 'user' then f.has_new_way_that_ran
+          when 'directory' then f.has_reached_path
+        end = 1,
+      false
     ) as is_walked_around,
     case when f.has_retry = 0 and f.has_way = 1 then left(f.way_round, 200) end as way_round,
     coalesce(t.retries, 0) as retries
@@ -210,8 +227,11 @@ counted as (
 stated as (
   select
     c.*,
-    case when c.cause = 'interrupted' then null when c.walked_around > 0 then 'medium' when c.most_retries >= 3 then 'low' end
-      as severity,
+    case
+      when c.cause = 'interrupted' then null
+      when c.walked_around > 0 and c.cause <> 'directory' then 'medium'
+      when c.walked_around > 0 or c.most_retries >= 3 then 'low'
+    end as severity,
     cast(c.calls as varchar) || case when c.calls = 1 then ' call was ' else ' calls were ' end as counted
   from counted c
 )

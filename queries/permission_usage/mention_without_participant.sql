@@ -35,7 +35,8 @@ with mention as (
   from chat_mentions x
   join messages m on m.id = x.message_id
   join v_counted_turns n on n.turn_id = m.turn_id
-  left join chat_participants p on p.id = json_extract_string(m.metadata_json, '$.authorParticipantId')
+  left join chat_participants p
+    on p.id = case when json_valid(m.metadata_json) then json_extract_string(m.metadata_json, '$.authorParticipantId') end
   where x.kind = 'agent'
     and (getvariable('since') is null or m.created_at >= getvariable('since'))
     and (getvariable('until') is null or m.created_at < getvariable('until'))

@@ -42,7 +42,8 @@ mention as (
   from mentioned x
   join chat_agents a on a.id = x.agent_id
   join messages m on m.id = x.message_id
-  join chat_participants p on p.id = json_extract_string(m.metadata_json, '$.authorParticipantId')
+  join chat_participants p
+    on p.id = case when json_valid(m.metadata_json) then json_extract_string(m.metadata_json, '$.authorParticipantId') end
   join v_counted_turns n on n.turn_id = m.turn_id
   where (a.is_private or not a.is_public)
     and coalesce(p.user_id, p.agent_id) <> a.created_by

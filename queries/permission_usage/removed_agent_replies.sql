@@ -37,7 +37,7 @@ place as (
 ),
 written as (
   select
-    json_extract_string(m.metadata_json, '$.authorParticipantId') as participant_id,
+    case when json_valid(m.metadata_json) then json_extract_string(m.metadata_json, '$.authorParticipantId') end as participant_id,
     m.id as message_id, m.turn_id, m.created_at, n.session_label,
     right('00000000000000' || cast(m.created_at as varchar), 15) || ' ' || m.id as message_order
   from place p

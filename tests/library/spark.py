@@ -1,8 +1,8 @@
 """The SQL library on Spark: the same files, the same version of a ledger, through sqlglot.
 
 Nothing of DuckDB takes part: tables, and views that a program derives, are the Parquet files that the manifest lists,
-all other views are those of `queries/views`, and every `getvariable('x')` is replaced by a literal in the syntax tree
-before that is written as Spark's SQL.
+all other views are those of `queries/views`. In the syntax tree, before that is written as Spark's SQL, every
+`getvariable('x')` is replaced by a literal, and `json_valid(x)` by words that Spark has.
 """
 
 import os
@@ -56,6 +56,9 @@ def spark_sql(sql: str, values: Values, name_of: Callable[[str], str]) -> str:
             value = values.get(node.expressions[0].name)
             literal = exp.convert(value)
             return exp.cast(literal, "double") if isinstance(value, float) else literal
+        if isinstance(node, exp.Anonymous) and node.name.lower() == "json_valid":
+            whole = exp.func("get_json_object", node.expressions[0], exp.Literal.string("$"))
+            return exp.not_(exp.Is(this=whole, expression=exp.null()))
         if isinstance(node, exp.Table) and (name := name_of(node.name)) != node.name:
             alias = node.alias_or_name  # by which the columns may be named
             node.set("this", exp.to_identifier(name))

@@ -1,5 +1,6 @@
 """The ledger on which permission audits are tried: `fixtures/permissions`, imported."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -16,6 +17,7 @@ from tests.sample_ledger import Row
 LOGS = FIXTURES / "logs"
 MACHINE = FIXTURES / "machine"
 COMPOSED = FIXTURES / "composed"
+CHATS = FIXTURES / "chats.json"
 SECRETS = {
     "@@AWS_KEY@@": "AKIA" + "QX7TJ2MDRWVC5LHB",
     "@@GITHUB_TOKEN@@": "ghp_" + "q3Zr8Lw1Vt6Ny4Kd9Bs2Hx7Jm5Cp0Fg1Ta8e",
@@ -28,8 +30,9 @@ SECRETS = {
 
 
 def build_permission_ledger(folder: Path) -> Path:
-    """Join the rules of the machine, as if they had been imported there, and import the logs."""
-    deliver(folder, ("machine", {"permission_rules": rules_of_the_machine()}))
+    """Join the rules of the machine and the rows of a chat, as if they had been imported, and import the logs."""
+    rules = {"permission_rules": rules_of_the_machine()}
+    deliver(folder, ("machine", rules), ("chats", json.loads(CHATS.read_text("utf-8"))))
     # Results name the files of logs, and are the same wherever what is before this folder lies.
     composed = compose_logs(folder.parent / "fixtures" / "permissions" / "composed")
     import_histories(folder, [LOGS, composed], Settings(jobs=0))

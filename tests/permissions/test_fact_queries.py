@@ -19,10 +19,12 @@ WALKED_AROUND = {
     "toolu_denied-by-rule_03": "cat .env",
     "toolu_denied-by-user_01": "yarn add left-pad",
 }
+REACHED_OUTSIDE = {"toolu_round-the-folder_01": "/home/cy/shoal/chart.md"}
 TRIED_ANOTHER_WAY = {
     "toolu_denied-in-loom_02": "git push origin +bolts",
     "toolu_denied-in-mill_02": "npm publish --tag next",
     "toolu_denied-by-hook_02": "tee pattern.md < draft.md",
+    "toolu_round-the-folder_03": "git status",
 }
 RISKS = (
     "destructive",
@@ -87,10 +89,21 @@ def test_what_came_after_a_denial_is_what_was_counted(ledger: Ledger, name: str,
 
 def test_ways_round_are_those_of_the_readme_and_only_those_that_ran_alarm(ledger: Ledger) -> None:
     rows = {row["call_id"]: row for row in ask(ledger, "denials")}
-    assert {call: row["way_round"] for call, row in rows.items() if row["status"] == "alarm"} == WALKED_AROUND
+    alarms = {call: row for call, row in rows.items() if row["status"] == "alarm" and row["way_round"]}
+    assert {call: row["way_round"] for call, row in alarms.items()} == WALKED_AROUND | REACHED_OUTSIDE
     assert {rows[call]["severity"] for call in WALKED_AROUND} == {"medium"}
+    assert {rows[call]["severity"] for call in REACHED_OUTSIDE} == {"low"}
     assert {call: rows[call]["way_round"] for call in TRIED_ANOTHER_WAY} == TRIED_ANOTHER_WAY
     assert all(rows[call]["is_inferred"] for call in (*WALKED_AROUND, *TRIED_ANOTHER_WAY))
+
+
+def test_three_retries_of_a_denied_call_alarm_and_two_do_not(ledger: Ledger) -> None:
+    committed, tagged = ask(ledger, "denials", session=session("retried-in-vain"))
+    assert (committed["target"], committed["status"], committed["severity"]) == ("git commit", "alarm", "low")
+    assert committed["reason"] == "4 calls were denied by a hook; a session made the same call 3 times more."
+    assert (committed["most_retries"], committed["retried_same"], committed["other"]) == (3, 3, 1)
+    assert (tagged["target"], tagged["status"], tagged["most_retries"], tagged["gave_up"]) == ("git tag", "info", 2, 1)
+    assert not committed["is_inferred"]
 
 
 def test_every_denial_shows_its_evidence(ledger: Ledger) -> None:
@@ -183,6 +196,7 @@ def test_paths_of_commands_outside_are_those_of_the_readme(ledger: Ledger) -> No
         ("/home/bo", "read", 1),
         ("/opt/loom", "write", 0),
         ("/var/log/drift.log", "write", 0),
+        ("/home/cy/shoal/chart.md", "write", 1),
     }
 
 
