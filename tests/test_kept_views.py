@@ -27,7 +27,7 @@ from aix.ledger.tidying import merge_groups
 from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views
 from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
-from tests.conversations import context, request, session, turn
+from tests.conversations import context, message, request, session, turn
 from tests.deliveries import deliver
 from tests.test_groups import conversation
 
@@ -37,6 +37,8 @@ FIRST_LOGS = ("compaction_auto", "microcompaction", "forked_copy", "api_errors",
 GROWING = FIXTURES / "claude_code" / "denials" / "input"
 READING_AGAIN = FIXTURES / "library/claude-code/projects/-home-ada-press/a0c0de01-5e55-4000-8000-000000000001.jsonl"
 HALF = 20
+SECRET = "npm_" + "q7ZkM4xWb9TrNd2LcVy8HsGp5JfRa3EuQwXn"
+"""Made up, and in two pieces, so that no scanner finds it here."""
 
 Rows = dict[str, Counter[tuple[object, ...]]]
 
@@ -73,7 +75,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     world.write_log(HALF)
     write_rules(world, allow=["Bash", "Bash(ls *)"])
     world.load()
-    deliver(world.ledger, conversation("apart"))
+    secret = {"messages": [message("m-secret", "apart-0", "user", content=SECRET)]}
+    deliver(world.ledger, conversation("apart"), secret)
     return world
 
 

@@ -29,213 +29,35 @@
 -- caveat: What stands for a secret, such as `<your key>`, an example of a vendor's documentation or a placeholder, is left out.
 -- caveat: A pattern shows the form of a secret, not that it is valid.
 -- caveat: Of a private key the first 8,000 characters count, without line ends.
--- reads: text
-with said as (
-  select 'message' as place, 'content' as field, id, turn_id, created_at as said_at, content as words
-  from messages
-  where content is not null
-  union all
-  select 'message', 'thinking', id, turn_id, created_at, thinking
-  from messages
-  where thinking is not null
-  union all
-  select 'call', 'params', id, turn_id, started_at, params_json
-  from tool_calls
-  union all
-  select 'call', 'result', id, turn_id, started_at, result_json
-  from tool_calls
-  where result_json is not null
-  union all
-  select 'summary', 'summary', c.turn_id, c.turn_id, t.started_at, c.summary
-  from compactions c
-  join turns t on t.id = c.turn_id
-),
--- One pass that reads fast finds the few texts worth a closer look: every secret below has a match of this.
-suspect as (
-  select place, field, id, turn_id, said_at, words
-  from said
-  where (getvariable('since') is null or said_at >= getvariable('since'))
-    and (getvariable('until') is null or said_at < getvariable('until'))
-    and regexp_matches(
-      words,
-      '(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox[abeps]-|xapp-|AIza|GOCSPX-|ya29[.]|sk-|gsk_|xai-|r8_|pplx-|hf_'
-        || '|[sr]k_live_|npm_|pypi-AgE|SG[.]|do[op]_v1_|dckr_pat_|AGE-SECRET-KEY-1|eyJ)[0-9A-Za-z_.-]{16}'
-        || '|PRIVATE KEY-----|hooks[.]slack[.]com/services/T|://[^ \t\r\n:/@''"<>`|]+:[^ \t\r\n@/:''"<>`|]+@'
-        || '|(?:[kK][eE][yY]|[sS][eE][cC][rR][eE][tT]|[tT][oO][kK][eE][nN]|[pP][aA][sS][sS][wW](?:[oO][rR])?[dD])'
-        || '\\{0,3}["''`]?[ \t\r\n]{0,3}[:=][ \t\r\n]{0,3}\\{0,3}["''`]?[A-Za-z0-9+/_=-]{20}'
-    )
-),
--- A token may stand right behind an escaped line end, as the texts of JSON have them.
-candidate as (
-  select
-    place, field, id, turn_id, said_at,
-    unnest(
-      regexp_extract_all(
-        words,
-        '(?:\b|\\[nrt])'
-          || '(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox[abeps]-|xapp-|AIza|GOCSPX-|ya29[.]|sk-|gsk_|xai-|r8_|pplx-|hf_'
-          || '|[sr]k_live_|npm_|pypi-AgE|SG[.]|do[op]_v1_|dckr_pat_|AGE-SECRET-KEY-1|eyJ)[0-9A-Za-z_.-]{16,}'
-          || '|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[0-9A-Za-z+/=\\ \t\r\n]{60,}'
-          || '|hooks[.]slack[.]com/services/T[0-9A-Za-z_/]{24,}'
-          || '|[a-z][a-z0-9+]{1,15}://[^ \t\r\n:/@''"<>`|]{1,64}:[^ \t\r\n@/:''"<>`|]{6,128}@[0-9A-Za-z_.-]',
-        0
-      )
-    ) as found,
-    false as is_named
-  from suspect
-  union all
-  select
-    place, field, id, turn_id, said_at,
-    unnest(
-      regexp_extract_all(
-        words,
-        '(?i)(?:api[_-]?key|secret[_-]?key|access[_-]?key|secret|auth[_-]?token|access[_-]?token|api[_-]?token'
-          || '|bot[_-]?token|client[_-]?secret|password|passwd|private[_-]?key)'
-          || '\\{0,3}["''`]?[ \t\r\n]{0,3}[:=][ \t\r\n]{0,3}\\{0,3}["''`]?[A-Za-z0-9+/_=-]{20,}[.(]?',
-        0
-      )
-    ),
-    true
-  from suspect
-),
-trimmed as (
-  select place, field, id, turn_id, said_at, is_named, regexp_replace(found, '^\\[nrt]', '') as found from candidate
-),
-sorted as (
-  select
-    t.*,
-    case
-      when is_named then 'named-secret'
-      when left(found, 10) = '-----BEGIN' then 'private-key'
-      when left(found, 6) = 'hooks.' then 'slack-webhook'
-      when contains(found, '://') then 'address-password'
-      when left(found, 4) in ('AKIA', 'ASIA') then 'aws-access-key'
-      when left(found, 4) in ('ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_') or left(found, 11) = 'github_pat_'
-        then 'github-token'
-      when left(found, 6) = 'glpat-' then 'gitlab-token'
-      when left(found, 3) = 'xox' or left(found, 5) = 'xapp-' then 'slack-token'
-      when left(found, 4) = 'AIza' then 'google-api-key'
-      when left(found, 7) = 'GOCSPX-' then 'google-oauth-secret'
-      when left(found, 5) = 'ya29.' then 'google-oauth-token'
-      when left(found, 8) in ('sk_live_', 'rk_live_') then 'stripe-key'
-      when left(found, 3) = 'hf_' then 'hugging-face-token'
-      when left(found, 4) = 'npm_' then 'npm-token'
-      when left(found, 5) = 'pypi-' then 'pypi-token'
-      when left(found, 3) = 'SG.' then 'sendgrid-key'
-      when left(found, 2) = 'do' then 'digitalocean-token'
-      when left(found, 9) = 'dckr_pat_' then 'docker-token'
-      when left(found, 4) = 'AGE-' then 'age-key'
-      when left(found, 3) = 'eyJ' then 'json-web-token'
-      else 'model-provider-key'
-    end as pattern
-  from trimmed t
-),
-cut as (
-  select
-    place, field, id, turn_id, said_at, pattern,
-    case pattern
-      when 'named-secret' then regexp_extract(found, '[:=][ \t\r\n]{0,3}\\{0,3}["''`]?([A-Za-z0-9+/_=-]{20,200})$', 1)
-      when 'private-key'
-        then regexp_replace(
-          regexp_extract(left(found, 8000), 'PRIVATE KEY-----([0-9A-Za-z+/=\\ \t\r\n]+)', 1),
-          '\\+[rn]|[ \t\r\n\\]',
-          '',
-          'g'
-        )
-      when 'slack-webhook'
-        then regexp_extract(found, '/services/(T[0-9A-Za-z_]{6,20}/B[0-9A-Za-z_]{6,20}/[0-9A-Za-z_]{16,40})', 1)
-      when 'address-password' then regexp_extract(found, '://[^:]+:(.+)@[0-9A-Za-z_.-]$', 1)
-      when 'aws-access-key' then regexp_extract(found, '^([0-9A-Z]{20})(?:[^0-9A-Za-z]|$)', 1)
-      when 'github-token'
-        then regexp_extract(found, '^(gh[pousr]_[0-9A-Za-z]{36,255}|github_pat_[0-9A-Za-z_]{60,255})(?:[^0-9A-Za-z_]|$)', 1)
-      when 'gitlab-token' then regexp_extract(found, '^(glpat-[0-9A-Za-z_-]{20,100})', 1)
-      when 'slack-token' then regexp_extract(found, '^(x[a-z]{3}-[0-9A-Za-z-]{20,255})', 1)
-      when 'google-api-key' then regexp_extract(found, '^(AIza[0-9A-Za-z_-]{35})(?:[^0-9A-Za-z_-]|$)', 1)
-      when 'google-oauth-secret' then regexp_extract(found, '^(GOCSPX-[0-9A-Za-z_-]{28})(?:[^0-9A-Za-z_-]|$)', 1)
-      when 'google-oauth-token' then regexp_extract(found, '^(ya29[.][0-9A-Za-z_-]{40,})', 1)
-      when 'stripe-key' then regexp_extract(found, '^([sr]k_live_[0-9A-Za-z]{20,255})', 1)
-      when 'hugging-face-token' then regexp_extract(found, '^(hf_[A-Za-z]{34})(?:[^0-9A-Za-z_]|$)', 1)
-      when 'npm-token' then regexp_extract(found, '^(npm_[0-9A-Za-z]{36})(?:[^0-9A-Za-z_]|$)', 1)
-      when 'pypi-token' then regexp_extract(found, '^(pypi-AgE[0-9A-Za-z_-]{50,300})', 1)
-      when 'sendgrid-key' then regexp_extract(found, '^(SG[.][0-9A-Za-z_-]{20,24}[.][0-9A-Za-z_-]{39,50})', 1)
-      when 'digitalocean-token' then regexp_extract(found, '^(do[op]_v1_[a-f0-9]{64})', 1)
-      when 'docker-token' then regexp_extract(found, '^(dckr_pat_[0-9A-Za-z_-]{20,60})', 1)
-      when 'age-key' then regexp_extract(found, '^AGE-SECRET-KEY-1([0-9A-Z]{58})', 1)
-      when 'json-web-token'
-        then regexp_extract(found, '^(eyJ[0-9A-Za-z_-]{10,}[.]eyJ[0-9A-Za-z_-]{10,}[.][0-9A-Za-z_-]{20,})', 1)
-      else regexp_extract(
-        found, '^(sk-[0-9A-Za-z_-]{32,300})|^((?:gsk_|xai-|r8_|pplx-)[0-9A-Za-z]{36,120})(?:[^0-9A-Za-z_]|$)', 0
-      )
-    end as secret
-  from sorted
-),
-distinct_secret as (
-  select pattern, secret from cut where secret <> '' group by pattern, secret
-),
-letter as (
-  select pattern, secret, letter, count(*) as times
-  from (select pattern, secret, unnest(string_split(secret, '')) as letter from distinct_secret) spelt
-  where letter <> ''
-  group by pattern, secret, letter
-),
-spread as (
-  select
-    pattern, secret,
-    count(*) as distinct_letters,
-    ln(sum(times)) / ln(2) - sum(times * ln(times)) / sum(times) / ln(2) as entropy
-  from letter
-  group by pattern, secret
-),
-genuine as (
-  select pattern, secret
-  from spread
-  where case
-    when pattern = 'private-key' then length(secret) >= 60 and distinct_letters >= 8
-    when distinct_letters < least(8, length(secret)) then false
-    when regexp_matches(
-      lower(secret),
-      'example|sample|your[_-]?|placeholder|dummy|fake|redacted|change[_-]?me|insert|replace|<|[$][{]|[{][{]'
-        || '|[.][.][.]|[*][*][*]|xxxx|test[_-]|[_-]test|(?:^|[^a-z])test(?:[^a-z]|$)|secret|password'
-        || '|0{8}|12345678|abcdef|qwert|foobar|deadbeef|notreal'
-    ) then false
-    when pattern = 'address-password'
-      then lower(secret) not in ('postgres', 'admin', 'root', 'guest', 'mysql', 'redis', 'minio123')
-        and left(secret, 1) not in ('$', '%', '{', '[', '(')
-    when pattern in ('named-secret', 'model-provider-key')
-      then entropy >= 3.5
-        and regexp_matches(secret, '[0-9]')
-        and not regexp_matches(lower(secret), '^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$')
-    else true
-  end
-),
-held as (
-  select
-    c.place, c.field, c.id, c.turn_id, c.said_at, c.pattern, c.secret,
-    left(sha256(c.pattern || ':' || c.secret), 12) as fingerprint,
-    count(*) as occurrences,
-    -- A key of a known kind is not told twice when a name stands before it.
-    max(case when c.pattern <> 'named-secret' then 1 else 0 end)
-      over (partition by c.place, c.field, c.id, c.secret) as is_of_known_kind
-  from cut c
-  join genuine g on g.pattern = c.pattern and g.secret = c.secret
-  group by c.place, c.field, c.id, c.turn_id, c.said_at, c.pattern, c.secret
-),
-placed as (
-  select h.*, n.session_label, n.origin, n.project
-  from held h
-  join v_counted_turns n on n.turn_id = h.turn_id
-  where h.pattern <> 'named-secret' or h.is_of_known_kind = 0
-)
 select
-  pattern || ' ' || fingerprint as resource,
+  h.pattern || ' ' || h.fingerprint as resource,
   'alarm' as status,
-  'What looks like a secret stands in the ' || field
-    || case place when 'summary' then ' of a compaction' else ' of a ' || place end || ': ' || pattern
-    || case when occurrences = 1 then '.' else ', ' || cast(occurrences as varchar) || ' times.' end as reason,
-  case when pattern = 'json-web-token' then 'medium' else 'high' end as severity,
-  pattern, fingerprint, place, field, id, occurrences,
-  pattern = 'named-secret' as is_inferred,
-  said_at, project, origin, session_label, turn_id,
-  case when place = 'call' then id end as call_id
-from placed
-order by case when pattern = 'json-web-token' then 1 else 0 end, occurrences desc, pattern, fingerprint, said_at, id, field
+  'What looks like a secret stands in the ' || h.field
+    || case h.place when 'summary' then ' of a compaction' else ' of a ' || h.place end || ': ' || h.pattern
+    || case when h.occurrences = 1 then '.' else ', ' || cast(h.occurrences as varchar) || ' times.' end as reason,
+  case when h.pattern = 'json-web-token' then 'medium' else 'high' end as severity,
+  h.pattern,
+  h.fingerprint,
+  h.place,
+  h.field,
+  h.id,
+  h.occurrences,
+  h.pattern = 'named-secret' as is_inferred,
+  h.said_at,
+  n.project,
+  n.origin,
+  n.session_label,
+  h.turn_id,
+  case when h.place = 'call' then h.id end as call_id
+from v_secrets h
+join v_counted_turns n on n.turn_id = h.turn_id
+where (getvariable('since') is null or h.said_at >= getvariable('since'))
+  and (getvariable('until') is null or h.said_at < getvariable('until'))
+order by
+  case when h.pattern = 'json-web-token' then 1 else 0 end,
+  h.occurrences desc,
+  h.pattern,
+  h.fingerprint,
+  h.said_at,
+  h.id,
+  h.field
