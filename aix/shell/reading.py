@@ -26,7 +26,7 @@ MAX_PARSED = 16 * 1024
 """How many characters the grammar is given."""
 
 MAX_BRANCHES = 400
-"""How many brackets and pipes it is given: the time that it takes grows with the square of them."""
+"""How many brackets and pipes, and how many closing brackets, it is given: its time grows with the square of them."""
 
 
 MAX_HANDED_ON = 10_000
@@ -111,4 +111,6 @@ def _are_all_in(tokens: Iterable[Statement], statements: Iterable[Statement]) ->
 
 
 def _is_moderate(masked: str) -> bool:
-    return len(masked) <= MAX_PARSED and sum(map(masked.count, "({[`|<")) <= MAX_BRANCHES
+    if len(masked) > MAX_PARSED or masked.count(")") > MAX_BRANCHES:
+        return False
+    return sum(map(masked.count, "({[`|<")) <= MAX_BRANCHES

@@ -70,8 +70,8 @@ class ShellCommand(NamedTuple):
 
 
 def take_apart(command: str) -> ShellCommand:
-    """Return the parts of a command; the same text is taken apart once."""
-    return _remembered(command) if len(command) <= _REMEMBERED_LENGTH else _taken_apart(command)
+    """Return the parts of a command; short ones come many times, long ones are asked for a few times in a row."""
+    return _short(command) if len(command) <= _REMEMBERED_LENGTH else _long(command)
 
 
 def _taken_apart(command: str) -> ShellCommand:
@@ -97,7 +97,8 @@ def _taken_apart(command: str) -> ShellCommand:
     )
 
 
-_remembered = lru_cache(_REMEMBERED)(_taken_apart)
+_short = lru_cache(_REMEMBERED)(_taken_apart)
+_long = lru_cache(1)(_taken_apart)
 
 
 def _part(simple: SimpleCommand) -> Part:
