@@ -6,7 +6,7 @@ from msgspec import Raw
 
 from aix_importers.cursor.results import Result
 from aix_importers.cursor.tool_data import ToolData
-from aix_importers.cursor.values import ABSENT, field, flag, inner, is_filled, text
+from aix_importers.cursor.values import ABSENT, field, fields, flag, inner, is_filled, text
 
 _MOST_ERROR = 2_000
 _EVIDENCE_OF_ACCEPTANCE = "userDecision: accepted, which is also written when nobody was asked"
@@ -56,6 +56,17 @@ def outcome_of(data: ToolData, found: Result) -> tuple[str, str | None, Outcome]
     waits = state == "pending"
     evidence = f"additionalData.status: {state}" if state else f"status: {status}"
     return ("pending" if waits else "running"), None, Outcome("pending", f"{evidence}{reason}", is_inferred=not waits)
+
+
+def outcome_in_store(found: Raw, *, is_error: bool) -> Outcome:
+    """Return what the result of a call in a session of the command line says about it: its output names what it is."""
+    output = fields(field(found, "output"))
+    if "rejected" in output:
+        # By whom is not told: where nobody can be asked, nobody is.
+        return Outcome("denied_user", "output.rejected", is_inferred=True)
+    if "permissionDenied" in output:
+        return Outcome("failed", "output.permissionDenied")
+    return Outcome("failed", "isError") if is_error else Outcome("ran", "tool-result")
 
 
 def _rejection(decision: str | None, state: str | None, found: Result) -> str | None:

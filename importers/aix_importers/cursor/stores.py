@@ -16,7 +16,7 @@ from aix_importers.cursor.code import fences
 from aix_importers.cursor.composers import known_model
 from aix_importers.cursor.conversation import Conversation, Part
 from aix_importers.cursor.database import Database, as_bytes, opened, table_names
-from aix_importers.cursor.decisions import Outcome
+from aix_importers.cursor.decisions import Outcome, outcome_in_store
 from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
 from aix_importers.cursor.keys import STORE, source_key
 from aix_importers.cursor.paths import path_of_uri
@@ -192,12 +192,14 @@ class _StoreReader:
             if written:
                 result["structured"] = Raw(written.encode())
             said.calls.pop(place)
+            outcome = outcome_in_store(outer, is_error=is_error)
+            has_run = outcome.word == "ran"
             ended = replace(
                 call,
                 result=json_text(result),
-                status="failed" if is_error else "completed",
-                error=(told or "error")[:2_000] if is_error else None,
-                outcome=Outcome("failed", "isError") if is_error else Outcome("ran", "tool-result"),
+                status="completed" if has_run else "failed",
+                error=None if has_run else (told or outcome.evidence)[:2_000],
+                outcome=outcome,
             )
             said.take_call(call_id, ended)
             said.calls.insert(place, said.calls.pop())
