@@ -191,7 +191,7 @@ class RulesInForce(Judge):
         if facts.tool == "WebFetch":
             host = host_of(given.get("url"))
             if host is not None:
-                yield from kind.for_host(host)
+                yield from kind.hosts.matching(host)
         elif facts.tool == "Agent":
             name = given.get("subagent_type")
             yield from kind.agents.get(name if isinstance(name, str) and name else DEFAULT_AGENT, ())
