@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from aix_importers.beginnings import beginnings
+
 _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|\Z)")
 _HERE = "/\0"
 """Stands for a folder that is not known, where calls with no or with a relative folder are made."""
@@ -240,23 +242,13 @@ class _Group:
 
     def matching(self, seen: str) -> Iterator[int]:
         """Yield the numbers of the patterns that a path fits."""
-        for beginning in self._beginnings(seen):
+        for beginning in {"", *beginnings(seen, "/", self._longest)}:
             entries = self._entries.get(beginning, ())
             for entry in entries if self._may_match(beginning, entries, seen) else ():
                 if (found := entry.find.match(seen)) is not None:
                     is_whole_folder = found["below"] is not None
                     if is_whole_folder or not _is_carved_out(entry, self.carving, seen):
                         yield entry.number
-
-    def _beginnings(self, seen: str) -> Iterator[str]:
-        """Go through the folders that a path lies in, and itself, as far as any pattern goes."""
-        yield ""
-        end = seen.find("/")
-        while 0 < end <= self._longest:
-            yield seen[:end]
-            end = seen.find("/", end + 1)
-        if 0 < len(seen) <= self._longest:
-            yield seen
 
     def _may_match(self, beginning: str, entries: Sequence[_Entry], seen: str) -> bool:
         """Whether any of the patterns fits, which is asked first where there are many, because it is mostly not so."""

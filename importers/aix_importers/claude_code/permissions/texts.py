@@ -5,8 +5,10 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from aix_importers.beginnings import beginnings
 
 # A run of the possessive alternatives is one word of a shell command as it is written, quotes included.
 _WORD = re.compile(
@@ -115,15 +117,6 @@ class PatternIndex:
         if self._by_last or self._open:
             candidates = (*candidates, *self._by_last.get(text.rpartition(" ")[2], ()), *self._open)
         found = [*self._by_text.get(text, ()), *(entry for entry in candidates if entry[1].matches(text))]
-        for beginning in self._beginnings(text):
+        for beginning in beginnings(text, " ", self._longest_beginning):
             found += self._by_beginning.get(beginning, ())
         return found
-
-    def _beginnings(self, text: str) -> Iterator[str]:
-        """Go through the beginnings of a text that end where a word does, as far as any pattern goes."""
-        end = text.find(" ")
-        while 0 <= end <= self._longest_beginning:
-            yield text[:end]
-            end = text.find(" ", end + 1)
-        if len(text) <= self._longest_beginning:
-            yield text
