@@ -1,11 +1,11 @@
 """The calls of a ledger as proposals and replays see them."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from aix.errors import UsageError
-from aix.permissions.contract import Dialect
+from aix.permissions.contract import Decision, Dialect
 from aix.permissions.proposal import Use
 from aix.permissions.registry import dialects
 from aix.permissions.rule_rows import call_of
@@ -22,6 +22,7 @@ class Observed(NamedTuple):
     """A call of the ledger."""
 
     call_id: str
+    origin: str
     tool: str
     target: str | None
     parameters: str | None
@@ -34,6 +35,26 @@ class Observed(NamedTuple):
     reason: str | None
     runs_by_itself: bool | None
 
+    @property
+    def would(self) -> str | None:
+        """Allow, ask or deny, by the rules, else by the default mode of the tool; None where no rules are known."""
+        if self.decision != Decision.NONE:
+            return self.decision
+        return Decision.ALLOW if self.runs_by_itself else Decision.ASK
+
+    @property
+    def needed_permission(self) -> bool:
+        """Whether it was let pass and is nothing that the tool runs by itself."""
+        return self.outcome in PASSED and not self.runs_by_itself
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether it went as the rules and the default mode would have it; None where it is not known how it went."""
+        passed = self.outcome in PASSED
+        if not passed and self.outcome != "not_granted" and not self.outcome.startswith("denied_"):
+            return None
+        return {Decision.ALLOW: passed, Decision.DENY: not passed}.get(Decision(self.would or Decision.NONE), True)
+
 
 def observed_calls(ledger: "Ledger", parameters: Mapping[str, object]) -> list[Observed]:
     """Return the calls that a question counts."""
@@ -43,6 +64,7 @@ def observed_calls(ledger: "Ledger", parameters: Mapping[str, object]) -> list[O
     return [
         Observed(
             row["call_id"],
+            row["origin"],
             row["tool_name"],
             row["target"],
             given.get(row["call_id"]),
@@ -60,25 +82,27 @@ def observed_calls(ledger: "Ledger", parameters: Mapping[str, object]) -> list[O
 
 _PARAMETERS = "select id, params_json from tool_calls where tool_name in (select unnest($tools))"
 _COLUMNS = [
-    "call_id", "tool_name", "target", "cwd", "outcome", "risks", "decision", "rule", "reason", "runs_by_itself",
+    "call_id", "origin", "tool_name", "target", "cwd", "outcome", "risks", "decision", "rule", "reason",
+    "runs_by_itself",
 ]  # fmt: skip
 
 
-def only_dialect(ledger: "Ledger", parameters: Mapping[str, object]) -> Dialect:
-    """Return the dialect of the calls that a question counts; they must be of one origin."""
-    found = ledger.query(CALLS, **parameters).arrow()["origin"].unique().to_pylist()
-    spoken = sorted(str(origin) for origin in found if origin in dialects())
+def only_dialect(calls: Iterable[Observed]) -> Dialect:
+    """Return the dialect of calls; they must be of one origin."""
+    spoken = sorted({call.origin for call in calls} & dialects().keys())
     if len(spoken) == 1:
         return dialects()[spoken[0]]
     if spoken:
         raise UsageError(f"the calls come from {' and '.join(spoken)}; name one with --origin")
-    raise UsageError("there are no calls of a tool whose rules AIX knows")
+    raise UsageError("nothing that was asked for is a call of a tool whose rules AIX knows")
 
 
 def uses_of(calls: list[Observed], dialect: Dialect, refused_risks: Collection[str]) -> list[Use]:
     """Put calls together that are alike for every rule; those that run by themselves need none."""
     counts = Counter[tuple[str, str | None, str | None, str, bool]]()
     for each in calls:
+        if each.origin != dialect.origin:
+            continue
         is_refused = not each.risks.isdisjoint(refused_risks)
         passed = each.outcome in PASSED
         if passed or is_refused:
@@ -87,6 +111,8 @@ def uses_of(calls: list[Observed], dialect: Dialect, refused_risks: Collection[s
     for (tool, target, parameters, cwd, is_refused), count in counts.items():
         call = call_of(dialect, tool, target, cwd, parameters)
         needed_none = dialect.runs_by_itself(call)
-        if is_refused or not needed_none:
-            uses.append(Use(call, 0 if needed_none else count, is_refused))
+        if needed_none and is_refused:
+            uses.append(Use(call, 0, is_refused, free=count))
+        elif not needed_none:
+            uses.append(Use(call, count, is_refused))
     return uses

@@ -7,7 +7,7 @@ from aix.auditing.finding import Evidence, Finding, Severity
 from aix.auditing.report import Report
 from aix.formats import ListingColumn
 from aix.formats.display import displayed
-from aix.formats.people import local_time
+from aix.formats.people import counted, local_time
 from aix.formats.text import to_text
 from aix.health import Status
 
@@ -30,8 +30,8 @@ def summary(report: Report) -> str:
     """Count what was found and what was checked."""
     counts = report.counts()
     severities = ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
-    found = f"{_number(counts['findings'], 'finding')}{': ' if severities else ''}{severities}"
-    checks = [f"{_number(counts[f'checks_{Status.OK}'], 'check')} ok"]
+    found = f"{counted(counts['findings'], 'finding')}{': ' if severities else ''}{severities}"
+    checks = [f"{counted(counts[f'checks_{Status.OK}'], 'check')} ok"]
     checks += [f"{counts[f'checks_{Status.INFO}']} to note"] if counts[f"checks_{Status.INFO}"] else []
     checks += [f"{counts[f'checks_{Status.SKIP}']} skipped"] if counts[f"checks_{Status.SKIP}"] else []
     return f"{found}; {', '.join(checks)}."
@@ -75,7 +75,3 @@ def _type(value: object) -> str:
     if isinstance(value, bool | str):
         return "VARCHAR"
     return "BIGINT" if isinstance(value, int) else "DOUBLE"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

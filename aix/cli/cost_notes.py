@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from aix.formats.people import dollars, one_line, per_cent, short_count
+from aix.formats.people import counted, dollars, one_line, per_cent, short_count
 
 _MODELS_NAMED = 5
 _NAME_CHARACTERS = 48
@@ -47,7 +47,7 @@ def _unpriced(models: Sequence[Row]) -> Iterator[str]:
     more = [f"{len(without) - _MODELS_NAMED} more"] if len(without) > _MODELS_NAMED else []
     requests, tokens = (int(_sum(without, name)) for name in ("unpriced_requests", "unpriced_tokens"))
     yield (
-        f"unpriced, and in no cost: {requests} request{'' if requests == 1 else 's'} with {short_count(tokens)} tokens"
+        f"unpriced, and in no cost: {counted(requests, 'request')} with {short_count(tokens)} tokens"
         f" ({', '.join([*names, *more])})"
     )
 

@@ -65,6 +65,17 @@ def prices_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
     return option(command)
 
 
+def risks_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the user's own file of rules on risks, as `risks`."""
+    option = click.option(
+        "--risks",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Add the rules on risks in FILE to those that come with AIX; docs/permissions.md says how to write them.",
+    )
+    return option(command)
+
+
 def _parse_options(
     ctx: click.Context,  # noqa: ARG001 - click's signature
     param: click.Parameter,  # noqa: ARG001

@@ -22,6 +22,15 @@ def short_count(count: int) -> str:
     return f"{size:.1f}{letter}" if letter and size < 9.95 else f"{size:.0f}{letter}"
 
 
+def counted(count: int, thing: str) -> str:
+    """Write how many there are of a thing.
+
+    >>> [counted(count, "call") for count in (0, 1, 2)]
+    ['0 calls', '1 call', '2 calls']
+    """
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def signed_count(count: int) -> str:
     """Write a count that may be less than nothing in the same way.
 

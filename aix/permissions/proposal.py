@@ -15,8 +15,11 @@ class Use:
 
     call: Call
     count: int
+    """How many were let pass that needed a permission."""
     is_refused: bool
     """Whether no proposal may allow it."""
+    free: int = 0
+    """How many were let pass that needed none, because the tool runs them by itself."""
 
 
 @dataclass(frozen=True, slots=True)

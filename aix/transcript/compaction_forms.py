@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from aix.formats.markdown import fenced, prose_line
 from aix.formats.paragraphs import Paragraph
-from aix.formats.people import dollars, local_time, one_line, short_count, short_duration, signed_count
+from aix.formats.people import counted, dollars, local_time, one_line, short_count, short_duration, signed_count
 from aix.formats.text import to_json
 from aix.transcript.compaction import FIRST_REQUESTS, Detail, LaterRequest, Part
 from aix.transcript.folding import fold
@@ -75,11 +75,11 @@ def _blocks(detail: Detail, view: View) -> Iterator[_Block]:
     row = detail.compaction
     yield _Block("facts", tuple(_facts(detail, view.zone)))
     yield _Block(f"context before · {_tokens(row['tokens_before'])}", tuple(_before(detail, view)))
-    size = f"{_counted(row['summary_chars'] or 0, 'character')}, {_tokens(row['summary_tokens'])}"
+    size = f"{counted(row['summary_chars'] or 0, 'character')}, {_tokens(row['summary_tokens'])}"
     yield _Block(f"summary · {size}", quote=detail.summary)
     if detail.kept:
         kept = tuple(_part_line(part, view.zone) for part in detail.kept)
-        yield _Block(f"kept · {_counted(len(kept), 'turn')}", kept)
+        yield _Block(f"kept · {counted(len(kept), 'turn')}", kept)
     yield _Block(f"context after · {_tokens(row['tokens_after'])}", tuple(_after(detail, view.zone)))
     if detail.files:
         yield _Block("files of the summarised turns", tuple(_files(detail, view)))
@@ -112,7 +112,7 @@ def _facts(detail: Detail, zone: tzinfo) -> Iterator[tuple[str, str]]:
         yield f"summarising call: {cost}", "computed from its own log"
     else:
         yield "summarising call: in no log", ""
-    yield f"since then: {_counted(row['turns_after'], 'turn')}, {_counted(row['requests_after'], 'request')}", ""
+    yield f"since then: {counted(row['turns_after'], 'turn')}, {counted(row['requests_after'], 'request')}", ""
     if row["next_compaction_turn_id"]:
         yield f"next compaction: {row['next_compaction_turn_id']}", local_time(row["next_compacted_at"], zone)
 
@@ -136,7 +136,7 @@ def _after_basis(detail: Detail) -> str:
 def _before(detail: Detail, view: View) -> Iterator[tuple[str, str]]:
     shown = detail.before if view.is_full else detail.before[-_PARTS_SHOWN:]
     if len(shown) < len(detail.before):
-        yield f"… {_counted(len(detail.before) - len(shown), 'earlier turn')}", "--full shows all"
+        yield f"… {counted(len(detail.before) - len(shown), 'earlier turn')}", "--full shows all"
     for part in shown:
         yield _part_line(part, view.zone)
     if not detail.before:
@@ -152,7 +152,7 @@ def _part_line(part: Part, zone: tzinfo) -> tuple[str, str]:
         "summary" if part.part == "summary" else "",
         "kept" if part.is_kept else "",
         _tokens(part.tokens),
-        _counted(part.tool_calls, "call") if part.tool_calls else "",
+        counted(part.tool_calls, "call") if part.tool_calls else "",
         one_line(part.beginning, _BEGINNING_CHARACTERS) if part.beginning else "",
     ]
     return " · ".join(fact for fact in facts if fact), part.basis or ""
@@ -163,7 +163,7 @@ def _after(detail: Detail, zone: tzinfo) -> Iterator[tuple[str, str]]:
         yield _request_line(request, zone), "reported"
     more = detail.compaction["requests_after"] - FIRST_REQUESTS
     if more > 0:
-        yield f"… {_counted(more, 'more request')}", ""
+        yield f"… {counted(more, 'more request')}", ""
     if not detail.after:
         yield "no request after it is in a log", ""
 
@@ -202,7 +202,3 @@ def _tokens(count: int | None) -> str:
 
 def _exact(count: int | None) -> str:
     return _NOT_SAID if count is None else f"{count:,}"
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from itertools import groupby
 
-from aix.formats.people import bounded_dollars, dollars, local_time, one_line, short_count, short_duration
+from aix.formats.people import bounded_dollars, counted, dollars, local_time, one_line, short_count, short_duration
 from aix.transcript.model import Call, Compaction, Cost, File, Header, Message, Subagent, Tokens, Turn
 from aix.transcript.readable import telling_parameter
 
@@ -22,7 +22,7 @@ def session_facts(header: Header, zone: tzinfo) -> Iterator[str]:
     """Say what is known of a session, a line at a time."""
     places = [header.origin, header.project, header.workspace_path]
     yield " · ".join([header.label, *(place for place in places if place)])
-    turns = _counted(header.turns, "turn") + (f", {header.failed_turns} failed" if header.failed_turns else "")
+    turns = counted(header.turns, "turn") + (f", {header.failed_turns} failed" if header.failed_turns else "")
     status = "" if header.status == "active" else header.status
     facts = [_period(header.created_at, header.updated_at, zone), turns, header.models, status]
     yield " · ".join(fact for fact in facts if fact)
@@ -74,7 +74,7 @@ def cost_text(cost: Cost) -> str:
     '$1.20, likely $1.50, 3 requests unpriced'
     """
     usd, likely = (None if amount is None else dollars(amount) for amount in (cost.usd, cost.estimated_usd))
-    unpriced = f"{_counted(cost.unpriced_requests, 'request')} unpriced" if cost.unpriced_requests else ""
+    unpriced = f"{counted(cost.unpriced_requests, 'request')} unpriced" if cost.unpriced_requests else ""
     parts = [usd, f"likely {likely}" if likely not in (None, usd) else "", unpriced]
     return ", ".join(part for part in parts if part)
 
@@ -135,7 +135,7 @@ def compaction_text(compaction: Compaction) -> str:
     )
     facts = [
         f"context compacted: {before} → {after} tokens",
-        _counted(compaction.turns_summarized, "turn") + " summarised" if compaction.turns_summarized else "",
+        counted(compaction.turns_summarized, "turn") + " summarised" if compaction.turns_summarized else "",
         compaction.trigger,
     ]
     return " · ".join(fact for fact in facts if fact)
@@ -145,10 +145,6 @@ def _period(start_ms: int, end_ms: int, zone: tzinfo) -> str:
     start, end = local_time(start_ms, zone), local_time(end_ms, zone)
     day = end.split(" ")[0]
     return start if start == end else f"{start} – {end.removeprefix(day).strip() if start.startswith(day) else end}"
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _file_text(file: File, workspace: str | None) -> str:

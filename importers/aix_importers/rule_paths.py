@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
-from aix_importers.globs import path_glob
+from aix_importers.beginnings import beginnings
+from aix_importers.globs import has_wildcards, path_glob
 
 _DRIVE = re.compile(r"/?([A-Za-z]:)(?=/|\Z)")
 _HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:/Users/[^/]+)(?=/|\Z)")
@@ -127,6 +129,9 @@ class PathPattern:
             pattern.startswith("**"),
         )
         self.glob = path_glob(pattern, covers_below=covers_below)
+        names = [name for name in pattern.split("/") if name]
+        self.beginning = "/".join(takewhile(lambda name: not has_wildcards(name), names))
+        """The names without a wildcard that every path begins with that matches."""
         self.is_reachable = bool(written.strip()) and not pattern.startswith("..")
         """Whether any path can match."""
 
@@ -140,10 +145,13 @@ class PathRules:
     """Rules about files of one kind, each with its number."""
 
     def __init__(self, patterns: Iterable[tuple[int, PathPattern]]) -> None:
-        self._by_start: dict[Start, list[tuple[int, re.Pattern[str]]]] = {}
+        self._by_start: dict[Start, dict[str, list[tuple[int, re.Pattern[str]]]]] = {}
+        self._longest = 0
         for number, pattern in patterns:
             if pattern.is_reachable:
-                self._by_start.setdefault(pattern.start, []).append((number, pattern.glob))
+                globs = self._by_start.setdefault(pattern.start, {})
+                globs.setdefault(pattern.beginning, []).append((number, pattern.glob))
+                self._longest = max(self._longest, len(pattern.beginning))
 
     def find(self, place: Place) -> list[int]:
         """Return the rules that speak of a path."""
@@ -151,5 +159,6 @@ class PathRules:
         for start, globs in self._by_start.items():
             rest = start.rest(place)
             if rest is not None:
-                found += [number for number, glob in globs if glob.match(rest)]
+                for beginning in {"", *beginnings(rest, "/", self._longest)}:
+                    found += [number for number, glob in globs.get(beginning, ()) if glob.match(rest)]
         return sorted(found)

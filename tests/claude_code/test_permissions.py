@@ -14,7 +14,8 @@ from pathspec import GitIgnoreSpec
 
 from aix.permissions import Call, Decision, Rule
 from aix_importers.claude_code.permissions import ClaudeCodeRules
-from aix_importers.claude_code.permissions.paths import UnusablePatternError, compile_path
+from aix_importers.claude_code.permissions.hosts import HostRules, compile_host
+from aix_importers.claude_code.permissions.paths import PathRules, Place, UnusablePatternError, compile_path
 from aix_importers.claude_code.permissions.texts import PatternIndex, compile_pattern
 
 DIALECT = ClaudeCodeRules()
@@ -331,6 +332,28 @@ def test_an_index_of_patterns_finds_what_each_of_them_fits() -> None:
     for text in ("git", "git push", "git push x", "gitk", "got push", "push", "x a b", "", " ", "git push "):
         found = {number for number, _ in index.matching(text)}
         assert found == {number for number, pattern in enumerate(patterns) if pattern.matches(text)}, text
+
+
+def test_rules_on_hosts_find_what_each_of_them_fits() -> None:
+    texts = ("a.b", "*.b", "*.a.b", "*", "A.B.", "x*.b", "*.x*", "b", "*.", "*..", "", "*.b*.c", "..", "a.*", "*.*")
+    rules = HostRules()
+    for number, text in enumerate(texts):
+        rules.add(number, text)
+    for host in ("a.b", "c.a.b", "b", "x.b", "xy.b", "a.xy", "a.b.c", "z.a.bb.c", "", ".", "..", "a..b", "." * 99):
+        found = sorted(rules.matching(host))
+        assert found == [number for number, text in enumerate(texts) if compile_host(text).matches(host)], host
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "/", "//w/", "~/", "!"]), st.lists(GLOBS, min_size=1, max_size=3))))
+def test_rules_on_paths_find_what_each_of_them_fits(listed: Sequence[tuple[str, Sequence[str]]]) -> None:
+    place = Place.of("/w/c", "/w")
+    every, alone = PathRules(), [PathRules() for _ in listed]
+    for number, (start, globs) in enumerate(listed):
+        pattern = compile_path(start.removeprefix("!") + "/".join(globs), is_allow=False)
+        for rules in [*alone, every] if start == "!" else [alone[number], every]:
+            rules.add(number, pattern, "", "one list", is_carving=start == "!")
+    for path in ("/w/c/a", "/w/c/a/b", "/w/c/ab/a/c", "/w/a/b", "/w/c", "/a", "/w/c/*/b", "/w/aab/b/a/a"):
+        assert set(every.matching(path, place)) == {number for each in alone for number in each.matching(path, place)}
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,16 @@ def build_permission_ledger(folder: Path) -> Path:
     return folder
 
 
+def settings_of(project: str) -> list[str]:
+    """Return the settings files in the folder of a project; where it has none, those of the machine."""
+    files = [
+        path
+        for pattern in (".claude/settings*.json", ".cursor/cli.json")
+        for path in MACHINE.rglob(f"{project}/{pattern}")
+    ]
+    return [str(path) for path in sorted(files) or [MACHINE / "etc" / "claude-code" / "managed-settings.json"]]
+
+
 def compose_logs(folder: Path) -> Path:
     """Write the logs that hold secrets into a folder."""
     for template in COMPOSED.rglob("*.jsonl"):

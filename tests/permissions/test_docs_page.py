@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from aix.permissions.targets import Part, parts_of
 from aix.schema import TABLES
 from aix.shell import split
 from tests.command_line import run_here
-from tests.permissions.by_hand import FIXTURES
+from tests.permissions.ledger import settings_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text("utf-8")
 FIELDS = {"Read": "file_path", "Edit": "file_path", "Write": "file_path", "WebFetch": "url", "Bash": "command"}
@@ -147,8 +148,7 @@ def audit(permission_ledger: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def replay(audit: Audit, project: str, *arguments: str) -> list[dict[str, Any]]:
     """Replay a project's own settings over its history."""
-    files = sorted((FIXTURES / "machine").rglob(f"*/{project}/.claude/settings*.json"))
-    rows: list[dict[str, Any]] = json.loads(audit("replay", *map(str, files), "--project", project, *arguments))
+    rows: list[dict[str, Any]] = json.loads(audit("replay", *settings_of(project), "--project", project, *arguments))
     return rows
 
 
@@ -159,8 +159,8 @@ def listed_in(proposed: dict[str, Any]) -> list[str]:
 
 def test_the_replay_of_the_example_is_what_the_command_counts(audit: Audit) -> None:
     agrees = {True: "yes", False: "no", None: ""}
-    assert table("would", "happened", "calls", "by itself", "agrees") == [
-        (row["would"], row["happened"], str(row["calls"]), str(row["by_itself"]), agrees[row["agrees"]])
+    assert table("would", "by", "happened", "calls", "agrees") == [
+        (row["would"], row["by"], row["happened"], str(row["calls"]), agrees[row["agrees"]])
         for row in replay(audit, "mill")
     ]
     needing = [
@@ -186,18 +186,23 @@ def test_the_proposal_of_the_example_is_what_the_command_gives(audit: Audit) -> 
 
 
 def test_denials_by_rule_are_predicted_as_often_as_the_page_says(audit: Audit) -> None:
-    told = {
-        row[0].replace("`", "").partition(",")[0]: row[1:] for row in table("history", "denials by rule", "predicted")
-    }
-    for project in PROJECTS:
-        denied = [call["would"] for call in replay(audit, project, "--calls") if call["happened"] == "denied_rule"]
-        assert told[project] == (str(len(denied)), str(sum(would in ("deny", "ask") for would in denied)))
+    header = ("history", "denials by rule", "deny", "ask, by a rule", "ask, by default", "not predicted")
+    told = {row[0].replace("`", "").partition(",")[0]: tuple(map(int, row[1:])) for row in table(*header)}
+    for project in (*PROJECTS, "lamp", "drift"):
+        denied = Counter(
+            (call["would"], call["by"])
+            for call in replay(audit, project, "--calls")
+            if call["happened"] == "denied_rule"
+        )
+        predicted = (denied["deny", "rule"], denied["ask", "rule"], denied["ask", "default"])
+        assert told[project] == (denied.total(), *predicted, denied.total() - sum(predicted))
 
 
 def test_the_disagreements_are_those_that_the_page_explains(audit: Audit) -> None:
-    assert [(row[0], *code(row[1]), *row[2:4]) for row in table("project", "call", "would", "happened", "why")] == [
-        (project, call["target"], call["would"], call["happened"])
-        for project in PROJECTS
+    told = table("project", "call", "would", "by", "happened", "why")
+    assert [(row[0], *code(row[1]), *row[2:5]) for row in told] == [
+        (project, call["target"] or call["tool"], call["would"], call["by"], call["happened"])
+        for project in (*PROJECTS, "drift")
         for call in replay(audit, project, "--disagreements")
     ]
 

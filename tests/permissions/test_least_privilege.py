@@ -1,6 +1,7 @@
 """`aix audit propose`, `replay` and `explain` on the ledger of the fixtures."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from aix.permissions.contract import Call, Decision
 from aix.permissions.proposal import Use, propose
 from aix.permissions.registry import dialects
 from tests.command_line import run_here
-from tests.permissions.by_hand import FIXTURES
+from tests.permissions.ledger import settings_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
 Answer = Callable[..., Any]
@@ -58,8 +59,10 @@ def test_a_proposal_replayed_covers_what_it_says_and_allows_nothing_refused(
     allowed = [call for call in needing if call["would"] == "allow"]
     assert (proposed["calls"], proposed["allowed"]) == (len(needing), len(allowed))
     assert proposed["coverage"] == (len(allowed) / len(needing) if needing else 1)
-    risky = [call["target"] for call in replayed if call["would"] == "allow" and set(call["risks"] or ()) - {"network"}]
-    assert not risky
+    risky = [call for call in replayed if call["would"] == "allow" and set(call["risks"] or ()) - {"network"}]
+    assert not [call["target"] for call in risky if call["by"] == "rule"]
+    told = {tuple(use["input"].values()) for use in proposed["refused"] if use["free"]}
+    assert {(call["target"],) for call in risky if call["happened"] in ("ran", "failed")} == told
 
 
 def test_a_smaller_share_needs_fewer_rules(audit: Answer) -> None:
@@ -90,11 +93,19 @@ def test_where_all_is_refused_nothing_counts_as_allowed() -> None:
         assert (proposal.rules, proposal.calls, proposal.allowed) == ((), 3, 0)
 
 
-def test_settings_without_rules_decide_about_no_call(audit: Answer, tmp_path: Path) -> None:
+def test_settings_without_rules_leave_every_call_to_the_default_mode(audit: Answer, tmp_path: Path) -> None:
     counted = audit("replay", write_settings(tmp_path, allow=[]), "--json")
     everything = audit("replay", write_settings(tmp_path, allow=["Bash(npm *)"]), "--json")
-    assert {row["would"] for row in counted} == {"none"}
+    assert {(row["would"], row["by"]) for row in counted} == {("allow", "default"), ("ask", "default")}
     assert sum(row["calls"] for row in counted) == sum(row["calls"] for row in everything) > 0
+
+
+def test_the_default_mode_allows_what_runs_by_itself_and_asks_for_the_rest(audit: Answer, tmp_path: Path) -> None:
+    calls = audit("replay", write_settings(tmp_path, allow=[]), "--calls", "--json")
+    assert {(call["would"], call["by_itself"]) for call in calls} == {("allow", True), ("ask", False)}
+    assert {call["rule"] for call in calls} == {None}
+    denied = [(call["would"], call["agrees"]) for call in calls if call["happened"] == "denied_rule"]
+    assert set(denied) == {("ask", True), ("allow", False)}
 
 
 def test_a_proposal_in_a_file_of_any_name_is_replayed_as_that_of_the_origin(audit: Answer, tmp_path: Path) -> None:
@@ -110,43 +121,88 @@ def test_a_proposal_is_about_one_tool(audit: Answer) -> None:
         audit("propose")
 
 
-@pytest.mark.parametrize("share", ["0", "101%", "most", "-1"])
+@pytest.mark.parametrize("share", ["0", "101%", "most", "-1", "nan", "inf%", ""])
 def test_a_share_that_cannot_be_is_refused(audit: Answer, share: str) -> None:
     with pytest.raises(click.BadParameter):
         audit("propose", "--cover", share)
 
 
+@pytest.mark.parametrize("share", ["1", "1.0", " 1 "])
+def test_a_share_that_can_mean_two_things_is_refused(audit: Answer, share: str) -> None:
+    with pytest.raises(click.BadParameter, match="1% or 100%"):
+        audit("propose", "--cover", share)
+
+
+def test_a_share_is_written_with_or_without_a_sign(audit: Answer) -> None:
+    chosen = ("--project", "mill", "--json", "--cover")
+    shares = [audit("propose", *chosen, share)["coverage"] for share in ("50%", "50", "0.5", "50 %", "2%", "2")]
+    assert shares == [0.5] * 4 + [shares[-1]] * 2
+    assert 0.02 <= shares[-1] < 0.5
+
+
+def test_a_class_of_risk_of_ones_own_is_refused_too(audit: Answer, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'dated = 2026-11-16\n[risks]\nbuilding = "Builds something."\n[[rule]]\nid = "build"\nrisk = "building"\n'
+        'severity = "low"\nprogram = ["npm"]\nsubcommand = ["run"]\n',
+        "utf-8",
+    )
+    chosen = ("--project", "mill", "--json")
+    before, after = audit("propose", *chosen), audit("propose", *chosen, "--risks", str(own))
+    assert set(before["settings"]["permissions"]["allow"]) - set(after["settings"]["permissions"]["allow"]) == {
+        "Bash(npm run build *)"
+    }
+    settings = tmp_path / "proposed.json"
+    settings.write_text(json.dumps(after["settings"]), "utf-8")
+    replayed = audit("replay", str(settings), "--project", "mill", "--risks", str(own), "--calls", "--json")
+    building = [call for call in replayed if "building" in (call["risks"] or ())]
+    assert {call["would"] for call in building} == {"ask"}
+    assert audit("propose", *chosen, "--risks", str(own), "--allow-risk", "building")["settings"] == before["settings"]
+
+
+def test_a_class_of_risk_that_is_not_known_is_refused(audit: Answer) -> None:
+    with pytest.raises(UnknownNameError, match="class of risk named 'destructiv'"):
+        audit("propose", "--origin", "claude-code", "--allow-risk", "destructiv")
+
+
 def test_replayed_settings_of_ones_own_predict_every_denial_by_rule(
     audit: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    denied: dict[str, list[str]] = {}
-    for project in ("press", "loom", "mill"):
-        files = sorted((FIXTURES / "machine").rglob(f"*/{project}/.claude/settings*.json"))
-        calls = audit("replay", *map(str, files), "--project", project, "--calls", "--json")
+    denied: dict[str, Counter[tuple[str, str]]] = {}
+    for project in ("press", "loom", "mill", "lamp"):
+        calls = audit("replay", *settings_of(project), "--project", project, "--calls", "--json")
         logged = [call for call in calls if call["happened"] == "denied_rule"]
-        denied[project] = [call["would"] for call in logged]
-        assert set(denied[project]) <= {"deny", "ask"}
-    counts = {project: len(decisions) for project, decisions in denied.items()}
+        denied[project] = Counter((call["would"], call["by"]) for call in logged)
+        assert {would for would, _ in denied[project]} <= {"deny", "ask"}
+        assert all(call["agrees"] for call in logged)
+    counts = {project: decisions.total() for project, decisions in denied.items()}
     with capsys.disabled():
         print(f"\ndenials by rule that were predicted: {sum(counts.values())} of {sum(counts.values())} {counts}")
-    assert counts == {"press": 5, "loom": 3, "mill": 3}
+    assert counts == {"press": 5, "loom": 3, "mill": 3, "lamp": 1}
 
 
 def test_replay_counts_what_would_have_been_against_what_was(audit: Answer, tmp_path: Path) -> None:
     settings = write_settings(tmp_path, deny=["Bash(rm *)"], allow=["Bash(npm *)"])
     counted = audit("replay", settings, "--project", "press", "--origin", "claude-code", "--json")
-    by_place = {(row["would"], row["happened"]): (row["calls"], row["agrees"]) for row in counted}
-    assert by_place["deny", "denied_rule"] == (4, True)
-    assert by_place["allow", "ran"][1] is True
-    assert by_place["none", "ran"][1] is None
+    by_place = {(row["would"], row["by"], row["happened"]): (row["calls"], row["agrees"]) for row in counted}
+    assert by_place["deny", "rule", "denied_rule"] == (4, True)
+    assert by_place["allow", "rule", "ran"][1] is True
+    assert by_place["ask", "default", "ran"][1] is True
+    assert by_place["allow", "default", "denied_rule"] == (1, False)
+    assert by_place["allow", "rule", "pending"][1] is None
     listed = audit("replay", settings, "--project", "press", "--origin", "claude-code", "--calls", "--json")
     assert len(listed) == sum(row["calls"] for row in counted)
 
 
-def test_disagreements_are_calls_that_rules_would_have_changed(audit: Answer, tmp_path: Path) -> None:
+def test_disagreements_are_calls_that_went_otherwise_than_they_would(audit: Answer, tmp_path: Path) -> None:
     settings = write_settings(tmp_path, deny=["Bash(git *)"], allow=["Bash(rm *)"])
     listed = audit("replay", settings, "--project", "press", "--disagreements", "--json")
-    assert {(row["would"], row["happened"]) for row in listed} == {("deny", "ran"), ("allow", "denied_rule")}
+    assert {(row["would"], row["by"], row["happened"]) for row in listed} == {
+        ("deny", "rule", "ran"),
+        ("allow", "rule", "denied_rule"),
+        ("allow", "default", "denied_rule"),
+        ("allow", "default", "denied_user"),
+    }
 
 
 def test_explaining_a_call_names_its_targets_risks_and_the_rule(audit: Answer) -> None:

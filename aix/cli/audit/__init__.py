@@ -7,7 +7,7 @@ import click
 
 from aix.auditing.finding import Severity
 from aix.cli.command import Group
-from aix.cli.options import chosen_parameter_options, ledger_option, output_option
+from aix.cli.options import chosen_parameter_options, ledger_option, output_option, risks_option
 
 COMMANDS = {
     "propose": "Propose the least settings that would have sufficed for what was used.",
@@ -47,12 +47,7 @@ class _AuditCommands(Group):
     metavar="FILE",
     help="Hold calls against the rules in FILE instead of those in force. Can be repeated.",
 )
-@click.option(
-    "--risks",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Add the rules on risks in FILE to those that come with AIX; docs/permissions.md says how they are written.",
-)
+@risks_option
 @click.option("--pack", default="permission_usage", show_default=True, metavar="NAME", help="The queries to run.")
 @click.option(
     "--format",

@@ -9,9 +9,9 @@ import click
 
 from aix.cli.command import Command
 from aix.cli.diagnostics import say
-from aix.cli.options import chosen_parameter_options, ledger_option, output_option
+from aix.cli.options import chosen_parameter_options, ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
-from aix.formats.people import one_line, per_cent
+from aix.formats.people import counted, one_line, per_cent
 from aix.formats.text import to_json
 
 if TYPE_CHECKING:
@@ -25,11 +25,14 @@ _TARGET_CHARACTERS = 100
 
 
 def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
-    number = value.strip().removesuffix("%")
+    written = value.strip()
     try:
-        share = float(number) / 100 if value.strip().endswith("%") or float(number) > 1 else float(number)
+        number = float(written.removesuffix("%"))
     except ValueError as error:
         raise click.BadParameter(f"{value!r} is no share such as 95%.") from error
+    if number == 1 and not written.endswith("%"):
+        raise click.BadParameter(f"{value!r} can mean 1% or 100%: write which.")
+    share = number / 100 if written.endswith("%") or number > 1 else number
     if not 0 < share <= 1:
         raise click.BadParameter(f"{value!r} is not above 0% and at most 100%.")
     return share
@@ -43,7 +46,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:  # 
     show_default=True,
     metavar="SHARE",
     callback=_share,
-    help="Allow at least this share of the calls that needed a permission, where that can be done.",
+    help="Allow at least this share of the calls that needed a permission, where that can be done: 95%, 95 or 0.95.",
 )
 @click.option(
     "--allow-risk",
@@ -52,6 +55,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:  # 
     metavar="CLASS",
     help="Do not refuse calls of this class of risk. Can be repeated.",
 )
+@risks_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Write one JSON object: settings, coverage, what asks, what is refused."
 )
@@ -61,6 +65,7 @@ def command(
     parameters: dict[str, object],
     cover: float,
     allowed_risks: tuple[str, ...],
+    risks: Path | None,
     as_json: bool,  # noqa: FBT001 - click's
     path: Path | None,
     ledger: Path,
@@ -80,17 +85,18 @@ def command(
       aix audit replay settings.json --project website
     """
     from aix.auditing.uses import observed_calls, only_dialect, uses_of
+    from aix.errors import UnknownNameError
     from aix.permissions.proposal import propose
     from aix.permissions.risks import load_risks
     from aix.reading.ledger import open_ledger
 
-    known = load_risks().names
+    known = load_risks(risks).names
     for risk in allowed_risks:
         if risk not in known:
-            raise click.BadParameter(f"There is no class {risk!r}; there are {', '.join(sorted(known))}.")
-    with open_ledger(ledger) as opened:
-        dialect = only_dialect(opened, parameters)
-        calls = observed_calls(opened, {**parameters, "origin": dialect.origin})
+            raise UnknownNameError("class of risk", risk, tuple(sorted(known)))
+    with open_ledger(ledger) as opened, opened.under(risks=risks) as ruled:
+        calls = observed_calls(ruled, parameters)
+    dialect = only_dialect(calls)
     refused = known.keys() - set(allowed_risks) - _NOT_REFUSED
     proposal = propose(dialect, uses_of(calls, dialect, refused), cover)
     settings = dialect.write_settings({"allow": proposal.rules})
@@ -115,21 +121,29 @@ def _as_object(proposal: "Proposal", origin: str, settings: object) -> dict[str,
 
 
 def _use(use: "Use") -> dict[str, object]:
-    return {"tool": use.call.tool, "input": dict(use.call.input), "cwd": use.call.cwd, "calls": use.count}
+    call = use.call
+    return {"tool": call.tool, "input": dict(call.input), "cwd": call.cwd, "calls": use.count, "free": use.free}
 
 
 def _said(proposal: "Proposal") -> Iterator[str]:
     """Go through what a person is told about a proposal."""
+    rules = counted(len(proposal.rules), "rule")
     share = per_cent(proposal.coverage)
-    covered = f"{proposal.allowed} of {proposal.calls} calls that needed a permission ({share})"
-    yield f"{len(proposal.rules)} rules allow {covered}"
-    for name, found in (("would still ask", proposal.still_asked), ("refused for their risk", proposal.refused)):
-        uses = [use for use in found if use.count]
-        if uses:
-            yield f"{sum(use.count for use in uses)} calls {name}:"
-            yield from (f"  {use.count} x {use.call.tool} {_target(use)}" for use in uses[:_MOST_LISTED])
-            if len(uses) > _MOST_LISTED:
-                yield f"  and {len(uses) - _MOST_LISTED} more; --json lists all"
+    needing = f"{counted(proposal.calls, 'call')} that needed a permission"
+    yield f"{proposal.allowed} of {needing} would pass by {rules} ({share})"
+    yield from _listed([(use.count, use) for use in proposal.still_asked], "would still ask")
+    yield from _listed([(use.count, use) for use in proposal.refused], "refused for their risk")
+    free = [(use.free, use) for use in proposal.refused]
+    yield from _listed(free, "of a refused class that the tool runs by itself; only a deny or ask rule stops such")
+
+
+def _listed(uses: list[tuple[int, "Use"]], name: str) -> Iterator[str]:
+    found = [(count, use) for count, use in uses if count]
+    if found:
+        yield f"{counted(sum(count for count, _ in found), 'call')} {name}:"
+        yield from (f"  {count} x {use.call.tool} {_target(use)}" for count, use in found[:_MOST_LISTED])
+        if len(found) > _MOST_LISTED:
+            yield f"  and {len(found) - _MOST_LISTED} more; --json lists all"
 
 
 def _target(use: "Use") -> str:

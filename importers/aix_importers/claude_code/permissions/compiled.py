@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aix.permissions import Rule
-from aix_importers.claude_code.permissions.hosts import HostPattern, compile_host
+from aix_importers.claude_code.permissions.hosts import HostRules
 from aix_importers.claude_code.permissions.paths import (
-    PathPattern,
     PathRules,
     UnusablePatternError,
     compile_path,
@@ -64,7 +63,7 @@ class RulesOfKind:
         self._tool_globs: list[_Named] = []
         self._server_globs: dict[str, list[_Named]] = {}
         self._servers: dict[str, list[int]] = {}
-        self._hosts: list[tuple[int, HostPattern]] = []
+        self.hosts = HostRules()
         self._commands: dict[str, list[tuple[int, TextPattern]]] = {"Bash": [], "PowerShell": []}
         self.commands = PatternIndex(())
         self.powershell = PatternIndex(())
@@ -134,7 +133,7 @@ class RulesOfKind:
                 instead = f"{_PATH_TOOLS[tool]}({detail})"
                 raise _IdleError(f"A path in a rule for {tool} is never looked at; {instead} would be.")
         elif tool == "WebFetch" and detail.lstrip().startswith("domain:"):
-            self._hosts.append((number, compile_host(detail.partition(":")[2])))
+            self.hosts.add(number, detail.partition(":")[2])
         elif tool == "Agent":
             self.agents.setdefault(detail.strip(), []).append(number)
         elif tool in ("Skill", "SlashCommand"):
@@ -157,7 +156,7 @@ class RulesOfKind:
                 raise _IdleError("Its path is no pattern that could match.") from None
             pattern = literal_path(detail)
         if is_carving:
-            pattern = PathPattern("cwd", pattern.expression)
+            pattern = pattern._replace(anchor="cwd")
         paths.add(number, pattern, rule.folder, f"{rule.file}\n{rule.scope}", is_carving=is_carving)
 
     def for_tool(self, tool: str) -> Sequence[int]:
@@ -188,12 +187,6 @@ class RulesOfKind:
         for number, parameter in self.parameters.get(tool, ()):
             value = parameter_text(parameters.get(parameter.name))
             if value is not None and parameter.value.matches(value):
-                yield number
-
-    def for_host(self, host: str) -> Iterator[int]:
-        """Yield the rules that a host fits."""
-        for number, pattern in self._hosts:
-            if pattern.matches(host):
                 yield number
 
     def for_skill(self, name: str, text: str) -> Iterator[int]:

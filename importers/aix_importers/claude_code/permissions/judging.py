@@ -63,6 +63,7 @@ class RulesInForce(Judge):
 
     def __init__(self, rules: Sequence[Rule], home: str | None) -> None:
         self._rules = tuple(rules)
+        self._numbers = {rule: number for number, rule in reversed(list(enumerate(self._rules)))}
         self._home = home
         self._kinds = {kind: RulesOfKind(kind) for kind in ("deny", "ask", "allow")}
         for number, rule in enumerate(self._rules):
@@ -122,7 +123,7 @@ class RulesInForce(Judge):
 
     def matched_parts(self, call: Call, rule: Rule) -> Sequence[int] | None:
         """Return the parts of a call that an allow rule matches."""
-        number = self._rules.index(rule)
+        number = self._numbers[rule]
         requirements = self._requirements(self._facts(call))
         return [place for place, each in enumerate(requirements) if number in each.numbers] or None
 
@@ -191,7 +192,7 @@ class RulesInForce(Judge):
         if facts.tool == "WebFetch":
             host = host_of(given.get("url"))
             if host is not None:
-                yield from kind.for_host(host)
+                yield from kind.hosts.matching(host)
         elif facts.tool == "Agent":
             name = given.get("subagent_type")
             yield from kind.agents.get(name if isinstance(name, str) and name else DEFAULT_AGENT, ())

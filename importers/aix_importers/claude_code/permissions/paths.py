@@ -6,8 +6,11 @@ characters took half a minute. Here each group is atomic, because what follows a
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
+
+from aix_importers.beginnings import beginnings
 
 _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|\Z)")
 _HERE = "/\0"
@@ -15,6 +18,7 @@ _HERE = "/\0"
 _BELOW = r"(?P<below>/.*)?\Z"
 _FOLDERS = "(?:[^/]+/)*?"
 _END = r"(?=/|\Z)"
+_SPECIAL = frozenset("*?[\\")
 
 
 class UnusablePatternError(ValueError):
@@ -82,6 +86,8 @@ class PathPattern(NamedTuple):
     """One of root, home, settings and cwd."""
     expression: str
     """Matches a path as it is seen from there; the group `below` is what lies in a folder that matches."""
+    beginning: str = ""
+    """The names without a wildcard that every path begins with that matches."""
 
 
 def compile_path(text: str, *, is_allow: bool) -> PathPattern:
@@ -91,16 +97,14 @@ def compile_path(text: str, *, is_allow: bool) -> PathPattern:
         UnusablePatternError: It is none.
     """
     if text.startswith("//"):
-        return PathPattern("root", _expression(text[1:], is_allow=is_allow))
+        return _pattern("root", text[1:], is_allow=is_allow)
     if text == "~" or text.startswith("~/"):
-        return PathPattern("home", _expression(text[1:] or "/**", is_allow=is_allow))
+        return _pattern("home", text[1:] or "/**", is_allow=is_allow)
     if text.startswith("/"):
-        return PathPattern("settings", _expression(text, is_allow=is_allow))
+        return _pattern("settings", text, is_allow=is_allow)
     if text in (".", "./"):
-        return PathPattern("cwd", _expression("/**", is_allow=is_allow))
-    if text.startswith("./"):
-        return PathPattern("cwd", _expression(text[1:], is_allow=is_allow))
-    return PathPattern("cwd", _expression(text, is_allow=is_allow))
+        return _pattern("cwd", "/**", is_allow=is_allow)
+    return _pattern("cwd", text[1:] if text.startswith("./") else text, is_allow=is_allow)
 
 
 def literal_path(text: str) -> PathPattern:
@@ -116,7 +120,14 @@ def escaped(path: str) -> str:
     return re.sub(r"([*?\[\]\\])", r"\\\1", path)
 
 
-def _expression(text: str, *, is_allow: bool) -> str:
+def _pattern(anchor: str, text: str, *, is_allow: bool) -> PathPattern:
+    segments = _segments(text, is_allow=is_allow)
+    plain = takewhile(lambda segment: not _SPECIAL & set(segment), segments)
+    return PathPattern(anchor, _expression(segments), "/".join(plain))
+
+
+def _segments(text: str, *, is_allow: bool) -> list[str]:
+    """Return the names in a pattern; none where it means everything."""
     is_anchored = text.startswith("/")
     text = text.lstrip("/").rstrip(" ") if not text.endswith("\\ ") else text.lstrip("/")
     is_folder = text.endswith("/")
@@ -124,10 +135,16 @@ def _expression(text: str, *, is_allow: bool) -> str:
     while text.endswith("/**"):
         text, is_folder = text[:-3].rstrip("/"), True
     if text in ("", "**"):
-        return r"(?P<below>.*)\Z"
+        return []
     segments = [segment for segment in text.split("/") if segment]
     if len(segments) == 1 and not is_anchored and not (is_allow and is_folder):
         segments.insert(0, "**")
+    return segments
+
+
+def _expression(segments: Sequence[str]) -> str:
+    if not segments:
+        return r"(?P<below>.*)\Z"
     parts: list[str] = []
     is_open = False
     for number, segment in enumerate(segments):
@@ -206,47 +223,71 @@ class _Entry(NamedTuple):
     number: int
     find: re.Pattern[str]
     source: str
-    is_carving: bool
+
+
+class _Group:
+    """Patterns that start from the same folder, found by what they begin with."""
+
+    def __init__(self) -> None:
+        self.carving: list[_Entry] = []
+        self._entries: dict[str, list[_Entry]] = {}
+        self._any: dict[str, re.Pattern[str]] = {}
+        self._longest = 0
+
+    def add(self, beginning: str, entry: _Entry) -> None:
+        """Take a pattern in."""
+        self._entries.setdefault(beginning, []).append(entry)
+        self._any.pop(beginning, None)
+        self._longest = max(self._longest, len(beginning))
+
+    def matching(self, seen: str) -> Iterator[int]:
+        """Yield the numbers of the patterns that a path fits."""
+        for beginning in {"", *beginnings(seen, "/", self._longest)}:
+            entries = self._entries.get(beginning, ())
+            for entry in entries if self._may_match(beginning, entries, seen) else ():
+                if (found := entry.find.match(seen)) is not None:
+                    is_whole_folder = found["below"] is not None
+                    if is_whole_folder or not _is_carved_out(entry, self.carving, seen):
+                        yield entry.number
+
+    def _may_match(self, beginning: str, entries: Sequence[_Entry], seen: str) -> bool:
+        """Whether any of the patterns fits, which is asked first where there are many, because it is mostly not so."""
+        if len(entries) <= 1:
+            return True
+        find = self._any.get(beginning)
+        if find is None:
+            every = "|".join(f"(?:{entry.find.pattern.replace('(?P<below>', '(?:')})" for entry in entries)
+            find = self._any[beginning] = re.compile(every, re.DOTALL)
+        return find.match(seen) is not None
 
 
 class PathRules:
     """Path patterns with their numbers, held against paths."""
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[str, str], list[_Entry]] = {}
-        self._any: dict[tuple[str, str], re.Pattern[str]] = {}
+        self._groups: dict[tuple[str, str], _Group] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._entries)
+        return bool(self._groups)
 
     def add(self, number: int, pattern: PathPattern, folder: str, source: str, *, is_carving: bool = False) -> None:
         """Take a pattern in: `folder` is that of its settings, `source` the list that it stands in."""
         anchor, start = pattern.anchor, ""
         if anchor == "settings":
             anchor, start = ("settings", normal(folder)) if folder else ("cwd", "")
-        entry = _Entry(number, re.compile(pattern.expression, re.DOTALL), source, is_carving)
-        self._entries.setdefault((anchor, start), []).append(entry)
-        self._any.pop((anchor, start), None)
+        entry = _Entry(number, re.compile(pattern.expression, re.DOTALL), source)
+        group = self._groups.setdefault((anchor, start), _Group())
+        if is_carving:
+            group.carving.append(entry)
+        else:
+            group.add(pattern.beginning, entry)
 
     def matching(self, path: str, place: Place) -> Iterator[int]:
         """Yield the numbers of the patterns that a whole path fits."""
-        for anchor, entries in self._entries.items():
+        for anchor, group in self._groups.items():
             seen = below(path, start) if (start := _start(anchor, place)) is not None else None
-            if seen is None or not self._may_match(anchor, entries, seen):
-                continue
-            for entry in entries:
-                if not entry.is_carving and (found := entry.find.match(seen)) is not None:
-                    is_whole_folder = found["below"] is not None
-                    if is_whole_folder or not _is_carved_out(entry, entries, seen):
-                        yield entry.number
-
-    def _may_match(self, anchor: tuple[str, str], entries: Iterable[_Entry], seen: str) -> bool:
-        """Whether any of the patterns fits, which is asked first because it is mostly not so."""
-        find = self._any.get(anchor)
-        if find is None:
-            every = "|".join(f"(?:{entry.find.pattern.replace('(?P<below>', '(?:')})" for entry in entries)
-            find = self._any[anchor] = re.compile(every, re.DOTALL)
-        return find.match(seen) is not None
+            if seen is not None:
+                yield from group.matching(seen)
 
 
 def _start(anchor: tuple[str, str], place: Place) -> str | None:
@@ -254,9 +295,8 @@ def _start(anchor: tuple[str, str], place: Place) -> str | None:
     return {"root": "/", "home": place.home, "cwd": place.cwd, "settings": folder}[name]
 
 
-def _is_carved_out(entry: _Entry, entries: Iterable[_Entry], seen: str) -> bool:
+def _is_carved_out(entry: _Entry, carving: Iterable[_Entry], seen: str) -> bool:
     """Whether a later `!` of the same list takes a path out of a pattern again."""
     return any(
-        other.is_carving and other.number > entry.number and other.source == entry.source and other.find.match(seen)
-        for other in entries
+        other.number > entry.number and other.source == entry.source and other.find.match(seen) for other in carving
     )

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from aix_importers.beginnings import beginnings
+
 # A run of the possessive alternatives is one word of a shell command as it is written, quotes included.
 _WORD = re.compile(
     r"""(?:[^\ \t\n\r'"\\`$]++|'[^']*+(?:'|\Z)|"(?:[^"\\]++|\\.|\\\Z)*+(?:"|\Z)|`[^`]*+(?:`|\Z)"""
@@ -86,10 +88,11 @@ def compile_pattern(text: str) -> TextPattern:
 
 
 class PatternIndex:
-    """Patterns with their numbers, found by the text, or by its first or last word, where they name it whole."""
+    """Patterns with their numbers, found by a text, its beginning, or its first or last word where they name it."""
 
     def __init__(self, patterns: Iterable[tuple[int, TextPattern]]) -> None:
         self._by_text: dict[str, list[tuple[int, TextPattern]]] = {}
+        self._by_beginning: dict[str, list[tuple[int, TextPattern]]] = {}
         self._by_first: dict[str, list[tuple[int, TextPattern]]] = {}
         self._by_last: dict[str, list[tuple[int, TextPattern]]] = {}
         self._open: list[tuple[int, TextPattern]] = []
@@ -98,16 +101,22 @@ class PatternIndex:
             _, begins, last = pattern.blocks[-1].rpartition(" ")
             if pattern.is_exact:
                 self._by_text.setdefault(pattern.blocks[0], []).append((number, pattern))
-            elif ends or pattern.is_prefix:
+            elif pattern.is_prefix:
+                self._by_beginning.setdefault(pattern.blocks[0], []).append((number, pattern))
+            elif ends:
                 self._by_first.setdefault(first, []).append((number, pattern))
             elif begins:
                 self._by_last.setdefault(last, []).append((number, pattern))
             else:
                 self._open.append((number, pattern))
+        self._longest_beginning = max(map(len, self._by_beginning), default=-1)
 
     def matching(self, text: str) -> list[tuple[int, TextPattern]]:
         """Return the patterns that fit a text, with their numbers."""
         candidates: Sequence[tuple[int, TextPattern]] = self._by_first.get(text.partition(" ")[0], ())
         if self._by_last or self._open:
             candidates = (*candidates, *self._by_last.get(text.rpartition(" ")[2], ()), *self._open)
-        return [*self._by_text.get(text, ()), *(entry for entry in candidates if entry[1].matches(text))]
+        found = [*self._by_text.get(text, ()), *(entry for entry in candidates if entry[1].matches(text))]
+        for beginning in beginnings(text, " ", self._longest_beginning):
+            found += self._by_beginning.get(beginning, ())
+        return found

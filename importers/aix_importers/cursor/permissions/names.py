@@ -15,10 +15,13 @@ class PairRules:
 
     def __init__(self, pairs: Iterable[tuple[int, tuple[str, str]]], *, are_unknown_matched: bool) -> None:
         self._fixed: dict[tuple[str, str], list[int]] = {}
+        self._by_first: dict[str, list[tuple[int, re.Pattern[str]]]] = {}
         self._globs: list[tuple[int, re.Pattern[str], re.Pattern[str]]] = []
         self._are_unknown_matched = are_unknown_matched
         for number, (first, second) in pairs:
-            if has_wildcards(first + second):
+            if not has_wildcards(first) and has_wildcards(second):
+                self._by_first.setdefault(first, []).append((number, name_glob(second)))
+            elif has_wildcards(first):
                 self._globs.append((number, name_glob(first), name_glob(second)))
             else:
                 self._fixed.setdefault((first, second), []).append(number)
@@ -29,6 +32,7 @@ class PairRules:
         if not first and not second:
             return []
         found = list(self._fixed.get((first, second), ()))
+        found += [number for number, other in self._by_first.get(first, ()) if other.match(second)]
         found += [number for number, one, other in self._globs if one.match(first) and other.match(second)]
         if self._are_unknown_matched and not first:
             found += [number for (_, each), numbers in self._fixed.items() if each == second for number in numbers]
