@@ -5,6 +5,7 @@
     │   ├── UnknownNameError       no table, query, … of that name
     │   │   ├── UnknownSessionError    no session, or neither session nor turn, of that name
     │   │   ├── UnknownQueryError      no query of that name
+    │   │   ├── UnknownCallError       no call of that name
     │   │   ├── UnknownModelError      no price line fits a model of that name
     │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
@@ -101,6 +102,20 @@ class UnknownQueryError(UnknownNameError):
         nearest = [by_name[each] for each in get_close_matches(self.name.rpartition("/")[2], by_name, n=3)]
         question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
         return f"{question}`aix query` lists all"
+
+
+class UnknownCallError(UnknownNameError):
+    """No call of the ledger has that name; `known` are the latest."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("call", name, known)
+
+    @property
+    def remedy(self) -> str:
+        """Name the latest, and the command that lists all."""
+        if not self.known:
+            return "the ledger holds no calls"
+        return f"the latest are {', '.join(self.known)}; `aix query permission_usage/calls` lists all"
 
 
 class UnknownModelError(UnknownNameError):

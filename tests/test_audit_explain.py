@@ -102,3 +102,34 @@ def test_rules_that_cannot_be_had_are_refused(settings: Path, tmp_path: Path) ->
     refused = run_aix("audit", "explain", "--settings", str(settings), "--tool", "Bash", "--input", "[]")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "--input is no JSON object" in refused.stderr
+
+
+def test_a_folder_may_be_named_from_the_present_one(
+    settings: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = ("--tool", "Edit", "--input", '{"file_path": "src/a.py"}')
+    for cwd, decision in ((".", "allow"), ("sub", "none"), ("sub/..", "allow")):
+        assert explain(capfdbinary, "--settings", str(settings), *call, "--cwd", cwd)["decision"] == decision
+    assert explain(capfdbinary, "--settings", str(settings), "--settings-dir", "sub", *call)["decision"] == "none"
+
+
+def test_rules_that_never_decide_are_named(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    file = tmp_path / "rules.json"
+    file.write_text('{"allow": ["Bash(", "Bash(ls)"]}', "utf-8")
+    call = ("--settings", str(file), "--tool", "Bash", "--input", '{"command": "make"}')
+    [idle] = json.loads(json.dumps(explain(capfdbinary, *call)["never_decide"]))
+    assert (idle["kind"], idle["rule"]) == ("allow", "Bash(")
+    run_here("audit", "explain", *call)
+    first, second = capfdbinary.readouterr().out.decode().splitlines()
+    assert first.endswith("The mode decides, and what the tool does by itself.")
+    assert second.startswith("  never decides: allow Bash( (")
+
+
+def test_a_file_that_is_no_json_and_one_of_no_known_tool_are_told_apart(tmp_path: Path) -> None:
+    call = ("--tool", "Bash", "--input", '{"command": "ls"}')
+    for content, problem in (("{", "it is no JSON: "), ('{"theme": "dark"}', "--origin: claude-code, cursor")):
+        file = tmp_path / "some.json"
+        file.write_text(content, "utf-8")
+        with pytest.raises(SettingsFileError, match=problem):
+            run_here("audit", "explain", "--settings", str(file), *call)

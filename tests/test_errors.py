@@ -14,6 +14,7 @@ EXAMPLES = [
     errors.UnknownNameError("table", "turn", ("turns", "threads")),
     errors.UnknownSessionError("session", "s-9", ("s-1", "s-2")),
     errors.UnknownQueryError("cost", ("economics/costs", "economics/savings")),
+    errors.UnknownCallError("call_9", ("call_1", "call_2")),
     errors.UnknownModelError("model-y", ("model-x", "model-z")),
     errors.UnknownParameterError("economics/costs", "sinse", ("since", "until")),
     errors.AmbiguousQueryError("costs", ("economics/costs", "acme/costs")),

@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from aix.errors import AmbiguousNameError, UnknownNameError
+from aix.errors import AmbiguousNameError, UnknownCallError
 from aix.formats.people import one_line
 from aix.formats.text import escape_unsafe
+from aix.permissions.contract import Decision
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
 
 _LINE_CHARACTERS = 1000
 _MOST_NAMED = 10
+_LATEST = 3
 _NAMED = "select id from tool_calls where starts_with(id, $name) order by id = $name desc, id limit $most"
 _NEAR = "select id from tool_calls order by started_at desc limit $most"
 _CALL = """
@@ -73,6 +75,8 @@ def _lines(explained: Mapping[str, object]) -> Iterator[str]:
         yield "rules: none are known for this call"
         return
     yield f"rules: {verdict['decision']}. {verdict['reason']}"
+    if verdict["decision"] == Decision.NONE:
+        yield f"  by default the tool {'runs it by itself' if verdict['runs_by_itself'] else 'asks before it'}"
     for rule in _listed(explained["matching"]):
         part = "decides" if rule["is_deciding"] else "matches"
         yield f"  {part}: {rule['kind']} {rule['rule']} ({rule['scope']}, {rule['file']})"
@@ -81,8 +85,8 @@ def _lines(explained: Mapping[str, object]) -> Iterator[str]:
 def _find(ledger: "Ledger", name: str) -> str:
     found = [str(call) for (call,) in ledger.sql(_NAMED, {"name": name, "most": _MOST_NAMED}).rows()]
     if not name or not found:
-        known = ledger.sql(_NEAR, {"most": _MOST_NAMED}).rows()
-        raise UnknownNameError("call", name, tuple(str(call) for (call,) in known))
+        known = ledger.sql(_NEAR, {"most": _LATEST}).rows()
+        raise UnknownCallError(name, tuple(str(call) for (call,) in known))
     if len(found) > 1 and found[0] != name:
         raise AmbiguousNameError("call", name, tuple(found))
     return found[0]

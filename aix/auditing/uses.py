@@ -94,7 +94,7 @@ def only_dialect(calls: Iterable[Observed]) -> Dialect:
         return dialects()[spoken[0]]
     if spoken:
         raise UsageError(f"the calls come from {' and '.join(spoken)}; name one with --origin")
-    raise UsageError("nothing that was asked for is a call of a tool whose rules AIX knows")
+    raise UsageError(f"nothing that was asked for is a call of a tool whose rules AIX knows: {', '.join(dialects())}")
 
 
 def uses_of(calls: list[Observed], dialect: Dialect, refused_risks: Collection[str]) -> list[Use]:

@@ -1,5 +1,6 @@
 """Settings files that a user gives, in place of those that imports found."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +56,13 @@ def _dialect_of(path: Path, content: bytes) -> Dialect:
     for dialect in dialects().values():
         if dialect.reads(str(path.absolute()), content):
             return dialect
-    raise SettingsFileError(path, "it looks like the settings of no tool whose rules AIX knows; name one by --origin")
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise SettingsFileError(path, f"it is no JSON: {error}") from error
+    known = ", ".join(dialects())
+    problem = f"it looks like the settings of no tool whose rules AIX knows; say whose it is by --origin: {known}"
+    raise SettingsFileError(path, problem)
 
 
 def _content(path: Path) -> bytes:

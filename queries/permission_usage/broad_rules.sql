@@ -104,7 +104,7 @@ select
     when 'narrow' then 'Its use needs it as wide as it is.'
     when 'many' then 'It was used for ' || cast(patterns as varchar) || ' different patterns.'
     when 'uncovered' then cast(uncovered_calls as varchar) || ' of ' || cast(decided_calls as varchar)
-      || ' calls that it let pass fit no narrow rule.'
+      || case when decided_calls = 1 then ' call' else ' calls' end || ' that it let pass fit no narrow rule.'
     else 'It let ' || cast(decided_calls as varchar) || case when decided_calls = 1 then ' call' else ' calls' end
       || ' pass that '
       || case when patterns = 1 then 'one narrow rule covers: ' else cast(patterns as varchar) || ' narrow rules cover: ' end

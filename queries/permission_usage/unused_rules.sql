@@ -68,7 +68,10 @@ stated as (
       when is_short then 'short'
       when kind = 'allow' then 'unused'
       else 'guard'
-    end as state
+    end as state,
+    cast(calls_there as varchar) || case when calls_there = 1 then ' call' else ' calls' end as counted_calls,
+    cast(days as varchar) || case when days = 1 then ' day' else ' days' end as counted_days,
+    cast(unused_days as varchar) || case when unused_days = 1 then ' day' else ' days' end as counted_unused_days
   from aged a
 )
 select
@@ -83,14 +86,12 @@ select
     when 'no_calls' then 'No call of ' || origin || ' was made where it holds.'
     when 'used' then 'It matched ' || cast(hits as varchar) || case when hits = 1 then ' call.' else ' calls.' end
     when 'unreachable' then 'It can never match, as shadowed_rules tells.'
-    when 'young' then 'It matched none of ' || cast(calls_there as varchar) || ' calls, but is younger than '
-      || cast(days as varchar) || ' days.'
-    when 'short' then 'The time asked for is shorter than ' || cast(days as varchar) || ' days.'
-    when 'guard' then 'It matched none of ' || cast(calls_there as varchar) || ' calls for '
-      || cast(unused_days as varchar) || ' days; it is kept as a guard.'
+    when 'young' then 'It matched none of ' || counted_calls || ', but is younger than ' || counted_days || '.'
+    when 'short' then 'The time asked for is shorter than ' || counted_days || '.'
+    when 'guard' then 'It matched none of ' || counted_calls || ' for ' || counted_unused_days || '; it is kept as a guard.'
     else 'It allows ' || case when is_tool_wide then 'all that a tool or server can do' else 'what it names' end
-      || ', and ' || case when last_hit_at is null then 'none of ' || cast(calls_there as varchar) || ' calls needed it for '
-        else 'no call has needed it for ' end || cast(unused_days as varchar) || ' days.'
+      || ', and ' || case when last_hit_at is null then 'none of ' || counted_calls || ' needed it for '
+        else 'no call has needed it for ' end || counted_unused_days || '.'
   end as reason,
   case when state = 'unused' then case when is_tool_wide then 'medium' else 'low' end end as severity,
   origin, scope, file, kind, rule, is_tool_wide, first_seen_at, last_hit_at,

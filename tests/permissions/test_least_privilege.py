@@ -11,7 +11,7 @@ import pytest
 
 import aix
 from aix.auditing.uses import observed_calls, uses_of
-from aix.errors import AmbiguousNameError, UnknownNameError, UsageError
+from aix.errors import AmbiguousNameError, UnknownCallError, UnknownNameError, UsageError
 from aix.permissions.contract import Call, Decision
 from aix.permissions.proposal import Use, propose
 from aix.permissions.registry import dialects
@@ -205,6 +205,39 @@ def test_disagreements_are_calls_that_went_otherwise_than_they_would(audit: Answ
     }
 
 
+def test_a_replay_says_which_rules_never_decide_and_what_it_leaves_out(
+    audit: Answer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit("replay", write_settings(tmp_path, allow=["Bash(", "Bash(npm *)"]), "--project", "lamp", "--json")
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("aix: Bash( never decides: ")
+    assert said[1:] == ["aix: no call ran that needed a permission", "aix: 11 calls of other tools left out"]
+
+
+def test_a_proposal_says_what_passes_and_what_runs_by_itself_all_the_same(
+    audit: Answer, capsys: pytest.CaptureFixture[str], tmp_path: Path, permission_ledger: Path
+) -> None:
+    chosen = ("--project", "press", "--origin", "claude-code", "-o", str(tmp_path / "proposed.json"))
+    run_here("audit", "propose", *chosen, "--ledger", str(permission_ledger))
+    said = capsys.readouterr().err
+    proposed = audit("propose", *chosen[:4], "--json")
+    rules = len(proposed["settings"]["permissions"]["allow"])
+    assert (
+        f"{proposed['allowed']} of {proposed['calls']} calls that needed a permission would pass by {rules} rules"
+        in said
+    )
+    assert "1 call of a refused class that the tool runs by itself; only a deny or ask rule stops such:" in said
+    assert "  1 x Bash cat .env" in said
+
+
+def test_explaining_a_call_that_no_rule_decides_says_what_the_tool_does(
+    permission_ledger: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for number, by_default in ((1, "runs it by itself"), (3, "asks before it")):
+        run_here("audit", "explain", f"toolu_denied-by-policy_0{number}", "--ledger", str(permission_ledger))
+        assert f"\n  by default the tool {by_default}\n" in capsysbinary.readouterr().out.decode()
+
+
 def test_explaining_a_call_names_its_targets_risks_and_the_rule(audit: Answer) -> None:
     explained = audit("explain", "toolu_denied-by-rule_05", "--json")
     assert explained["outcome"] == "denied_rule"
@@ -238,8 +271,9 @@ def test_a_call_of_whose_permission_nothing_is_known_is_explained(
 def test_a_call_is_found_by_the_beginning_of_its_id(audit: Answer) -> None:
     with pytest.raises(AmbiguousNameError, match="toolu_denied-by-rule_0"):
         audit("explain", "toolu_denied-by-rule_0", "--json")
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownCallError) as raised:
         audit("explain", "toolu_nobody", "--json")
+    assert "tool_wicks_11" in raised.value.remedy
 
 
 def test_people_read_an_explanation_without_control_characters(

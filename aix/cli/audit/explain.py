@@ -1,21 +1,21 @@
 """`aix audit explain`."""
 
 import json
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
 import click
 
 from aix.cli.command import Command
-from aix.cli.options import ledger_option, output_option
+from aix.cli.options import ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
 from aix.formats.people import one_line
 from aix.formats.text import escape_unsafe, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from aix.permissions import Judge, Rule, Verdict
+    from aix.permissions import Call, Judge, Rule, Verdict
 
 _LINE_CHARACTERS = 1000
 
@@ -37,6 +37,7 @@ _LINE_CHARACTERS = 1000
 @click.option("--origin", metavar="NAME", help="Whose rules FILE holds. Default: by what it looks like.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="How to write it. Default: text.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@risks_option
 @output_option
 @ledger_option
 def command(
@@ -50,6 +51,7 @@ def command(
     origin: str | None,
     form: str | None,
     as_json: bool,  # noqa: FBT001 - click's
+    risks: Path | None,
     path: Path | None,
     ledger: Path,
 ) -> None:
@@ -64,7 +66,7 @@ def command(
     rules allow every one of them; all these rules are named.
 
     json is one object: decision, rule, rules, kind, scope, file, reason, matching (all rules that match the call or a
-    part of it, whether they decide or not).
+    part of it, whether they decide or not), never_decide (rules of the files that can match nothing, with the reason).
 
     \b
       aix audit explain toolu_01AbC
@@ -77,28 +79,38 @@ def command(
     is_json = as_json or form == "json"
     if call is not None:
         if any(each is not None for each in (settings_dir, home, tool, given, cwd, origin)):
-            raise click.UsageError("Of a call of the ledger all is known: give nothing but --settings with it.")
+            raise click.UsageError(
+                "Of a call of the ledger all is known: give nothing but --settings and --risks with it."
+            )
         from aix.auditing.explanation import explain, explanation_lines
         from aix.reading.ledger import open_ledger
 
-        with open_ledger(ledger) as opened, opened.under(*settings) as ruled:
+        with open_ledger(ledger) as opened, opened.under(*settings, risks=risks) as ruled:
             explained = explain(ruled, call)
         emit_lines([to_json(explained)] if is_json else explanation_lines(explained), path)
         return
     if not settings:
         raise click.UsageError("Name a call of the ledger, or rules with --settings FILE.")
+    if risks is not None:
+        raise click.UsageError("Risks are told of a call of the ledger: give --risks with one.")
     if tool is None or given is None:
         raise click.UsageError("Describe the call with --tool NAME and --input JSON.")
     parameters = _parameters(given)
     from aix.permissions import Call
 
-    judge = _judge(settings, settings_dir, home, origin)
-    asked = Call(tool, parameters, str(Path.cwd()) if cwd is None else cwd)
+    judge = _judge(settings, settings_dir and _whole(settings_dir), home and _whole(home), origin)
+    asked = Call(tool, parameters, str(Path.cwd()) if cwd is None else _whole(cwd))
     verdict = judge.judge(asked)
     if is_json:
-        emit_lines([to_json(_as_object(verdict, judge.matching(asked)))], path)
+        emit_lines([to_json(_as_object(verdict, judge, asked))], path)
     else:
-        emit_lines(_lines(verdict), path)
+        emit_lines(_lines(verdict, judge), path)
+
+
+def _whole(folder: str) -> str:
+    """Return a folder from the root on; one of another system, or of nowhere, is left as it is."""
+    is_relative = folder and folder[0] not in "/\\~" and not PureWindowsPath(folder).drive
+    return str(Path(folder).resolve()) if is_relative else folder
 
 
 def _parameters(text: str) -> dict[str, object]:
@@ -122,7 +134,7 @@ def _judge(settings: tuple[Path, ...], folder: str | None, home: str | None, ori
     return dialects()[name].judge(rules, home)
 
 
-def _as_object(verdict: "Verdict", matching: "Sequence[Rule]") -> dict[str, object]:
+def _as_object(verdict: "Verdict", judge: "Judge", asked: "Call") -> dict[str, object]:
     rule = verdict.rule
     return {
         "decision": str(verdict.decision),
@@ -132,13 +144,18 @@ def _as_object(verdict: "Verdict", matching: "Sequence[Rule]") -> dict[str, obje
         "scope": rule and rule.scope,
         "file": rule and rule.file,
         "reason": verdict.reason,
-        "matching": [{"kind": each.kind, "rule": each.text, "file": each.file} for each in matching],
+        "matching": [{"kind": each.kind, "rule": each.text, "file": each.file} for each in judge.matching(asked)],
+        "never_decide": [{"kind": each.kind, "rule": each.text, "reason": remark} for each, remark in judge.remarks()],
     }
 
 
-def _lines(verdict: "Verdict") -> list[str]:
-    lines = [f"{verdict.decision}: {_shown(verdict.reason)}"]
-    return lines + [f"  {_named(rule)}" for rule in verdict.rules]
+def _lines(verdict: "Verdict", judge: "Judge") -> "Iterator[str]":
+    from aix.permissions import Decision
+
+    by_default = " The mode decides, and what the tool does by itself." if verdict.decision is Decision.NONE else ""
+    yield f"{verdict.decision}: {_shown(verdict.reason)}{by_default}"
+    yield from (f"  {_named(rule)}" for rule in verdict.rules)
+    yield from (f"  never decides: {_named(rule)}: {_shown(remark)}" for rule, remark in judge.remarks())
 
 
 def _named(rule: "Rule") -> str:

@@ -21,7 +21,7 @@ _NOT_REFUSED = {"network"}
 """Every call to a host falls into this class; who asks for it by rule names the host."""
 _FILTERS = ("project", "since", "until", "origin", "session", "tag")
 _MOST_LISTED = 10
-_TARGET_CHARACTERS = 100
+_LINE_CHARACTERS = 120
 
 
 def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
@@ -53,7 +53,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:  # 
     "allowed_risks",
     multiple=True,
     metavar="CLASS",
-    help="Do not refuse calls of this class of risk. Can be repeated.",
+    help="Do not refuse calls of this class of risk, such as package_install. Can be repeated.",
 )
 @risks_option
 @click.option(
@@ -73,11 +73,15 @@ def command(
     """Propose the least settings that would have sufficed for what was used.
 
     Writes a settings file with allow rules for the calls that ran, each rule as narrow as one program with its
-    subcommand, one folder, one host or one server. Calls that the tool runs by itself need no rule. Calls of a class of
-    risk are refused: no rule of the proposal allows any of them, and they go on asking. What the rules cover, what
-    would still ask and what is refused is said on stderr, so that stdout is the file.
+    subcommand, one folder, one host or one server. Calls that the tool runs by itself need no rule. With --cover, the
+    rules that allow most come first, and no more are taken than the share needs.
 
-    The proposal looks at the calls of one origin. Your deny rules stay yours: merge the file with your settings.
+    Calls of a class of risk are refused: no rule of the proposal allows any of them. The tool goes on asking before
+    them; those that it runs by itself are listed, since only a deny or ask rule of yours stops them. The class network
+    is not refused, since every call to a host falls into it.
+
+    What the rules cover, what would still ask and what is refused is said on stderr, so that stdout is the file. The
+    proposal looks at the calls of one origin. Your deny rules stay yours: merge the file with your settings.
 
     \b
       aix audit propose --project website -o settings.json
@@ -141,10 +145,10 @@ def _listed(uses: list[tuple[int, "Use"]], name: str) -> Iterator[str]:
     found = [(count, use) for count, use in uses if count]
     if found:
         yield f"{counted(sum(count for count, _ in found), 'call')} {name}:"
-        yield from (f"  {count} x {use.call.tool} {_target(use)}" for count, use in found[:_MOST_LISTED])
+        yield from (f"  {count} x {_shown(use)}" for count, use in found[:_MOST_LISTED])
         if len(found) > _MOST_LISTED:
             yield f"  and {len(found) - _MOST_LISTED} more; --json lists all"
 
 
-def _target(use: "Use") -> str:
-    return one_line(" ".join(str(value) for value in use.call.input.values()), _TARGET_CHARACTERS)
+def _shown(use: "Use") -> str:
+    return one_line(" ".join(map(str, (use.call.tool, *use.call.input.values()))), _LINE_CHARACTERS)

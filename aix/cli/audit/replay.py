@@ -1,6 +1,7 @@
 """`aix audit replay`."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import chosen_parameter_options, ledger_option, listing_output, risks_option
 from aix.formats import Listing, ListingColumn
-from aix.formats.people import counted, per_cent
+from aix.formats.people import counted, one_line, per_cent
 
 if TYPE_CHECKING:
     from aix.auditing.uses import Observed
@@ -29,6 +30,8 @@ _CALLS = (
     ListingColumn("by_itself", "BOOLEAN"),
     ListingColumn("risks", "VARCHAR[]"),
 )
+_RULE_CHARACTERS = 100
+_MOST_NAMED = 10
 _STRICTEST_FIRST = ("deny", "ask", "allow")
 
 
@@ -73,17 +76,37 @@ def command(
     origin = parameters.get("origin")
     named = None if origin is None else str(origin)
     with open_ledger(ledger) as opened, opened.under(*settings, risks=risks, origin=named) as ruled:
-        calls = [call for call in observed_calls(ruled, parameters) if call.decision is not None]
-    needing = [call for call in calls if call.needed_permission]
-    allowed = sum(call.would == "allow" for call in needing)
-    share = per_cent(allowed / len(needing)) if needing else "none to count"
-    notes = [
-        f"of {counted(len(needing), 'call')} that ran and needed a permission, the rules allow {allowed} ({share})"
-    ]
+        found = observed_calls(ruled, parameters)
+    calls = [call for call in found if call.decision is not None]
+    notes = [*_idle_rules(settings, named), _coverage(calls)]
+    if len(calls) < len(found):
+        notes.append(f"{counted(len(found) - len(calls), 'call')} of other tools left out")
     if not lists_calls and not disagreements:
         return Listing(_SUMMARY, _counted(calls), notes=notes)
     shown = [call for call in calls if lists_calls or call.agrees is False]
     return Listing(_CALLS, [_row(call) for call in shown], notes=notes)
+
+
+def _idle_rules(settings: Iterable[Path], origin: str | None) -> Iterator[str]:
+    """Go through what is wrong with rules that can never decide anything."""
+    from aix.permissions.registry import dialects
+    from aix.permissions.settings_files import read_rules_for_all
+
+    given = read_rules_for_all(settings, origin).rules.items()
+    idle = [remark for name, rules in given for remark in dialects()[name].judge(rules).remarks()]
+    for rule, reason in idle[:_MOST_NAMED]:
+        yield f"{one_line(rule.text, _RULE_CHARACTERS)} never decides: {reason}"
+    if len(idle) > _MOST_NAMED:
+        yield f"and so it is with {counted(len(idle) - _MOST_NAMED, 'more rule')}"
+
+
+def _coverage(calls: list["Observed"]) -> str:
+    needing = [call for call in calls if call.needed_permission]
+    if not needing:
+        return "no call ran that needed a permission"
+    allowed = sum(call.would == "allow" for call in needing)
+    ran = f"{counted(len(needing), 'call')} that ran and needed a permission"
+    return f"of {ran}, the rules allow {allowed} ({per_cent(allowed / len(needing))})"
 
 
 def _counted(calls: list["Observed"]) -> list[tuple[object, ...]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command
+from aix.cli.diagnostics import say
 from aix.cli.stdout import emit_at_once
 from aix.formats.text import escape_unsafe, to_json
 
@@ -50,6 +51,8 @@ def command(output_format: str) -> None:
       echo 'FOO=1 sudo make -j4' | aix audit split --format json
       [{"program":"make","sub":null,"words":["make","-j4"],"env":["FOO=1"],"wrappers":["sudo"]}]
     """
+    if sys.stdin.isatty():
+        say("write commands, one on a line; Ctrl-D ends them")
     emit_at_once(_answers(as_json=output_format == "json"))
 
 
