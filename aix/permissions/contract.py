@@ -100,6 +100,8 @@ class Dialect(ABC):
     """Goes up whenever an answer changes."""
     whole_input_tools: ClassVar[Collection[str]] = ()
     """Tools whose calls must be given with all their parameters, whatever the rules are."""
+    own_files: ClassVar[Collection[str]] = ()
+    """Files outside the workspace that the tool has its agents write, such as plans, as `path` in a rule on risks."""
 
     @abstractmethod
     def reads(self, path: str, content: bytes) -> bool:

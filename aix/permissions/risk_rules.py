@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from aix.errors import RiskFileError
 from aix.permissions.globs import PathPatterns, compile_sequences, compile_words
+from aix.permissions.registry import dialects
 from aix.permissions.risk_file import RISK_FILE
 
 SEVERITIES = ("high", "medium", "low")
@@ -298,8 +299,10 @@ def bundled_content() -> bytes:
 
 @lru_cache(maxsize=1)
 def bundled_rules() -> RuleFile:
-    """Return the rules that come with AIX."""
-    return parse_rules(bundled_content(), "risks.toml")
+    """Return the rules that come with AIX; they know which files tools keep for themselves."""
+    own_files = tuple(pattern for dialect in dialects().values() for pattern in dialect.own_files)
+    known = RuleFile({}, {"own_files": own_files}, (), frozenset())
+    return parse_rules(bundled_content(), "risks.toml", known)
 
 
 def joined_rules(own: RuleFile | None) -> tuple[RiskRule, ...]:

@@ -92,6 +92,25 @@ def test_writing_outside_the_workspace_is_a_risk_of_any_tool(path: str, expected
 
 
 @pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("~/.claude/plans/weave.md", "quiet"),
+        ("/Users/u/.claude/plans/weave.md", "quiet"),
+        ("~/.cursor/plans/weave.plan.md", "quiet"),
+        ("~/.claude/plans/weave.sh", "write_outside_workspace medium"),
+        ("~/.claude/plans/../settings.json", "write_outside_workspace medium"),
+        ("~/.claude/projects/proj/memory/MEMORY.md", "write_outside_workspace medium"),
+        ("~/plans/weave.md", "write_outside_workspace medium"),
+        ("/etc/.claude/plans/weave.md", "write_outside_workspace high"),
+    ],
+)
+def test_what_a_tool_has_its_agents_write_for_itself_is_no_risk(path: str, expected: str) -> None:
+    written = parts_of("write", "Write", path, WORKSPACE, WORKSPACE)
+    assert strongest(load_risks().risks_of(written)) == {expected}
+    assert strongest(risks_in(f"echo x > {path}")) == {expected}
+
+
+@pytest.mark.parametrize(
     ("tool", "expected"),
     [
         ("create_issue", "mcp_write medium"),

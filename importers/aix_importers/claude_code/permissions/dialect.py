@@ -46,6 +46,8 @@ class ClaudeCodeRules(Dialect):
     version: ClassVar[int] = 1
     # What is known of a search may be the text that was searched for, and of a skill not what it was given.
     whole_input_tools: ClassVar[frozenset[str]] = frozenset(("Grep", "Glob", "LS", "Skill"))
+    # Not its memory: what stands there is told to later sessions.
+    own_files: ClassVar[tuple[str, ...]] = (".claude/plans/*.md",)
 
     def reads(self, path: str, content: bytes) -> bool:
         """Whether a file holds `permissions`, or the lists alone, in the words of Claude Code."""

@@ -38,6 +38,7 @@ class CursorRules(Dialect):
 
     origin: ClassVar[str] = ORIGIN
     version: ClassVar[int] = 1
+    own_files: ClassVar[tuple[str, ...]] = (".cursor/plans/*.plan.md",)
 
     def reads(self, path: str, content: bytes) -> bool:
         """Whether a settings file looks like one of Cursor's."""
