@@ -4,8 +4,8 @@ Each is declared by a file in `queries/views` that says `derived`: its columns a
 kept views, group by group; where a ledger has none, whoever reads it makes them in memory.
 """
 
-from collections.abc import Callable, Collection, Iterable, Set
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = tuple[object, ...]
-Rows = dict[str, list[Row]]
-"""Rows by the table that they are of."""
+Answers = Mapping[str, Iterable[Row]]
+"""Rows by the table that they are of, without the call."""
 
 RISKS = "call_risks"
 TARGET_TABLES = frozenset({"call_parts", RISKS})
@@ -41,27 +41,45 @@ select origin, scope, file, position, kind, rule
 from permission_rules
 qualify last_seen_at = max(last_seen_at) over (partition by origin, scope, file)
 """
+# Calls that are alike have the same answer, and most are like others: each kind is looked at once.
 _TARGETS = """
-select d.call_id, d.class, k.tool_name, d.raw_target, t.workspace_path
+select list(d.call_id) as calls, d.class, k.tool_name, d.raw_target, t.workspace_path
 from permission_decisions d
 join tool_calls k on k.id = d.call_id
 left join turns t on t.id = d.turn_id
+group by d.class, k.tool_name, d.raw_target, t.workspace_path
 """
 _CALLS = """
-select d.call_id, x.origin, k.tool_name, d.raw_target, t.workspace_path,
-  case when k.tool_name in (select unnest($tools)) then k.params_json end as params_json
-from permission_decisions d
-join tool_calls k on k.id = d.call_id
-left join turns t on t.id = d.turn_id
-join turn_context x on x.turn_id = d.turn_id
+select list(call_id) as calls, origin, tool_name, raw_target, workspace_path, params_json
+from (
+  select d.call_id, x.origin, k.tool_name, d.raw_target, t.workspace_path,
+    case when k.tool_name in (select unnest($tools)) then k.params_json end as params_json
+  from permission_decisions d
+  join tool_calls k on k.id = d.call_id
+  left join turns t on t.id = d.turn_id
+  join turn_context x on x.turn_id = d.turn_id
+)
+group by origin, tool_name, raw_target, workspace_path, params_json
 """
 SOURCES = (_TARGETS, _CALLS, _RULES)
 """The statements that derivation reads the ledger with."""
+
+_FOR_CALLS = """
+select unnest(f.calls), r.* exclude (place)
+from derived_rows r
+join derived_for f on f.place = r.place
+"""
 
 
 def read_rule_book(connection: "duckdb.DuckDBPyConnection") -> RuleBook:
     """Return the rules of the ledger that a connection has."""
     return rule_book(connection.execute(_RULES).fetchall())
+
+
+def made_with(names: Collection[str]) -> frozenset[str]:
+    """Return these tables and those that come of the same pass over all calls."""
+    wanted = frozenset(names)
+    return wanted.union(*(tables for tables in (TARGET_TABLES, CALL_RULE_TABLES) if tables & wanted))
 
 
 def derive(
@@ -75,9 +93,9 @@ def derive(
     for name in wanted:
         _create(connection, name)
     if not TARGET_TABLES.isdisjoint(wanted):
-        _fill(connection, wanted, _TARGETS, {}, TargetRows(risks or load_risks()).add)
+        _fill(connection, wanted, _TARGETS, {}, TargetRows(risks or load_risks()).about)
     if not CALL_RULE_TABLES.isdisjoint(wanted) and book.rules:
-        _fill(connection, wanted, _CALLS, {"tools": sorted(book.whole_input_tools())}, RuleRows(book).add)
+        _fill(connection, wanted, _CALLS, {"tools": sorted(book.whole_input_tools())}, RuleRows(book).about)
     if REMARKS in wanted:
         keys = {(*row[:3], *row[4:]) for row in connection.execute(_RULES).fetchall()}
         _insert(connection, REMARKS, list(remark_rows(book, keys)))
@@ -106,7 +124,7 @@ def _written_at(file: str) -> int:
 
 
 def _create(connection: "duckdb.DuckDBPyConnection", name: str) -> None:
-    columns = ", ".join(f"{quote_name(column.name)} {column.type}" for column in library_views()[name].columns)
+    columns = ", ".join(f"{quote_name(column)} {type_}" for column, type_ in _columns(name))
     connection.execute(f"create or replace table {quote_name(name)} ({columns})")
 
 
@@ -115,33 +133,59 @@ def _fill(
     names: Set[str],
     select: str,
     parameters: dict[str, object],
-    add: Callable[[Rows, Row], None],
+    about: Callable[[Row], Answers],
 ) -> None:
     # Another connection, because one can do nothing else while its rows are read.
     with closing(connection.duplicate()) as reading:
         for batch in start_reader(reading, select, _ROWS_AT_ONCE, parameters or None):
-            made: Rows = {name: [] for name in TARGET_TABLES | CALL_RULE_TABLES}
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                add(made, row)
+            calls, *asked = batch.columns
+            made: dict[str, list[Row]] = {}
+            for number, question in enumerate(zip(*(column.to_pylist() for column in asked), strict=True)):
+                for name, rows in about(question).items():
+                    made.setdefault(name, []).extend((number, *row) for row in rows)
             for name in made.keys() & names:
-                _insert(connection, name, made[name])
+                _insert_for_calls(connection, name, made[name], calls)
+
+
+def _insert_for_calls(
+    connection: "duckdb.DuckDBPyConnection", name: str, rows: list[Row], calls: "pa.ListArray"
+) -> None:
+    """Add rows that begin with a place in the list of calls, for each of the calls there."""
+    import pyarrow as pa
+
+    if rows:
+        _, *others = _columns(name)
+        places = pa.array(range(len(calls)), pa.int64())
+        with (
+            _registered(connection, "derived_rows", _arrow([("place", "BIGINT"), *others], rows)),
+            _registered(connection, "derived_for", pa.record_batch([places, calls], ["place", "calls"])),
+        ):
+            connection.execute(f"insert into {quote_name(name)} {_FOR_CALLS}")
 
 
 def _insert(connection: "duckdb.DuckDBPyConnection", name: str, rows: list[Row]) -> None:
-    if not rows:
-        return
-    connection.register("derived_rows", _arrow(name, rows))
-    connection.execute(f"insert into {quote_name(name)} from derived_rows")
-    connection.unregister("derived_rows")
+    if rows:
+        with _registered(connection, "derived_rows", _arrow(_columns(name), rows)):
+            connection.execute(f"insert into {quote_name(name)} from derived_rows")
 
 
-def _arrow(name: str, rows: Iterable[Row]) -> "pa.RecordBatch":
+@contextmanager
+def _registered(connection: "duckdb.DuckDBPyConnection", name: str, rows: "pa.RecordBatch") -> Iterator[None]:
+    connection.register(name, rows)
+    yield
+    connection.unregister(name)
+
+
+def _columns(name: str) -> list[tuple[str, str]]:
+    return [(column.name, column.type) for column in library_views()[name].columns]
+
+
+def _arrow(columns: Sequence[tuple[str, str]], rows: Iterable[Row]) -> "pa.RecordBatch":
     import pyarrow as pa
 
     types = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
-    columns = library_views()[name].columns
     values = zip(*rows, strict=True)
     return pa.record_batch(
-        [pa.array(each, types[column.type]) for each, column in zip(values, columns, strict=True)],
-        names=[column.name for column in columns],
+        [pa.array(each, types[type_]) for each, (_, type_) in zip(values, columns, strict=True)],
+        names=[name for name, _ in columns],
     )

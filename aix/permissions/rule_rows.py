@@ -11,38 +11,23 @@ from aix.permissions.rule_book import RuleBook, RuleSet
 Row = tuple[object, ...]
 _Answer = tuple[tuple[Row, ...], Row]
 
-_LONGEST_REMEMBERED = 400
-_MOST_REMEMBERED = 50_000
 _MOST_NARROW_RULES = 20
 
 
 class RuleRows:
-    """What the rules of a book say about call after call; the same call in the same place is asked once."""
+    """What the rules of a book say about calls."""
 
     def __init__(self, book: RuleBook) -> None:
         self._book = book
-        self._answers: dict[tuple[object, ...], _Answer] = {}
 
-    def add(self, rows: dict[str, list[Row]], row: Row) -> None:
-        """Add what the rules say about a call `call_id, origin, tool, target, cwd, parameters`."""
-        call_id, origin, tool, target, cwd, parameters = row
+    def about(self, question: Row) -> dict[str, Sequence[Row]]:
+        """Return what the rules say about calls `origin, tool, target, cwd, parameters`."""
+        origin, tool, target, cwd, parameters = question
         rule_set = self._book.in_force(_text(origin), _text(cwd))
         if rule_set is None:
-            return
-        matches, verdict = self._answer(rule_set, str(tool), _text(target), str(cwd or ""), _text(parameters))
-        rows["rule_matches"].extend((call_id, *match) for match in matches)
-        rows["rule_verdicts"].append((call_id, *verdict))
-
-    def _answer(self, rule_set: RuleSet, tool: str, target: str | None, cwd: str, parameters: str | None) -> _Answer:
-        question = (rule_set.digest, tool, target, cwd, parameters)
-        known = self._answers.get(question)
-        if known is None:
-            known = _ask(rule_set, tool, target, cwd, parameters)
-            if len(target or "") + len(parameters or "") <= _LONGEST_REMEMBERED:
-                if len(self._answers) >= _MOST_REMEMBERED:
-                    self._answers.clear()
-                self._answers[question] = known
-        return known
+            return {}
+        matches, verdict = _ask(rule_set, str(tool), _text(target), str(cwd or ""), _text(parameters))
+        return {"rule_matches": matches, "rule_verdicts": (verdict,)}
 
 
 def call_of(dialect: Dialect, tool: str, target: str | None, cwd: str, parameters: str | None) -> Call:

@@ -248,17 +248,19 @@ class Ledger:
     def _create_views_named(self, sql: str) -> None:
         named = views_named(sql, self._library_views, self._kept_views)
         needed = [view for view in named if view.name not in self._created_views]
-        derived = [view.name for view in needed if view.derived and view.name not in self._kept_views]
-        self._derive(derived)
-        create_library_views(self._connection, [view for view in needed if view.name not in derived], self._kept_views)
-        self._created_views.update(view.name for view in needed)
+        self._derive([view.name for view in needed if view.derived and view.name not in self._kept_views])
+        others = [view for view in needed if view.name not in self._created_views]
+        create_library_views(self._connection, others, self._kept_views)
+        self._created_views.update(view.name for view in others)
 
     def _derive(self, names: list[str]) -> None:
-        """Make in memory what no version has kept, or what other rules give."""
+        """Make in memory what no version has kept, or what other rules give, and what comes of the same pass."""
         if names:
-            from aix.permissions.derivation import derive, read_rule_book
+            from aix.permissions.derivation import derive, made_with, read_rule_book
 
-            derive(self._connection, names, self._rules or read_rule_book(self._connection), self._risks)
+            wanted = made_with(names) - self._kept_views.keys() - self._created_views
+            derive(self._connection, wanted, self._rules or read_rule_book(self._connection), self._risks)
+            self._created_views |= wanted
 
     @cached_property
     def _library_views(self) -> "dict[str, Query]":

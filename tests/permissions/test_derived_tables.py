@@ -149,10 +149,8 @@ def test_a_dialect_that_fails_decides_nothing_and_ends_nothing(monkeypatch: pyte
     rule = Rule("allow", "anything", "managed", "", 0, "")
     book = RuleBook({"broken": [rule]})
     monkeypatch.setattr(RuleBook, "in_force", lambda *_: RuleSet(BrokenRules(), (rule,)))
-    made: dict[str, list[tuple[object, ...]]] = {"rule_matches": [], "rule_verdicts": []}
-    RuleRows(book).add(made, ("call", "broken", "Tool", None, "/", None))
-    [(call, decision, *_, reason, _, _)] = made["rule_verdicts"]
-    assert (call, decision) == ("call", "none")
+    [(decision, *_, reason, _, _)] = RuleRows(book).about(("broken", "Tool", None, "/", None))["rule_verdicts"]
+    assert decision == "none"
     assert "RuntimeError" in str(reason)
     monkeypatch.setattr("aix.permissions.rule_book.dialects", lambda: {"broken": BrokenRules()})
     assert book.whole_input_tools() == BrokenRules.whole_input_tools

@@ -1,6 +1,8 @@
 """Rules in force, held against calls."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from aix.permissions import Call, Decision, Judge, Rule, Verdict
@@ -43,9 +45,11 @@ class _Requirement(NamedTuple):
     numbers: frozenset[int]
 
 
-class _Facts(NamedTuple):
-    """A call as the rules see it."""
+@dataclass(frozen=True)
+class _HeldCall:
+    """A call as the rules see it, and which of them it meets; each is looked for once."""
 
+    kinds: Mapping[str, RulesOfKind]
     tool: str
     call: Call
     place: Place
@@ -56,6 +60,87 @@ class _Facts(NamedTuple):
     """The whole path that a file tool is given."""
     directories: tuple[str, ...]
     """Working directories besides the folder of the call."""
+
+    @cached_property
+    def denying(self) -> list[int]:
+        """The rules that deny it, in their order."""
+        return self._restricting(self.kinds["deny"])
+
+    @cached_property
+    def asking(self) -> list[int]:
+        """The rules that ask before it, in their order."""
+        return self._restricting(self.kinds["ask"])
+
+    @cached_property
+    def requirements(self) -> list[_Requirement]:
+        """All that must be let pass, with the allow rules that do."""
+        kind = self.kinds["allow"]
+        everywhere = {*kind.for_tool(self.tool), *self._by_content(kind)}
+        if self.shell is not None:
+            if self.tool != "Bash":
+                everywhere.update(kind.for_tool("Bash"))
+            everywhere.update(kind.for_whole(self.shell.text))
+            return list(_shell_requirements(kind, self, self.shell, everywhere))
+        if self.commands:
+            return [
+                _Requirement(_shown(each), frozenset((*everywhere, *(n for n, _ in kind.powershell.matching(each)))))
+                for each in self.commands
+            ]
+        if self.path is not None:
+            everywhere.update(kind.edits.matching(self.path, self.place))
+            if self.tool not in WRITING:
+                everywhere.update(kind.reads.matching(self.path, self.place))
+        return [_Requirement(f"this call of {self.tool}", frozenset(everywhere))]
+
+    def writes_protected(self) -> bool:
+        """Whether it writes to a path that no allow rule opens."""
+        if self.path is not None:
+            return self.tool in WRITING and is_protected(self.path)
+        written = (use.path for use in self.shell.files if use.is_written) if self.shell is not None else ()
+        return any(is_protected(path) for each in written if (path := self.place.resolve(each)) is not None)
+
+    def _restricting(self, kind: RulesOfKind) -> list[int]:
+        found = {*kind.for_tool(self.tool), *kind.for_tool(self.call.tool)}
+        if self.tool in _ALSO_DENIED_WITH and kind.kind == "deny":
+            found.update(kind.for_tool(_ALSO_DENIED_WITH[self.tool]))
+        if kind.parameters:
+            found.update(kind.for_parameters(self.tool, self.call.input))
+        found.update(self._by_content(kind))
+        if self.shell is not None:
+            if self.tool != "Bash":
+                found.update(kind.for_tool("Bash"))
+            for part in self.shell.parts:
+                found.update(kind.for_texts(part.restricting_texts))
+            found.update(kind.for_whole(self.shell.text))
+            if not self.shell.is_whole:
+                found.update(kind.for_texts((self.shell.text,)))
+            if kind.reads or kind.edits:
+                for use in self.shell.files:
+                    found.update(_for_file(kind, use, self.place))
+        for command in self.commands:
+            found.update(number for number, _ in kind.powershell.matching(command))
+        if self.path is not None:
+            if self.tool in WRITING:
+                found.update(kind.edits.matching(self.path, self.place))
+            if self.tool not in WRITING or (kind.kind == "deny" and self.tool in _GUARDED_BY_READ):
+                found.update(kind.reads.matching(self.path, self.place))
+        return sorted(found)
+
+    def _by_content(self, kind: RulesOfKind) -> Iterator[int]:
+        given = self.call.input
+        if self.tool == "WebFetch":
+            host = host_of(given.get("url"))
+            if host is not None:
+                yield from kind.hosts.matching(host)
+        elif self.tool == "Agent":
+            name = given.get("subagent_type")
+            yield from kind.agents.get(name if isinstance(name, str) and name else DEFAULT_AGENT, ())
+        elif self.tool in SKILLS:
+            name, text = skill_of(given)
+            yield from kind.for_skill(name, text)
+            other = other_skill_name(name) if kind.kind == "deny" else None
+            if other is not None:
+                yield from kind.for_skill(other, other + text[len(name) :])
 
 
 class RulesInForce(Judge):
@@ -73,6 +158,7 @@ class RulesInForce(Judge):
             kind.close()
         self._places: dict[str, tuple[Place, tuple[str, ...]]] = {}
         self._verdicts: dict[_Key, Verdict] = {}
+        self._latest: _HeldCall | None = None
         self.whole_input_tools = frozenset(self._tools_needing_all())
 
     def judge(self, call: Call) -> Verdict:
@@ -80,7 +166,7 @@ class RulesInForce(Judge):
         key = self._key(call)
         verdict = self._verdicts.get(key) if key is not None else None
         if verdict is None:
-            verdict = self._judged(self._facts(call))
+            verdict = self._judged(self._held(call))
             if key is not None and len(self._verdicts) < _VERDICTS_KEPT:
                 self._verdicts[key] = verdict
         return verdict
@@ -93,38 +179,37 @@ class RulesInForce(Judge):
             return None
         return None if call.tool in SKILLS else (call.tool, target, call.cwd)
 
-    def _judged(self, facts: _Facts) -> Verdict:
-        if numbers := self._restricting(self._kinds["deny"], facts):
-            return self._restricted(Decision.DENY, numbers)
-        removal = powershell_removal(facts.commands, facts.place) if facts.commands else PowerShellRemoval.NONE
+    def _judged(self, held: _HeldCall) -> Verdict:
+        if held.denying:
+            return self._restricted(Decision.DENY, held.denying)
+        removal = powershell_removal(held.commands, held.place) if held.commands else PowerShellRemoval.NONE
         if removal is PowerShellRemoval.DENIED:
             return _built_in(Decision.DENY, "Removing a system path or everything in a folder is never let pass.")
-        if numbers := self._restricting(self._kinds["ask"], facts):
-            return self._restricted(Decision.ASK, numbers)
-        if facts.shell is not None and removes_critical(facts.shell.removals, facts.place, facts.directories):
+        if held.asking:
+            return self._restricted(Decision.ASK, held.asking)
+        if held.shell is not None and removes_critical(held.shell.removals, held.place, held.directories):
             return _built_in(Decision.ASK, "It removes a critical path, which no allow rule lets pass.")
-        requirements = self._requirements(facts)
-        missing = next((each.what for each in requirements if not each.numbers), None)
-        if missing is not None or not requirements:
-            return Verdict(Decision.NONE, None, (), f"No rule lets {missing or facts.tool} pass, and none stops it.")
-        if self._writes_protected(facts):
+        missing = next((each.what for each in held.requirements if not each.numbers), None)
+        if missing is not None or not held.requirements:
+            return Verdict(Decision.NONE, None, (), f"No rule lets {missing or held.tool} pass, and none stops it.")
+        if held.writes_protected():
             return _built_in(Decision.ASK, "It writes to a protected path, which no allow rule lets pass.")
         if removal is PowerShellRemoval.ASKED:
             return _built_in(Decision.ASK, "It removes the working directory, which no allow rule lets pass.")
-        return self._allowed(requirements)
+        return self._allowed(held.requirements)
 
     def matching(self, call: Call) -> Sequence[Rule]:
         """Return every rule that matches the call or a part of it."""
-        facts = self._facts(call)
-        numbers = {*self._restricting(self._kinds["deny"], facts), *self._restricting(self._kinds["ask"], facts)}
-        for requirement in self._requirements(facts):
+        held = self._held(call)
+        numbers = {*held.denying, *held.asking}
+        for requirement in held.requirements:
             numbers |= requirement.numbers
         return [self._rules[number] for number in sorted(numbers)]
 
     def matched_parts(self, call: Call, rule: Rule) -> Sequence[int] | None:
         """Return the parts of a call that an allow rule matches."""
         number = self._numbers[rule]
-        requirements = self._requirements(self._facts(call))
+        requirements = self._held(call).requirements
         return [place for place, each in enumerate(requirements) if number in each.numbers] or None
 
     def remarks(self) -> Sequence[tuple[Rule, str]]:
@@ -136,14 +221,18 @@ class RulesInForce(Judge):
             for tool in kind.parameters:
                 yield from ("Agent", "Task") if tool == "Agent" else (tool,)
 
-    def _facts(self, call: Call) -> _Facts:
-        place, directories = self._place(call.cwd)
-        tool = canonical(call.tool)
-        command = call.input.get("command")
-        shell = take_apart(command) if tool in SHELLS and isinstance(command, str) else None
-        commands = commands_of(command) if tool == "PowerShell" and isinstance(command, str) else ()
-        path = path_of(tool, call.input)
-        return _Facts(tool, call, place, shell, commands, None if path is None else place.resolve(path), directories)
+    def _held(self, call: Call) -> _HeldCall:
+        """Return a call as the rules see it; whoever asks about one mostly asks again."""
+        if self._latest is None or self._latest.call is not call:
+            place, directories = self._place(call.cwd)
+            tool = canonical(call.tool)
+            command = call.input.get("command")
+            shell = take_apart(command) if tool in SHELLS and isinstance(command, str) else None
+            commands = commands_of(command) if tool == "PowerShell" and isinstance(command, str) else ()
+            path = path_of(tool, call.input)
+            whole = None if path is None else place.resolve(path)
+            self._latest = _HeldCall(self._kinds, tool, call, place, shell, commands, whole, directories)
+        return self._latest
 
     def _place(self, cwd: str) -> tuple[Place, tuple[str, ...]]:
         found = self._places.get(cwd)
@@ -159,76 +248,6 @@ class RulesInForce(Judge):
                 self._places[cwd] = found
         return found
 
-    def _restricting(self, kind: RulesOfKind, facts: _Facts) -> list[int]:
-        """Return the rules that ask for or deny a call, in their order."""
-        found = {*kind.for_tool(facts.tool), *kind.for_tool(facts.call.tool)}
-        if facts.tool in _ALSO_DENIED_WITH and kind.kind == "deny":
-            found.update(kind.for_tool(_ALSO_DENIED_WITH[facts.tool]))
-        if kind.parameters:
-            found.update(kind.for_parameters(facts.tool, facts.call.input))
-        found.update(self._by_content(kind, facts))
-        if facts.shell is not None:
-            if facts.tool != "Bash":
-                found.update(kind.for_tool("Bash"))
-            for part in facts.shell.parts:
-                found.update(kind.for_texts(part.restricting_texts))
-            found.update(kind.for_whole(facts.shell.text))
-            if not facts.shell.is_whole:
-                found.update(kind.for_texts((facts.shell.text,)))
-            if kind.reads or kind.edits:
-                for use in facts.shell.files:
-                    found.update(_for_file(kind, use, facts.place))
-        for command in facts.commands:
-            found.update(number for number, _ in kind.powershell.matching(command))
-        if facts.path is not None:
-            if facts.tool in WRITING:
-                found.update(kind.edits.matching(facts.path, facts.place))
-            if facts.tool not in WRITING or (kind.kind == "deny" and facts.tool in _GUARDED_BY_READ):
-                found.update(kind.reads.matching(facts.path, facts.place))
-        return sorted(found)
-
-    def _by_content(self, kind: RulesOfKind, facts: _Facts) -> Iterator[int]:
-        given = facts.call.input
-        if facts.tool == "WebFetch":
-            host = host_of(given.get("url"))
-            if host is not None:
-                yield from kind.hosts.matching(host)
-        elif facts.tool == "Agent":
-            name = given.get("subagent_type")
-            yield from kind.agents.get(name if isinstance(name, str) and name else DEFAULT_AGENT, ())
-        elif facts.tool in SKILLS:
-            name, text = skill_of(given)
-            yield from kind.for_skill(name, text)
-            other = other_skill_name(name) if kind.kind == "deny" else None
-            if other is not None:
-                yield from kind.for_skill(other, other + text[len(name) :])
-
-    def _requirements(self, facts: _Facts) -> list[_Requirement]:
-        """Return all that must be let pass, with the allow rules that do."""
-        kind = self._kinds["allow"]
-        everywhere = {*kind.for_tool(facts.tool), *self._by_content(kind, facts)}
-        if facts.shell is not None:
-            if facts.tool != "Bash":
-                everywhere.update(kind.for_tool("Bash"))
-            everywhere.update(kind.for_whole(facts.shell.text))
-            return list(_shell_requirements(kind, facts, facts.shell, everywhere))
-        if facts.commands:
-            return [
-                _Requirement(_shown(each), frozenset((*everywhere, *(n for n, _ in kind.powershell.matching(each)))))
-                for each in facts.commands
-            ]
-        if facts.path is not None:
-            everywhere.update(kind.edits.matching(facts.path, facts.place))
-            if facts.tool not in WRITING:
-                everywhere.update(kind.reads.matching(facts.path, facts.place))
-        return [_Requirement(f"this call of {facts.tool}", frozenset(everywhere))]
-
-    def _writes_protected(self, facts: _Facts) -> bool:
-        if facts.path is not None:
-            return facts.tool in WRITING and is_protected(facts.path)
-        written = (use.path for use in facts.shell.files if use.is_written) if facts.shell is not None else ()
-        return any(is_protected(path) for each in written if (path := facts.place.resolve(each)) is not None)
-
     def _restricted(self, decision: Decision, numbers: Sequence[int]) -> Verdict:
         rules = tuple(self._rules[number] for number in numbers)
         verb = "denies" if decision is Decision.DENY else "asks before"
@@ -242,7 +261,7 @@ class RulesInForce(Judge):
 
 
 def _shell_requirements(
-    kind: RulesOfKind, facts: _Facts, shell: ShellCommand, everywhere: set[int]
+    kind: RulesOfKind, held: _HeldCall, shell: ShellCommand, everywhere: set[int]
 ) -> Iterator[_Requirement]:
     if not shell.is_whole or not shell.parts:
         yield _Requirement(_shown(shell.text), frozenset(everywhere))
@@ -251,8 +270,8 @@ def _shell_requirements(
         numbers = kind.for_texts(part.allow_texts, needs_exact=part.needs_exact)
         yield _Requirement(_shown(part.text), frozenset((*everywhere, *numbers)))
     for use in shell.files:
-        if needs_rule(use, facts.place, facts.directories):
-            numbers = _letting_pass(kind, use, facts.place)
+        if needs_rule(use, held.place, held.directories):
+            numbers = _letting_pass(kind, use, held.place)
             yield _Requirement(f"the file {_shown(use.path)}", frozenset((*everywhere, *numbers)))
 
 
