@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -290,16 +290,10 @@ def read_own(path: Path) -> bytes:
         raise RiskFileError(str(path), error.strerror or str(error), "name a TOML file of risk rules") from error
 
 
-@lru_cache(maxsize=1)
-def bundled_content() -> bytes:
-    """Return the content of the rules that come with AIX."""
-    return RISK_FILE.read_bytes()
-
-
-@lru_cache(maxsize=1)
+@cache
 def bundled_rules() -> RuleFile:
     """Return the rules that come with AIX."""
-    return parse_rules(bundled_content(), "risks.toml")
+    return parse_rules(RISK_FILE.read_bytes(), RISK_FILE.name)
 
 
 def joined_rules(own: RuleFile | None) -> tuple[RiskRule, ...]:
