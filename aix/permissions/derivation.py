@@ -103,17 +103,22 @@ def derive(
 
 def lay_rules(connection: "duckdb.DuckDBPyConnection", book: RuleBook) -> None:
     """Put the rules of a book in the place of the ledger's."""
+    from aix.schema.checks import batch_from_columns
+
     table = TABLES["permission_rules"]
+    written_at = {file: _written_at(file) for file in {rule.file for rules in book.rules.values() for rule in rules}}
     rows = [
-        (origin, rule.scope, rule.file, rule.position, rule.kind, rule.text, seen_at, seen_at)
+        (origin, rule.scope, rule.file, rule.position, rule.kind, rule.text, *[written_at[rule.file]] * 2)
         for origin, rules in book.rules.items()
         for rule in rules
-        for seen_at in (_written_at(rule.file),)
     ]
     connection.execute(f"drop view {table.name}")
     connection.execute(f"create table {table.name} as {empty_select(table)}")
     if rows:
-        connection.executemany("insert into permission_rules values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        columns = dict(zip(table.column_names, zip(*rows, strict=True), strict=True))
+        connection.register("laid_rules", batch_from_columns(table, columns))
+        connection.execute(f"insert into {table.name} from laid_rules")
+        connection.unregister("laid_rules")
 
 
 def _written_at(file: str) -> int:

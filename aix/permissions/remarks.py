@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
 from aix.permissions.contract import Rule
-from aix.permissions.rule_book import RuleBook, RuleSet
+from aix.permissions.rule_book import RuleBook, RuleSet, in_order
 
 Row = tuple[object, ...]
 
@@ -37,7 +37,7 @@ def _rows(origin: str, rule: Rule, rule_set: RuleSet, idle: str | None) -> Itera
         yield (*key, "shadowed", shadow.text, shadow.file, reason)
         return
     twin = _covering(rule, rule_set, (rule.kind,))
-    if twin and (twin.text != rule.text or _place(twin, rule_set) < _place(rule, rule_set)):
+    if twin and (twin.text != rule.text or in_order((rule, twin))[0] == twin):
         yield (*key, "redundant", twin.text, twin.file, f"The {twin.kind} rule {twin.text} matches all that it does.")
 
 
@@ -55,7 +55,3 @@ def _covering(rule: Rule, rule_set: RuleSet, kinds: Iterable[str]) -> Rule | Non
     ]
     # That a rule stands in two files says less than that a wider one is there.
     return min(covering, key=lambda other: other.text == rule.text, default=None)
-
-
-def _place(rule: Rule, rule_set: RuleSet) -> int:
-    return rule_set.rules.index(rule)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -291,18 +291,12 @@ def read_own(path: Path) -> bytes:
         raise RiskFileError(str(path), error.strerror or str(error), "name a TOML file of risk rules") from error
 
 
-@lru_cache(maxsize=1)
-def bundled_content() -> bytes:
-    """Return the content of the rules that come with AIX."""
-    return RISK_FILE.read_bytes()
-
-
-@lru_cache(maxsize=1)
+@cache
 def bundled_rules() -> RuleFile:
     """Return the rules that come with AIX; they know which files tools keep for themselves."""
     own_files = tuple(pattern for dialect in dialects().values() for pattern in dialect.own_files)
     known = RuleFile({}, {"own_files": own_files}, (), frozenset())
-    return parse_rules(bundled_content(), "risks.toml", known)
+    return parse_rules(RISK_FILE.read_bytes(), RISK_FILE.name, known)
 
 
 def joined_rules(own: RuleFile | None) -> tuple[RiskRule, ...]:

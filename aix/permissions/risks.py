@@ -1,7 +1,7 @@
 """Which parts of a call are risky, and by which rule."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,6 +142,6 @@ def load_risks(own: Path | None = None) -> Risks:
     return Risks(joined_rules(added), dict(added.risks))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _bundled_risks() -> Risks:
     return Risks(joined_rules(None), dict(bundled_rules().risks))
