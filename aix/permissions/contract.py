@@ -121,6 +121,10 @@ class Dialect(ABC):
     def folder_of(self, scope: str, file: str) -> str:
         """Return the folder that the paths in a file's rules start from, and where project and local rules hold."""
 
+    def is_tool_wide(self, rule: Rule) -> bool:  # noqa: ARG002 - for those who can tell
+        """Whether a rule speaks of all that a tool or a server can do."""
+        return False
+
     @abstractmethod
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:
         """Return the parameters of a call of which only `permission_decisions.raw_target` is known."""

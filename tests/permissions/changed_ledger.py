@@ -12,7 +12,10 @@ from aix.library.views import create_library_views, library_views
 from aix.schema import TABLES
 from aix.schema.sql import quote_name, quote_text
 
-_CHANGED = ("call_targets", "rule_matches", "rule_remarks", "rule_verdicts", "permission_rules", "permission_decisions")
+_CHANGED = (
+    "call_targets", "rule_matches", "rule_remarks", "rule_verdicts", "rules_in_force", "permission_rules",
+    "permission_decisions",
+)  # fmt: skip
 """What is copied, so that it can be changed; the rest is read where it lies."""
 
 Rows = list[dict[str, object]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aix.importing import Problem, Rows, Source, readable
 from aix_importers.cursor.rules import Rule, rule_rows
-from aix_importers.cursor.values import field, fields, items, text
+from aix_importers.cursor.values import ABSENT, fields_if_object, items, text
 
 RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny"}
@@ -25,12 +25,16 @@ def holds_rules(head: bytes) -> bool:
 
 
 def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule] | None:
-    """Return the rules in the content of a file; nothing where it holds none."""
+    """Return the rules in the content of a file; nothing where it is no file that could hold some."""
     data = _without_comments(data[:_LARGEST_FILE].removeprefix(b"\xef\xbb\xbf"))
-    permissions = fields(field(data, "permissions"))
-    settings = fields(data)
-    if not permissions and settings.keys().isdisjoint(_ALLOWLISTS):
+    settings = fields_if_object(data)
+    if settings is None:
         return None
+    held = settings.get("permissions", ABSENT)
+    permissions = fields_if_object(held)
+    if permissions is None and bytes(held) != b"null" and settings.keys().isdisjoint(_ALLOWLISTS):
+        return None
+    permissions = permissions or {}
     lists = [(name, kind, "{}", permissions.get(name)) for name, kind in _LISTS.items()]
     lists += [(name, "allow", form, settings.get(name)) for name, form in _ALLOWLISTS.items()]
     found = []

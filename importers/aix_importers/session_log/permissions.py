@@ -18,6 +18,7 @@ from aix_importers.session_log.specifiers import read_parts
 
 _PLAIN = re.compile(r"[^()*?\x00-\x1f\x7f]+")
 _LONGEST_RULE = 200
+_TOOL_WIDE = re.compile(r"[^()]+(\((\*+|:\*|[~/.]*/\*\*)\))?")
 
 
 class PersonaRules(Dialect):
@@ -54,6 +55,10 @@ class PersonaRules(Dialect):
     def folder_of(self, scope: str, file: str) -> str:  # noqa: ARG002 - the same everywhere
         """Return no folder: paths start where each call was made."""
         return ""
+
+    def is_tool_wide(self, rule: Rule) -> bool:
+        """Whether a rule speaks of all that a tool can do."""
+        return _TOOL_WIDE.fullmatch(rule.text) is not None
 
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:  # noqa: ARG002 - nothing is known
         """Return no parameters: tools are whatever a persona calls so."""

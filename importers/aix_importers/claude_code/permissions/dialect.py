@@ -1,6 +1,7 @@
 """The permission rules of Claude Code's settings files."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from aix_importers.loose_json import ABSENT, read
 _BOM = b"\xef\xbb\xbf"
 _SETTINGS_NAMES = ("settings.json", "settings.local.json", "managed-settings.json")
 _OTHER_TOOLS_FILES = ("/cli.json", "/cli-config.json")
+_TOOL_WIDE = re.compile(r"[A-Za-z*]+|mcp__[^_]+(_[^_]+)*(__\*)?|[^(]*\((\*+|:\*|\*:\*|domain:\*|[~/.]*/\*\*)\)")
 
 
 class _Lists(Struct):
@@ -81,6 +83,10 @@ class ClaudeCodeRules(Dialect):
         if scope in ("project", "local"):
             return folder.removesuffix("/.claude")
         return folder if scope in ("user", "command_line") else ""
+
+    def is_tool_wide(self, rule: Rule) -> bool:
+        """Whether a rule speaks of all that a tool or a server can do."""
+        return _TOOL_WIDE.fullmatch(rule.text) is not None
 
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:
         """Return the parameters of a call of which only the target is known."""

@@ -16,6 +16,7 @@ from aix_importers.rule_paths import Place
 
 _HEAD = 65_536
 _PLAIN_NAME = re.compile(r"[\w.-]+")
+_TOOL_WIDE = re.compile(r"[A-Za-z]+\((\*+|:\*|\*:\*|[~/.]*/\*\*)\)|Mcp\([^:]+:\*\)")
 _PARAMETERS = {
     "exec": "command",
     "read": "targetFile",
@@ -62,6 +63,10 @@ class CursorRules(Dialect):
         """Return the folder that holds the folder .cursor, for the rules of a project."""
         above, found, _ = file.replace("\\", "/").rpartition("/.cursor/")
         return above if scope == "project" and found else ""
+
+    def is_tool_wide(self, rule: Rule) -> bool:
+        """Whether a rule speaks of all that a tool or a server can do."""
+        return _TOOL_WIDE.fullmatch(rule.text) is not None
 
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:
         """Return the parameters of a call of which only the target is known."""
