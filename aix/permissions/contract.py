@@ -92,7 +92,10 @@ class Judge(ABC):
 
 
 class Dialect(ABC):
-    """The permission rules of one tool. Its name is that of its entry point in the group `aix.permissions`."""
+    """The permission rules of one tool. Its name is that of its entry point in the group `aix.permissions`.
+
+    Its module is loaded by every import, also by one that finds nothing new: it imports what is heavy where it is used.
+    """
 
     origin: ClassVar[str]
     """The origin whose calls it speaks of, as in `sessions.origin`."""

@@ -78,10 +78,9 @@ class RuleBook:
 
     @cached_property
     def digest(self) -> str:
-        """What changes when an answer may: the rules, and how they are understood."""
-        understood = [f"{origin} {dialect.version}" for origin, dialect in sorted(dialects().items())]
-        known = (_digest(rules) for _, rules in sorted(self.rules.items()))
-        return sha256("\0".join([*understood, *known]).encode()).hexdigest()[:16]
+        """What changes when a rule does."""
+        known = (f"{origin} {_digest(rules)}" for origin, rules in sorted(self.rules.items()))
+        return sha256("\0".join(known).encode()).hexdigest()[:16]
 
 
 def rule_book(rows: Iterable[Row]) -> RuleBook:

@@ -47,14 +47,18 @@ def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> l
     return found
 
 
+def file_name(path: str) -> str:
+    """Return the last part of a path of any system."""
+    return re.split(r"[/\\]", path)[-1]
+
+
 def scope_of(path: str) -> str:
     """Return whose rules a file holds, by its place.
 
     >>> scope_of("/srv/lamp/.cursor/cli.json"), scope_of("/home/ada/.cursor/permissions.json")
     ('project', 'user')
     """
-    path = path.replace("\\", "/")
-    name = path.rpartition("/")[2]
+    path, name = path.replace("\\", "/"), file_name(path)
     if name == "cli-config.json":
         return "user"
     is_of_a_project = name == "cli.json" or ("/.cursor/" in path and not _OF_A_HOME.fullmatch(path))

@@ -1,4 +1,4 @@
-"""The permission rules of Claude Code's settings files."""
+"""The permission rules of Claude Code's settings files; what judges them is loaded when there is something to judge."""
 
 import json
 import re
@@ -9,11 +9,6 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from aix.permissions import Call, Dialect, Judge, Rule
-from aix_importers.claude_code.permissions.examples import examples_of
-from aix_importers.claude_code.permissions.free_calls import runs_by_itself
-from aix_importers.claude_code.permissions.judging import RulesInForce
-from aix_importers.claude_code.permissions.proposals import patterns_of
-from aix_importers.claude_code.placement import ORIGIN
 from aix_importers.claude_code.settings import read_rules, scope_of
 from aix_importers.claude_code.tools import target_parameter
 from aix_importers.loose_json import ABSENT, read
@@ -44,7 +39,7 @@ _LISTS = Decoder(_Lists)
 class ClaudeCodeRules(Dialect):
     """Rules as code.claude.com/docs describes them."""
 
-    origin: ClassVar[str] = ORIGIN
+    origin: ClassVar[str] = "claude-code"
     version: ClassVar[int] = 1
     # What is known of a search may be the text that was searched for, and of a skill not what it was given.
     whole_input_tools: ClassVar[frozenset[str]] = frozenset(("Grep", "Glob", "LS", "Skill"))
@@ -95,18 +90,26 @@ class ClaudeCodeRules(Dialect):
 
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls."""
+        from aix_importers.claude_code.permissions.judging import RulesInForce
+
         return RulesInForce(rules, home)
 
     def patterns(self, call: Call) -> Sequence[Sequence[str]]:
         """Return for every part of a call the allow rules that would let it pass."""
+        from aix_importers.claude_code.permissions.proposals import patterns_of
+
         return patterns_of(call)
 
     def examples(self, rule: Rule) -> Sequence[Call]:
         """Return calls that stand for all that a rule matches."""
+        from aix_importers.claude_code.permissions.examples import examples_of
+
         return examples_of(rule)
 
     def runs_by_itself(self, call: Call) -> bool:
         """Whether the client runs a call about which no rule decides without asking."""
+        from aix_importers.claude_code.permissions.free_calls import runs_by_itself
+
         return runs_by_itself(call)
 
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
