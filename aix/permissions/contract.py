@@ -86,6 +86,10 @@ class Judge(ABC):
         """Return the parts, as in `Dialect.patterns`, that a matching rule matches; None where that is not told."""
         return None
 
+    def runs_by_itself(self, call: Call) -> bool:  # noqa: ARG002 - for those who can tell
+        """Whether the tool, in its default mode, runs a call about which no rule decides without asking."""
+        return False
+
     @abstractmethod
     def remarks(self) -> Sequence[tuple[Rule, str]]:
         """Return the rules that can never decide anything, each with the reason as a full sentence."""
@@ -154,10 +158,6 @@ class Dialect(ABC):
         There are none where no call can stand for all.
         """
         return ()
-
-    def runs_by_itself(self, call: Call) -> bool:  # noqa: ARG002 - for those who can tell
-        """Whether the tool, in its default mode, runs a call about which no rule decides without asking."""
-        return False
 
     @abstractmethod
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:

@@ -40,7 +40,7 @@ class ClaudeCodeRules(Dialect):
     """Rules as code.claude.com/docs describes them."""
 
     origin: ClassVar[str] = "claude-code"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     # What is known of a search may be the text that was searched for, and of a skill not what it was given.
     whole_input_tools: ClassVar[frozenset[str]] = frozenset(("Grep", "Glob", "LS", "Skill"))
 
@@ -105,12 +105,6 @@ class ClaudeCodeRules(Dialect):
         from aix_importers.claude_code.permissions.examples import examples_of
 
         return examples_of(rule)
-
-    def runs_by_itself(self, call: Call) -> bool:
-        """Whether the client runs a call about which no rule decides without asking."""
-        from aix_importers.claude_code.permissions.free_calls import runs_by_itself
-
-        return runs_by_itself(call)
 
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
         """Return a settings file with these rules."""
