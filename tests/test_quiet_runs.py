@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from aix.importing.quiet import FILE_NAME
 from aix.importing.report import Report, Status
 from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import read_latest
+from aix.permissions.registry import dialects
 
 IN_PROCESS = Settings(jobs=0)
 
@@ -95,6 +97,29 @@ def test_other_options_importers_and_places_are_other_runs(logs: Path, tmp_path:
     assert run(logs, tmp_path, Settings(jobs=0, machine="old")).unchanged == 2
     assert run(logs / "a.jsonl", tmp_path, inclusive).statuses == {Status.SKIPPED: 1}
     assert run(logs, tmp_path, Settings(jobs=0, reparse=True)).statuses == {Status.UPSERTED: 2}
+
+
+def answer_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialect = type(dialects()["session-log"])
+    monkeypatch.setattr(dialect, "version", dialect.version + 1)
+
+
+def be_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(dialects(), "session-log")
+
+
+@pytest.mark.parametrize("change", [answer_otherwise, be_gone], ids=lambda f: f.__name__)
+def test_rules_that_are_understood_otherwise_are_held_against_all_calls_again(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    first = run(logs, tmp_path)
+    change(monkeypatch)
+    second, third = run(logs, tmp_path), run(logs, tmp_path)
+    assert first.after is not None
+    assert second.after is not None
+    assert (second.unchanged, third.unchanged) == (0, 2)
+    assert second.after.views_made_by != first.after.views_made_by
+    assert (second.after.tables, third.after) == (first.after.tables, second.after)
 
 
 def test_what_failed_is_tried_every_time(logs: Path, tmp_path: Path) -> None:

@@ -108,9 +108,10 @@ def uses_of(calls: list[Observed], dialect: Dialect, refused_risks: Collection[s
         if passed or is_refused:
             counts[each.tool, each.target, each.parameters, each.cwd, is_refused] += passed
     uses = []
+    unruled = dialect.judge(())
     for (tool, target, parameters, cwd, is_refused), count in counts.items():
         call = call_of(dialect, tool, target, cwd, parameters)
-        needed_none = dialect.runs_by_itself(call)
+        needed_none = unruled.runs_by_itself(call)
         if needed_none and is_refused:
             uses.append(Use(call, 0, is_refused, free=count))
         elif not needed_none:

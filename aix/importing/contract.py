@@ -67,6 +67,8 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     inode: int
     claimed_by: str | None = None
     """The importer whose source it was when it was last read, if it is still the same file: no need to look inside."""
+    was_claimed_by: str | None = None
+    """The importer whose source it was when it was last read, whatever has been written to it since."""
 
     @property
     def name(self) -> str:

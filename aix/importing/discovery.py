@@ -76,8 +76,8 @@ class Discovery:
     """Places that were given and hold nothing to import."""
 
 
-Owner = Callable[[str, str], str | None]
-"""Tells of a path and its stamp which importer it belonged to when it was last read, if it has not changed since."""
+Owner = Callable[[str, str], tuple[str | None, str | None]]
+"""Tells of a path and its stamp `claimed_by` and `was_claimed_by` of the candidate."""
 
 
 def stamp(state: os.stat_result) -> str:
@@ -123,7 +123,7 @@ def discover(walks: Sequence[Walk], owner: Owner, *, are_given: bool) -> Discove
 
 def _candidate(path: str, now: str, owner: Owner) -> Candidate:
     size_bytes, mtime_ns, inode = map(int, now.split(":"))
-    return Candidate(path, size_bytes, mtime_ns, inode, owner(path, now))
+    return Candidate(path, size_bytes, mtime_ns, inode, *owner(path, now))
 
 
 def _holds_anything(place: str, found: Discovery) -> bool:

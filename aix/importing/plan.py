@@ -81,15 +81,17 @@ def version_of(importer: Importer) -> str:
 
 
 def owner_by(importers: Sequence[Importer], known: Fingerprints, machine: str | None) -> Owner:
-    """Return what tells whose a file was when it was last read."""
+    """Return what tells whose a file was when it was last read, and whether that is sure still to be so."""
     prefix = f"{machine}:" if machine else ""
     versions = {importer.name: version_of(importer) for importer in importers}
 
-    def owner(path: str, stamp: str) -> str | None:
+    def owner(path: str, stamp: str) -> tuple[str | None, str | None]:
         entry = known.get(_id_of(prefix + readable(path))) if known else None
-        if entry is None or entry.failure or entry.stamps[:1] != (stamp,):
-            return None
-        return entry.importer if versions.get(entry.importer) == entry.version else None
+        if entry is None:
+            return None, None
+        is_as_it_was = not entry.failure and entry.stamps[:1] == (stamp,)
+        is_sure = is_as_it_was and versions.get(entry.importer) == entry.version
+        return entry.importer if is_sure else None, entry.importer
 
     return owner
 

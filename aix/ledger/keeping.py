@@ -81,13 +81,13 @@ def _rule_book(version: Manifest, stage: "Stage") -> "RuleBook":
     """Return the permission rules of a version; those of all groups, because a rule speaks of calls anywhere."""
     import duckdb
 
-    from aix.permissions.derivation import read_rule_book
+    from aix.permissions.derivation import RULES_IN_FORCE, read_rule_book
     from aix.permissions.rule_book import RuleBook
 
     if _RULES not in version.tables:
         return RuleBook()
     with duckdb.connect() as connection:
-        create_views(connection, stage.ledger, version, [_RULES])
+        create_views(connection, stage.ledger, version, tables_named([RULES_IN_FORCE]))
         return read_rule_book(connection)
 
 

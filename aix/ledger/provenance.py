@@ -4,6 +4,7 @@ from hashlib import sha256
 
 from aix.ledger.manifest import Manifest
 from aix.library.view_files import library_views_digest
+from aix.permissions.registry import dialects_digest
 from aix.permissions.risk_file import risk_file_digest
 from aix.schema_version import SCHEMA_VERSION
 from aix.shell import VERSION as SPLITTER_VERSION
@@ -24,7 +25,7 @@ def made_by_now(manifest: Manifest) -> str:
     Prices of models that are new to a ledger change nothing: no group that was there has requests of them.
     """
     prices = [each.path for each in manifest.tables.get(PRICES, ()) if not manifest.prices or each.group is not None]
-    derived = [str(SPLITTER_VERSION), risk_file_digest()]
+    derived = [str(SPLITTER_VERSION), risk_file_digest(), dialects_digest()]
     parts = [library_views_digest(), *derived, str(SCHEMA_VERSION), manifest.prices or "", *sorted(prices)]
     return sha256("\0".join(parts).encode()).hexdigest()[:16]
 

@@ -86,13 +86,20 @@ class Judge(ABC):
         """Return the parts, as in `Dialect.patterns`, that a matching rule matches; None where that is not told."""
         return None
 
+    def runs_by_itself(self, call: Call) -> bool:  # noqa: ARG002 - for those who can tell
+        """Whether the tool, in its default mode, runs a call about which no rule decides without asking."""
+        return False
+
     @abstractmethod
     def remarks(self) -> Sequence[tuple[Rule, str]]:
         """Return the rules that can never decide anything, each with the reason as a full sentence."""
 
 
 class Dialect(ABC):
-    """The permission rules of one tool. Its name is that of its entry point in the group `aix.permissions`."""
+    """The permission rules of one tool. Its name is that of its entry point in the group `aix.permissions`.
+
+    Its module is loaded by every import, also by one that finds nothing new: it imports what is heavy where it is used.
+    """
 
     origin: ClassVar[str]
     """The origin whose calls it speaks of, as in `sessions.origin`."""
@@ -123,6 +130,10 @@ class Dialect(ABC):
     def folder_of(self, scope: str, file: str) -> str:
         """Return the folder that the paths in a file's rules start from, and where project and local rules hold."""
 
+    def is_tool_wide(self, rule: Rule) -> bool:  # noqa: ARG002 - for those who can tell
+        """Whether a rule speaks of all that a tool or a server can do."""
+        return False
+
     @abstractmethod
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:
         """Return the parameters of a call of which only `permission_decisions.raw_target` is known."""
@@ -149,10 +160,6 @@ class Dialect(ABC):
         There are none where no call can stand for all.
         """
         return ()
-
-    def runs_by_itself(self, call: Call) -> bool:  # noqa: ARG002 - for those who can tell
-        """Whether the tool, in its default mode, runs a call about which no rule decides without asking."""
-        return False
 
     @abstractmethod
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:

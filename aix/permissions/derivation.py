@@ -13,7 +13,7 @@ from aix.ledger.streaming import start_reader
 from aix.library.views import library_views
 from aix.permissions.remarks import remark_rows
 from aix.permissions.risks import Risks, load_risks
-from aix.permissions.rule_book import RuleBook, rule_book
+from aix.permissions.rule_book import RuleBook, in_force_rows, rule_book
 from aix.permissions.rule_rows import RuleRows
 from aix.permissions.target_rows import TargetRows
 from aix.schema import TABLES
@@ -31,16 +31,38 @@ RISKS = "call_risks"
 TARGET_TABLES = frozenset({"call_parts", RISKS})
 CALL_RULE_TABLES = frozenset({"rule_matches", "rule_verdicts"})
 REMARKS = "rule_remarks"
-RULE_TABLES = CALL_RULE_TABLES | {REMARKS}
+IN_FORCE = "rules_in_force"
+RULE_TABLES = CALL_RULE_TABLES | {REMARKS, IN_FORCE}
 """Those that follow from all rules that are known."""
 
 _ROWS_AT_ONCE = 5_000
-# What its file no longer held when it was last read is in force no more.
-_RULES = """
-select origin, scope, file, position, kind, rule
-from permission_rules
-qualify last_seen_at = max(last_seen_at) over (partition by origin, scope, file)
+# What its file no longer held when it was last read is in force no more. A reading that gave no rule at all leaves its
+# trace only among the sources; one with problems may have missed some, and says nothing. One file can hold the rules of
+# several, each under the path with a name after `#`.
+RULES_IN_FORCE = """
+with held as (
+  select origin, scope, file, max(last_seen_at) as last_seen_at from permission_rules group by origin, scope, file
+),
+placed as (
+  select *, file as path from held
+  union all
+  select *, regexp_replace(file, '#[^#]*$', '') from held where contains(file, '#')
+),
+emptied as (
+  select p.origin, p.scope, p.file
+  from placed p
+  join import_sources s on s.path = p.path and s.mtime_ns // 1000000 > p.last_seen_at
+  where not exists (
+    select 1 from import_problems w where w.source_key = s.source_key and w.run_id = s.last_run_id
+  )
+)
+select r.origin, r.scope, r.file, r.position, r.kind, r.rule
+from permission_rules r
+join held h on h.origin = r.origin and h.scope = r.scope and h.file = r.file and h.last_seen_at = r.last_seen_at
+anti join emptied e on e.origin = r.origin and e.scope = r.scope and e.file = r.file
 """
+"""The rules of a whole ledger that its latest readings of their files show."""
+_KNOWN_RULES = "select origin, scope, file, kind, rule from permission_rules"
 # Calls that are alike have the same answer, and most are like others: each kind is looked at once.
 _TARGETS = """
 select list(d.call_id) as calls, d.class, k.tool_name, d.raw_target, t.workspace_path
@@ -61,8 +83,8 @@ from (
 )
 group by origin, tool_name, raw_target, workspace_path, params_json
 """
-SOURCES = (_TARGETS, _CALLS, _RULES)
-"""The statements that derivation reads the ledger with."""
+SOURCES = (_TARGETS, _CALLS, _KNOWN_RULES)
+"""The statements that derivation reads a group with."""
 
 _FOR_CALLS = """
 select unnest(f.calls), r.* exclude (place)
@@ -73,7 +95,7 @@ join derived_for f on f.place = r.place
 
 def read_rule_book(connection: "duckdb.DuckDBPyConnection") -> RuleBook:
     """Return the rules of the ledger that a connection has."""
-    return rule_book(connection.execute(_RULES).fetchall())
+    return rule_book(connection.execute(RULES_IN_FORCE).fetchall())
 
 
 def made_with(names: Collection[str]) -> frozenset[str]:
@@ -96,9 +118,11 @@ def derive(
         _fill(connection, wanted, _TARGETS, {}, TargetRows(risks or load_risks()).about)
     if not CALL_RULE_TABLES.isdisjoint(wanted) and book.rules:
         _fill(connection, wanted, _CALLS, {"tools": sorted(book.whole_input_tools())}, RuleRows(book).about)
-    if REMARKS in wanted:
-        keys = {(*row[:3], *row[4:]) for row in connection.execute(_RULES).fetchall()}
-        _insert(connection, REMARKS, list(remark_rows(book, keys)))
+    if not wanted.isdisjoint({REMARKS, IN_FORCE}):
+        keys = set(connection.execute(_KNOWN_RULES).fetchall())
+        for name, rows_about in ((REMARKS, remark_rows), (IN_FORCE, in_force_rows)):
+            if name in wanted:
+                _insert(connection, name, list(rows_about(book, keys)))
 
 
 def lay_rules(connection: "duckdb.DuckDBPyConnection", book: RuleBook) -> None:

@@ -1,7 +1,8 @@
 """The dialects of permission rules that are installed."""
 
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import entry_points
+from hashlib import sha256
 
 from aix.permissions.contract import Dialect
 
@@ -11,12 +12,18 @@ _GROUP = "aix.permissions"
 @cache
 def dialects() -> dict[str, Dialect]:
     """Return the dialects by the origin that they speak of; one that cannot be loaded is none."""
+    from importlib.metadata import entry_points
+
     found: dict[str, Dialect] = {}
     for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
-        try:
+        with suppress(Exception):  # of another distribution: what it breaks must not end an import
             made = point.load()()
-        except Exception:  # noqa: S112 - of another distribution: what it breaks must not end an import
-            continue
-        if isinstance(made, Dialect):
-            found.setdefault(made.origin, made)
+            if isinstance(made, Dialect):
+                found.setdefault(made.origin, made)
     return found
+
+
+def dialects_digest() -> str:
+    """Return what changes when a dialect is new, is gone, or answers otherwise."""
+    versions = (f"{origin} {getattr(dialect, 'version', None)}" for origin, dialect in sorted(dialects().items()))
+    return sha256("\0".join(versions).encode()).hexdigest()[:16]

@@ -1,13 +1,15 @@
 """What can be said of rules without any call: that they never decide, or that others decide before them or as well."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from aix.permissions.contract import Rule
-from aix.permissions.rule_book import RuleBook, RuleSet, in_order
+from aix.permissions.rule_book import RuleBook, RuleSet
 
 Row = tuple[object, ...]
 
+_MOST_COMPARED = 1_000
+"""Of the rules in force at one place, because each is compared with all others."""
 _STRONGER = {"allow": ("deny", "ask"), "ask": ("deny",), "deny": ()}
 
 
@@ -31,27 +33,40 @@ def _rows(origin: str, rule: Rule, rule_set: RuleSet, idle: str | None) -> Itera
     if idle is not None:
         yield (*key, "unreachable", None, None, idle)
         return
-    shadow = _covering(rule, rule_set, _STRONGER.get(rule.kind, ()))
-    if shadow:
+    if len(rule_set.rules) > _MOST_COMPARED:
+        return
+    shadows = _covering(rule, rule_set, _STRONGER.get(rule.kind, ()))
+    if shadows:
+        shadow = min(shadows, key=lambda other: other.text == rule.text)
         reason = f"The {shadow.kind} rule {shadow.text} decides about all that it matches, and comes first."
         yield (*key, "shadowed", shadow.text, shadow.file, reason)
         return
-    twin = _covering(rule, rule_set, (rule.kind,))
-    if twin and (twin.text != rule.text or in_order((rule, twin))[0] == twin):
+    twin = _twin(rule, rule_set)
+    if twin:
         yield (*key, "redundant", twin.text, twin.file, f"The {twin.kind} rule {twin.text} matches all that it does.")
 
 
-def _covering(rule: Rule, rule_set: RuleSet, kinds: Iterable[str]) -> Rule | None:
-    """Return another rule of these kinds that matches all that a rule does."""
-    examples = rule_set.dialect.examples(rule)
+def _twin(rule: Rule, rule_set: RuleSet) -> Rule | None:
+    """Return a rule of the same kind that makes one redundant; of rules that match the same, the first stays."""
+    place, kinds = rule_set.rules.index(rule), (rule.kind,)
+    covering = _covering(rule, rule_set, kinds)
+    earlier = [other for other in covering if rule_set.rules.index(other) < place]
+    # That a rule stands in two files says less than that a wider one is there.
+    for other in (*earlier, *covering):
+        if other.text != rule.text and (other in earlier or rule not in _covering(other, rule_set, kinds)):
+            return other
+    return earlier[0] if earlier else None
+
+
+def _covering(rule: Rule, rule_set: RuleSet, kinds: Collection[str]) -> list[Rule]:
+    """Return the other rules of these kinds that match all that a rule does, kind by kind."""
+    examples = rule_set.dialect.examples(rule) if kinds else ()
     if not examples:
-        return None
+        return []
     first, *further = (rule_set.judge.matching(call) for call in examples)
-    covering = [
+    return [
         other
         for kind in kinds
         for other in first
         if other.kind == kind and other != rule and all(other in found for found in further)
     ]
-    # That a rule stands in two files says less than that a wider one is there.
-    return min(covering, key=lambda other: other.text == rule.text, default=None)

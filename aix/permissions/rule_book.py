@@ -1,7 +1,7 @@
 """The rules that a ledger knows, and which of them are in force where a call was made."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +15,8 @@ _SCOPES = ("persona", "user", "project", "local", "command_line", "managed")
 _HELD_TO_A_FOLDER = {"project", "local"}
 _HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root(?=/|\Z)")
 _NOTHING = ""
+
+Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,12 @@ class RuleBook:
 
     @cached_property
     def digest(self) -> str:
-        """What changes when an answer may: the rules, and how they are understood."""
-        understood = [f"{origin} {dialect.version}" for origin, dialect in sorted(dialects().items())]
-        known = (_digest(rules) for _, rules in sorted(self.rules.items()))
-        return sha256("\0".join([*understood, *known]).encode()).hexdigest()[:16]
+        """What changes when a rule does."""
+        known = (f"{origin} {_digest(rules)}" for origin, rules in sorted(self.rules.items()))
+        return sha256("\0".join(known).encode()).hexdigest()[:16]
 
 
-def rule_book(rows: Iterable[Sequence[object]]) -> RuleBook:
+def rule_book(rows: Iterable[Row]) -> RuleBook:
     """Make a book of rows `origin, scope, file, position, kind, rule` of `permission_rules`."""
     book = RuleBook()
     for origin, scope, file, position, kind, text in rows:
@@ -102,23 +103,34 @@ def in_order(rules: Iterable[Rule]) -> list[Rule]:
     return sorted(rules, key=_order)
 
 
+def in_force_rows(book: RuleBook, keys: Collection[Row]) -> Iterator[Row]:
+    """Go through the rows of `rules_in_force` about the rules `origin, scope, file, kind, rule` that are given."""
+    for origin, rules in book.rules.items():
+        for rule in rules:
+            key = (origin, rule.scope, rule.file, rule.kind, rule.text)
+            if key in keys:
+                with suppress(Exception):  # of another distribution: what it breaks must not end an import
+                    yield (*key, _reach(rule) or None, dialects()[origin].is_tool_wide(rule))
+
+
 def _order(rule: Rule) -> tuple[object, ...]:
     return _SCOPES.index(rule.scope), rule.file, rule.kind, rule.position, rule.text
 
 
 def _holds(rule: Rule, cwd: str) -> bool:
     """Whether a rule speaks of calls made in a folder."""
+    path, reach = cwd.replace("\\", "/"), _reach(rule)
+    if not reach or path == reach or path.startswith(f"{reach}/"):
+        return True
+    return rule.scope == "user" and _HOME.match(path) is None  # of another user nothing is known here
+
+
+def _reach(rule: Rule) -> str:
+    """Return the folder in which a rule holds, with all below; empty where that is everywhere."""
     if rule.scope in _HELD_TO_A_FOLDER:
-        return not rule.folder or _lies_in(cwd, rule.folder)
-    if rule.scope == "user":  # of another user nothing is known here
-        own, other = _HOME.match(rule.file.replace("\\", "/")), _HOME.match(cwd.replace("\\", "/"))
-        return own is None or other is None or own[0] == other[0]
-    return True
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    path, folder = path.replace("\\", "/"), folder.replace("\\", "/").rstrip("/")
-    return path == folder or path.startswith(f"{folder}/")
+        return rule.folder.replace("\\", "/").rstrip("/")
+    home = _HOME.match(rule.file.replace("\\", "/")) if rule.scope == "user" else None
+    return home[0] if home else _NOTHING
 
 
 def _digest(rules: Iterable[Rule]) -> str:

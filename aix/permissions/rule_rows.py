@@ -62,7 +62,7 @@ def _answers(rule_set: RuleSet, call: Call) -> _Answer:
         )
         for rule in rule_set.judge.matching(call)
     )
-    return matches, _verdict_row(verdict, rule_set.digest, is_free=rule_set.dialect.runs_by_itself(call))
+    return matches, _verdict_row(verdict, rule_set.digest, is_free=rule_set.judge.runs_by_itself(call))
 
 
 def _verdict_row(verdict: Verdict, digest: str, *, is_free: bool) -> Row:

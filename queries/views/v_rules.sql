@@ -13,24 +13,8 @@
 -- column is_tool_wide: BOOLEAN; whether it speaks of all that a tool or a server can do
 -- caveat: Rules of a project hold below the folder of their settings, those of a user below the home that holds them.
 -- caveat: Default modes and switches of a tool are no rules, and are left out.
-with file_seen as (
-  select origin, scope, file, max(last_seen_at) as last_seen_at from permission_rules group by origin, scope, file
-)
-select
-  r.origin, r.scope, r.file, r.kind, r.rule, r.position, r.first_seen_at,
-  nullif(
-    case
-      when r.scope in ('project', 'local') then regexp_replace(replace(r.file, '\', '/'), '/[^/]*/[^/]*$', '')
-      when r.scope = 'user' then regexp_extract(
-        replace(r.file, '\', '/'), '^(/mnt/[a-z]|[A-Za-z]:|/var)?(/home/[^/]+|/Users/[^/]+|/root)', 0
-      )
-    end,
-    ''
-  ) as folder,
-  regexp_matches(r.rule, '^[A-Za-z*]+$|[(]([*]+|:[*]|[*]:[*]|domain:[*]|[~/.]*/[*][*])[)]$')
-    or regexp_matches(r.rule, '^mcp__[^_]+(_[^_]+)*(__[*])?$|^Mcp[(][^:]+:[*][)]$') as is_tool_wide
+select r.origin, r.scope, r.file, r.kind, r.rule, r.position, r.first_seen_at, f.folder, f.is_tool_wide
 from permission_rules r
--- What its file no longer held when it was last read is in force no more.
-join file_seen f
-  on f.origin = r.origin and f.scope = r.scope and f.file = r.file and f.last_seen_at = r.last_seen_at
+join rules_in_force f
+  on f.origin = r.origin and f.scope = r.scope and f.file = r.file and f.kind = r.kind and f.rule = r.rule
 where r.kind <> 'mode'

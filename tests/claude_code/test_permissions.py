@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
@@ -148,6 +148,8 @@ def test_the_order_of_rules_changes_no_decision(texts: Texts, call: Call, random
 
 
 @given(CALLS)
+@example(Call("WebFetch", {"url": "https://example.com../"}, ""))
+@example(Call("Read", {"file_path": "a\x1f"}, "/w/shop"))
 def test_proposed_rules_let_the_call_pass(call: Call) -> None:
     proposed = DIALECT.patterns(call)
     if not all(proposed) or not proposed:
@@ -386,4 +388,30 @@ def test_rules_on_paths_find_what_each_of_them_fits(listed: Sequence[tuple[str, 
 )
 def test_commands_that_only_read_in_the_workspace_run_by_themselves(command: str, *, is_free: bool) -> None:
     call = Call("Bash", {"command": command}, "/home/ada/press")
-    assert ClaudeCodeRules().runs_by_itself(call) is is_free
+    assert ClaudeCodeRules().judge(()).runs_by_itself(call) is is_free
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "is_free"),
+    [
+        ("Read", {"file_path": "/srv/types/a.json"}, True),
+        ("Read", {"file_path": "../ink/a.md"}, True),
+        ("Read", {"file_path": "~/notes/a.md"}, True),
+        ("Read", {"file_path": "/srv/typesetting/a.json"}, False),
+        ("Read", {"file_path": "/srv/types/../keys"}, False),
+        ("Grep", {"pattern": "x", "path": "/srv/types"}, True),
+        ("Bash", {"command": "cat a.md /srv/types/a.json | head"}, True),
+        ("Bash", {"command": "cat /srv/types/a.json > /srv/types/b.json"}, False),
+        ("Edit", {"file_path": "/srv/types/a.json"}, False),
+    ],
+)
+def test_reading_in_additional_directories_needs_no_rule(tool: str, given: dict[str, object], *, is_free: bool) -> None:
+    call = Call(tool, given, "/home/ada/press")
+    rules = [
+        Rule("directory", text, "project", "/home/ada/press/.claude/settings.json", 0, "/home/ada/press")
+        for text in ("/srv/types", "../ink", "~/notes/")
+    ]
+    judge = ClaudeCodeRules().judge(rules)
+    assert judge.runs_by_itself(call) is is_free
+    assert bool(judge.matching(call)) is (is_free or "/srv/types/a.json" in str(given))
+    assert not ClaudeCodeRules().judge(()).runs_by_itself(call)

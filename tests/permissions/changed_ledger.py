@@ -17,6 +17,7 @@ _CHANGED = (
     "rule_matches",
     "rule_remarks",
     "rule_verdicts",
+    "rules_in_force",
     "permission_rules",
     "permission_decisions",
     "sessions",

@@ -101,7 +101,11 @@ def test_a_rule_is_judged_only_where_calls_were_made(ledger: ChangedLedger) -> N
 
 
 def test_an_unused_grant_of_a_whole_tool_weighs_more(ledger: ChangedLedger) -> None:
-    rows = ask(ledger, "unused_rules", "update permission_rules set rule = 'Bash' where rule = 'Bash(make *)'")
+    changes = [
+        f"update {table} set rule = 'Bash'{more} where rule = 'Bash(make *)'"
+        for table, more in (("permission_rules", ""), ("rules_in_force", ", is_tool_wide = true"))
+    ]
+    rows = ask(ledger, "unused_rules", *changes)
     assert [row["severity"] for row in rows if row["rule"] == "Bash"] == ["medium"]
 
 
@@ -123,7 +127,8 @@ def test_rules_that_change_nothing_are_those_that_were_written_so(ledger: Change
 
 def test_a_guard_that_never_fires_weighs_more_than_a_grant(ledger: ChangedLedger) -> None:
     changes = [
-        f"update {table} set kind = 'deny' where rule = 'mcp__*'" for table in ("permission_rules", "rule_remarks")
+        f"update {table} set kind = 'deny' where rule = 'mcp__*'"
+        for table in ("permission_rules", "rules_in_force", "rule_remarks")
     ]
     rows = ask(ledger, "shadowed_rules", *changes)
     assert [row["severity"] for row in rows if row["rule"] == "mcp__*"] == ["medium"]

@@ -221,3 +221,15 @@ def test_options_change_origin_and_the_reading_of_usage(tmp_path: Path) -> None:
     assert "input_tokens" not in second
     assert {row["label"] for row in tables["sessions"]} == {"my-tool:s"}
     assert {row["origin"] for row in tables["turn_context"]} == {"my-tool"}
+
+
+def test_session_logs_have_no_calls_that_the_rules_of_a_persona_could_be_held_against(tmp_path: Path) -> None:
+    tools = {"permissions": {"tools": {"deny": ["Bash"]}}}
+    (tmp_path / "programs.json").write_text(json.dumps([{"id": "ada", "programType": "agent", "config": tools}]))
+    use = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
+    said = {"role": "assistant", "content": [use], "tool_calls": [{"id": "call_1", "function": {"name": "Bash"}}]}
+    write_log(tmp_path / "a.jsonl", [entry("a"), entry("b", "assistant", "a", message=said, toolUseResult="x")])
+    statements, _ = extract(tmp_path)
+    tables = {name for tables in statements.values() for name in tables}
+    assert {"messages", "permission_rules"} <= tables
+    assert tables.isdisjoint({"tool_calls", "permission_decisions"})

@@ -27,7 +27,9 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
     for file in files:
         name = file.name
         if is_settings(name):
-            if file.claimed_by == importer or (file.claimed_by is None and _holds_rules(file.head(_HEAD_BYTES))):
+            if file.claimed_by not in (None, importer):
+                continue
+            if importer in (file.claimed_by, file.was_claimed_by) or _holds_rules(file.head(_HEAD_BYTES)):
                 yield Source(file.path, may_hold_secrets=True)
             continue
         if file.claimed_by not in (None, importer) or not name.endswith(".jsonl") or name in _NOT_TRANSCRIPTS:

@@ -30,7 +30,7 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
             if file.head(len(MAGIC)) == MAGIC:
                 yield from _in_database(file, name)
         elif name in RULE_FILES:
-            if file.claimed_by or holds_rules(file.head()):
+            if importer in (file.claimed_by, file.was_claimed_by) or holds_rules(file.head()):
                 yield Source(file.path, may_hold_secrets=True)
         elif name.endswith(SUFFIXES) and (file.claimed_by or _is_transcript(file, name)):
             yield Source(file.path)

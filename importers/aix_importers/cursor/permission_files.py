@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aix.importing import Problem, Rows, Source, readable
 from aix_importers.cursor.rules import Rule, rule_rows
-from aix_importers.cursor.values import field, fields, items, text
+from aix_importers.cursor.values import ABSENT, fields_if_object, items, text
 
 RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny"}
@@ -25,12 +25,16 @@ def holds_rules(head: bytes) -> bool:
 
 
 def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule] | None:
-    """Return the rules in the content of a file; nothing where it holds none."""
+    """Return the rules in the content of a file; nothing where it is no file that could hold some."""
     data = _without_comments(data[:_LARGEST_FILE].removeprefix(b"\xef\xbb\xbf"))
-    permissions = fields(field(data, "permissions"))
-    settings = fields(data)
-    if not permissions and settings.keys().isdisjoint(_ALLOWLISTS):
+    settings = fields_if_object(data)
+    if settings is None:
         return None
+    held = settings.get("permissions", ABSENT)
+    permissions = fields_if_object(held)
+    if permissions is None and bytes(held) != b"null" and settings.keys().isdisjoint(_ALLOWLISTS):
+        return None
+    permissions = permissions or {}
     lists = [(name, kind, "{}", permissions.get(name)) for name, kind in _LISTS.items()]
     lists += [(name, "allow", form, settings.get(name)) for name, form in _ALLOWLISTS.items()]
     found = []
@@ -43,14 +47,18 @@ def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> l
     return found
 
 
+def file_name(path: str) -> str:
+    """Return the last part of a path of any system."""
+    return re.split(r"[/\\]", path)[-1]
+
+
 def scope_of(path: str) -> str:
     """Return whose rules a file holds, by its place.
 
     >>> scope_of("/srv/lamp/.cursor/cli.json"), scope_of("/home/ada/.cursor/permissions.json")
     ('project', 'user')
     """
-    path = path.replace("\\", "/")
-    name = path.rpartition("/")[2]
+    path, name = path.replace("\\", "/"), file_name(path)
     if name == "cli-config.json":
         return "user"
     is_of_a_project = name == "cli.json" or ("/.cursor/" in path and not _OF_A_HOME.fullmatch(path))

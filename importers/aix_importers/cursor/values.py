@@ -38,7 +38,12 @@ def is_filled(raw: Raw) -> bool:
 
 def fields(raw: bytes | Raw | None) -> dict[str, Raw]:
     """Return the fields of an object."""
-    return read(_OBJECT, raw) or {}
+    return fields_if_object(raw) or {}
+
+
+def fields_if_object(raw: bytes | Raw | None) -> dict[str, Raw] | None:
+    """Return the fields of an object; nothing where it is none."""
+    return read(_OBJECT, raw)
 
 
 def field(raw: bytes | Raw | None, *names: str) -> Raw:

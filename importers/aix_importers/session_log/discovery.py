@@ -35,7 +35,7 @@ def find_sources(files: Sequence[Candidate], importer: str, given: str | None) -
             continue
         name = file.name
         if name.lower() in PROGRAM_FILES:
-            if file.claimed_by or _holds_programs(file.head()):
+            if importer in (file.claimed_by, file.was_claimed_by) or _holds_programs(file.head()):
                 yield Source(file.path)
         elif name.endswith(".jsonl") and (file.claimed_by or holds_entry(file.head(_HEAD_BYTES))):
             yield Source(file.path, sidecars=(given,) if given else programs_near(_folder_of(file.path)))

@@ -1,7 +1,7 @@
 """The permission rules of personas: lists of tools, each alone or with what it may be used for.
 
 A list of what is allowed is a whitelist: what it does not name is denied. Without one everything is allowed that is
-not denied.
+not denied. What judges them is loaded when there is something to judge.
 """
 
 import json
@@ -11,13 +11,10 @@ from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
 from aix_importers.json_text import DECODER, without_lone_surrogates
-from aix_importers.session_log.persona_judge import PersonaJudge
-from aix_importers.session_log.personas import SCOPE, persona_rules
-from aix_importers.session_log.programs import referred_id
-from aix_importers.session_log.specifiers import read_parts
 
 _PLAIN = re.compile(r"[^()*?\x00-\x1f\x7f]+")
 _LONGEST_RULE = 200
+_TOOL_WIDE = re.compile(r"[^()]+(\((\*+|:\*|[~/.]*/\*\*)\))?")
 
 
 class PersonaRules(Dialect):
@@ -42,6 +39,8 @@ class PersonaRules(Dialect):
         Raises:
             ValueError: The file is no persona.
         """
+        from aix_importers.session_log.personas import SCOPE, persona_rules
+
         try:
             whole = without_lone_surrogates(DECODER.decode(content.decode("utf-8-sig", "replace")))
         except RecursionError as error:
@@ -55,16 +54,25 @@ class PersonaRules(Dialect):
         """Return no folder: paths start where each call was made."""
         return ""
 
+    def is_tool_wide(self, rule: Rule) -> bool:
+        """Whether a rule speaks of all that a tool can do."""
+        return _TOOL_WIDE.fullmatch(rule.text) is not None
+
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:  # noqa: ARG002 - nothing is known
         """Return no parameters: tools are whatever a persona calls so."""
         return {}
 
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls."""
+        from aix_importers.session_log.persona_judge import PersonaJudge
+
         return PersonaJudge(rules, home)
 
     def patterns(self, call: Call) -> Sequence[Sequence[str]]:
         """Return for every part of a call the allow rules that would let it pass."""
+        from aix_importers.session_log.programs import referred_id
+        from aix_importers.session_log.specifiers import read_parts
+
         if not _is_plain(call.tool) or referred_id(call.tool):
             return [[]]
         parts = read_parts(call, None)

@@ -1,6 +1,7 @@
-"""The permission rules of Claude Code's settings files."""
+"""The permission rules of Claude Code's settings files; what judges them is loaded when there is something to judge."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
@@ -8,11 +9,6 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from aix.permissions import Call, Dialect, Judge, Rule
-from aix_importers.claude_code.permissions.examples import examples_of
-from aix_importers.claude_code.permissions.free_calls import runs_by_itself
-from aix_importers.claude_code.permissions.judging import RulesInForce
-from aix_importers.claude_code.permissions.proposals import patterns_of
-from aix_importers.claude_code.placement import ORIGIN
 from aix_importers.claude_code.settings import read_rules, scope_of
 from aix_importers.claude_code.tools import target_parameter
 from aix_importers.loose_json import ABSENT, read
@@ -20,6 +16,7 @@ from aix_importers.loose_json import ABSENT, read
 _BOM = b"\xef\xbb\xbf"
 _SETTINGS_NAMES = ("settings.json", "settings.local.json", "managed-settings.json")
 _OTHER_TOOLS_FILES = ("/cli.json", "/cli-config.json")
+_TOOL_WIDE = re.compile(r"[A-Za-z*]+|mcp__[^_]+(_[^_]+)*(__\*)?|[^(]*\((\*+|:\*|\*:\*|domain:\*|[~/.]*/\*\*)\)")
 
 
 class _Lists(Struct):
@@ -42,8 +39,8 @@ _LISTS = Decoder(_Lists)
 class ClaudeCodeRules(Dialect):
     """Rules as code.claude.com/docs describes them."""
 
-    origin: ClassVar[str] = ORIGIN
-    version: ClassVar[int] = 1
+    origin: ClassVar[str] = "claude-code"
+    version: ClassVar[int] = 2
     # What is known of a search may be the text that was searched for, and of a skill not what it was given.
     whole_input_tools: ClassVar[frozenset[str]] = frozenset(("Grep", "Glob", "LS", "Skill"))
     # Not its memory: what stands there is told to later sessions.
@@ -84,6 +81,10 @@ class ClaudeCodeRules(Dialect):
             return folder.removesuffix("/.claude")
         return folder if scope in ("user", "command_line") else ""
 
+    def is_tool_wide(self, rule: Rule) -> bool:
+        """Whether a rule speaks of all that a tool or a server can do."""
+        return _TOOL_WIDE.fullmatch(rule.text) is not None
+
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:
         """Return the parameters of a call of which only the target is known."""
         name = target_parameter(tool)
@@ -91,19 +92,21 @@ class ClaudeCodeRules(Dialect):
 
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls."""
+        from aix_importers.claude_code.permissions.judging import RulesInForce
+
         return RulesInForce(rules, home)
 
     def patterns(self, call: Call) -> Sequence[Sequence[str]]:
         """Return for every part of a call the allow rules that would let it pass."""
+        from aix_importers.claude_code.permissions.proposals import patterns_of
+
         return patterns_of(call)
 
     def examples(self, rule: Rule) -> Sequence[Call]:
         """Return calls that stand for all that a rule matches."""
-        return examples_of(rule)
+        from aix_importers.claude_code.permissions.examples import examples_of
 
-    def runs_by_itself(self, call: Call) -> bool:
-        """Whether the client runs a call about which no rule decides without asking."""
-        return runs_by_itself(call)
+        return examples_of(rule)
 
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
         """Return a settings file with these rules."""

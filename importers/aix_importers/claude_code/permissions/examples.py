@@ -18,7 +18,8 @@ def examples_of(rule: Rule) -> tuple[Call, ...]:
         parsed = parse_rule(rule.text)
     except MalformedRuleError:
         return ()
-    cwd = rule.folder or _ELSEWHERE
+    # Below the folder of the settings, where paths from there and from the folder of the call are not the same.
+    cwd = f"{rule.folder}{_ELSEWHERE}"
     tool = parsed.tool.replace("*", _ANY)
     if parsed.detail is None:
         server = McpName.of(tool)
@@ -80,7 +81,7 @@ def _paths(pattern: str, rule: Rule, cwd: str) -> Iterator[str]:
         if home:
             yield home + path[1:]
     elif pattern.startswith("/"):
-        yield cwd + path
+        yield (rule.folder or cwd) + path
     else:
         yield f"{cwd}/{path.removeprefix('./')}"
         if "/" not in pattern:

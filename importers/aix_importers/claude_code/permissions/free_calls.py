@@ -6,7 +6,6 @@ from aix.permissions import Call
 from aix_importers.claude_code.permissions.commands import take_apart
 from aix_importers.claude_code.permissions.paths import Place, below
 from aix_importers.claude_code.permissions.rules import canonical
-from aix_importers.claude_code.settings import home_of
 
 _FREE_TOOLS = frozenset(
     [
@@ -136,24 +135,28 @@ _READING_GIT = frozenset(
 )
 
 
-def runs_by_itself(call: Call) -> bool:
-    """Whether the client runs a call without asking when no rule decides about it."""
+def runs_by_itself(call: Call, place: Place, directories: tuple[str, ...]) -> bool:
+    """Whether the client runs a call without asking when no rule decides about it.
+
+    The workspace is the folder of the call, with the further directories.
+    """
     tool = canonical(call.tool)
     if tool in _FREE_TOOLS:
         return True
-    place = Place.of(call.cwd, home_of(call.cwd))
     if tool in _READING_TOOLS:
         path = call.input.get(_READING_TOOLS[tool], "")
-        return isinstance(path, str) and _lies_inside(path, place)
+        return isinstance(path, str) and _lies_inside(path, place, directories)
     command = call.input.get("command")
-    return tool == "Bash" and isinstance(command, str) and _only_reads(command, place)
+    return tool == "Bash" and isinstance(command, str) and _only_reads(command, place, directories)
 
 
-def _only_reads(command: str, place: Place) -> bool:
+def _only_reads(command: str, place: Place, directories: tuple[str, ...]) -> bool:
     shell = take_apart(command)
     if not shell.is_whole or not shell.parts or any(part.needs_exact for part in shell.parts):
         return False
-    if any(use.is_written or not use.is_certain or not _lies_inside(use.path, place) for use in shell.files):
+    if not all(use.is_certain and _lies_inside(use.path, place, directories) for use in shell.files):
+        return False
+    if any(use.is_written for use in shell.files):
         return False
     return all(_is_reading(*part.words) for part in shell.parts)
 
@@ -169,6 +172,6 @@ def _is_reading(program: str, *rest: str) -> bool:
     return program in _READING_PROGRAMS
 
 
-def _lies_inside(path: str, place: Place) -> bool:
+def _lies_inside(path: str, place: Place, directories: tuple[str, ...]) -> bool:
     whole = place.resolve(path) if path else place.cwd
-    return whole is not None and below(whole, place.cwd) is not None
+    return whole is not None and any(below(whole, folder) is not None for folder in (place.cwd, *directories))

@@ -28,8 +28,8 @@ class HostPattern(NamedTuple):
 
 
 def compile_host(text: str) -> HostPattern:
-    """Return the pattern of a rule; case and a trailing dot do not matter."""
-    text = text.strip().lower().removesuffix(".")
+    """Return the pattern of a rule; case and trailing dots do not matter."""
+    text = text.strip().lower().rstrip(".")
     if text == "*":
         return HostPattern("", ())
     suffix = text[2:] if text.startswith("*.") else None
@@ -81,4 +81,4 @@ def host_of(address: object) -> str | None:
         host = urlsplit(address if "://" in address else f"//{address.lstrip('/')}").hostname
     except ValueError:
         return None
-    return (unquote(host).lower().removesuffix(".") or None) if host else None
+    return (unquote(host).lower().rstrip(".") or None) if host else None

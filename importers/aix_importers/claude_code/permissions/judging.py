@@ -8,8 +8,9 @@ from typing import NamedTuple
 from aix.permissions import Call, Decision, Judge, Rule, Verdict
 from aix_importers.claude_code.permissions.commands import FileUse, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.compiled import RulesOfKind
+from aix_importers.claude_code.permissions.free_calls import runs_by_itself
 from aix_importers.claude_code.permissions.hosts import host_of
-from aix_importers.claude_code.permissions.paths import Place
+from aix_importers.claude_code.permissions.paths import Place, below
 from aix_importers.claude_code.permissions.powershell import commands_of
 from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
 from aix_importers.claude_code.permissions.rules import canonical
@@ -58,8 +59,8 @@ class _HeldCall:
     """Commands of PowerShell."""
     path: str | None
     """The whole path that a file tool is given."""
-    directories: tuple[str, ...]
-    """Working directories besides the folder of the call."""
+    directories: dict[int, str]
+    """Working directories besides the folder of the call, by the number of their rule."""
 
     @cached_property
     def denying(self) -> list[int]:
@@ -156,7 +157,7 @@ class RulesInForce(Judge):
                 self._kinds[rule.kind].add(number, rule)
         for kind in self._kinds.values():
             kind.close()
-        self._places: dict[str, tuple[Place, tuple[str, ...]]] = {}
+        self._places: dict[str, tuple[Place, dict[int, str]]] = {}
         self._verdicts: dict[_Key, Verdict] = {}
         self._latest: _HeldCall | None = None
         self.whole_input_tools = frozenset(self._tools_needing_all())
@@ -187,7 +188,7 @@ class RulesInForce(Judge):
             return _built_in(Decision.DENY, "Removing a system path or everything in a folder is never let pass.")
         if held.asking:
             return self._restricted(Decision.ASK, held.asking)
-        if held.shell is not None and removes_critical(held.shell.removals, held.place, held.directories):
+        if held.shell is not None and removes_critical(held.shell.removals, held.place, held.directories.values()):
             return _built_in(Decision.ASK, "It removes a critical path, which no allow rule lets pass.")
         missing = next((each.what for each in held.requirements if not each.numbers), None)
         if missing is not None or not held.requirements:
@@ -204,6 +205,12 @@ class RulesInForce(Judge):
         numbers = {*held.denying, *held.asking}
         for requirement in held.requirements:
             numbers |= requirement.numbers
+        paths = _paths(held) if held.directories else ()
+        numbers.update(
+            number
+            for number, folder in held.directories.items()
+            if any(below(path, folder) is not None for path in paths)
+        )
         return [self._rules[number] for number in sorted(numbers)]
 
     def matched_parts(self, call: Call, rule: Rule) -> Sequence[int] | None:
@@ -215,6 +222,11 @@ class RulesInForce(Judge):
     def remarks(self) -> Sequence[tuple[Rule, str]]:
         """Return the rules that can never decide."""
         return [remark for kind in self._kinds.values() for remark in kind.remarks]
+
+    def runs_by_itself(self, call: Call) -> bool:
+        """Whether the client runs a call about which no rule decides without asking."""
+        place, directories = self._place(call.cwd)
+        return runs_by_itself(call, place, tuple(directories.values()))
 
     def _tools_needing_all(self) -> Iterator[str]:
         for kind in self._kinds.values():
@@ -234,16 +246,16 @@ class RulesInForce(Judge):
             self._latest = _HeldCall(self._kinds, tool, call, place, shell, commands, whole, directories)
         return self._latest
 
-    def _place(self, cwd: str) -> tuple[Place, tuple[str, ...]]:
+    def _place(self, cwd: str) -> tuple[Place, dict[int, str]]:
         found = self._places.get(cwd)
         if found is None:
             place = Place.of(cwd, self._home or home_of(cwd))
             listed = (
-                Place.of(rule.folder or cwd, place.home).resolve(rule.text)
-                for rule in self._rules
+                (number, Place.of(rule.folder or cwd, place.home).resolve(rule.text))
+                for number, rule in enumerate(self._rules)
                 if rule.kind == "directory"
             )
-            found = place, tuple(path for path in listed if path is not None)
+            found = place, {number: path for number, path in listed if path is not None}
             if len(self._places) < _PLACES_KEPT:
                 self._places[cwd] = found
         return found
@@ -270,7 +282,7 @@ def _shell_requirements(
         numbers = kind.for_texts(part.allow_texts, needs_exact=part.needs_exact)
         yield _Requirement(_shown(part.text), frozenset((*everywhere, *numbers)))
     for use in shell.files:
-        if needs_rule(use, held.place, held.directories):
+        if needs_rule(use, held.place, held.directories.values()):
             numbers = _letting_pass(kind, use, held.place)
             yield _Requirement(f"the file {_shown(use.path)}", frozenset((*everywhere, *numbers)))
 
@@ -281,6 +293,12 @@ def _letting_pass(kind: RulesOfKind, use: FileUse, place: Place) -> Iterator[int
         yield from kind.edits.matching(path, place)
         if not use.is_written:
             yield from kind.reads.matching(path, place)
+
+
+def _paths(held: _HeldCall) -> list[str]:
+    """Return the whole paths of the files that a call is known to touch."""
+    named = (held.place.resolve(use.path) for use in held.shell.files if use.is_certain) if held.shell else ()
+    return [path for path in (held.path, *named) if path is not None]
 
 
 def _for_file(kind: RulesOfKind, use: FileUse, place: Place) -> Iterator[int]:

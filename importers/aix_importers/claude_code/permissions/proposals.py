@@ -114,7 +114,7 @@ def _for_path(tool: str, path: str | None, place: Place) -> list[str]:
     folder = path.rpartition("/")[0] or "/"
     is_narrow = folder != place.cwd and not is_system_path(folder, place)
     wide = [f"{tool}({pattern.rpartition('/')[0]}/**)"] if is_narrow else []
-    return [f"{tool}({pattern})", *wide] if not path.endswith(" ") else wide
+    return [f"{tool}({pattern})", *wide] if path == path.rstrip() else wide
 
 
 def _for_others(tool: str, call: Call) -> list[str]:

@@ -1,7 +1,7 @@
 """What no allow rule lets pass: writing to protected paths, and removing critical ones."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from aix_importers.claude_code.permissions.paths import Place, has_drive
 from aix_importers.claude_code.permissions.texts import names
@@ -38,7 +38,7 @@ def is_protected(path: str) -> bool:
     return False
 
 
-def removes_critical(targets: Sequence[str], place: Place, directories: Sequence[str]) -> bool:
+def removes_critical(targets: Sequence[str], place: Place, directories: Collection[str]) -> bool:
     """Whether `rm` or `rmdir` is given a path whose loss cannot be meant."""
     return any(_is_critical(target, place, directories) for target in targets)
 
@@ -49,7 +49,7 @@ def is_system_path(path: str, place: Place, *, is_on_drive: bool = False) -> boo
     return path == place.home or path in _TOP_LEVEL_ELSEWHERE or depth <= (2 if is_on_drive or place.is_windows else 1)
 
 
-def _is_critical(target: str, place: Place, directories: Sequence[str]) -> bool:
+def _is_critical(target: str, place: Place, directories: Collection[str]) -> bool:
     if _hangs_on_variable(target):
         return True
     is_glob = target == "*" or target.endswith("/*")

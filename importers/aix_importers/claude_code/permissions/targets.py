@@ -1,6 +1,6 @@
 """What the calls of Claude Code's tools are about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from aix_importers.claude_code.permissions.commands import FileUse
 from aix_importers.claude_code.permissions.paths import Place, below
@@ -43,7 +43,7 @@ def other_skill_name(name: str) -> str | None:
     return rest if colon and "/" in folder else _SKILL_ALIASES.get(name)
 
 
-def needs_rule(use: FileUse, place: Place, directories: Sequence[str]) -> bool:
+def needs_rule(use: FileUse, place: Place, directories: Collection[str]) -> bool:
     """Whether a file that a command names must be let pass by a rule of its own."""
     if use.by == ">" or not use.is_certain:
         return use.by in (">", "<")

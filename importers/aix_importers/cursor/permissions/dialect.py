@@ -1,4 +1,4 @@
-"""The language of Cursor's permission rules."""
+"""The language of Cursor's permission rules; what judges them is loaded when there is something to judge."""
 
 import json
 import re
@@ -7,15 +7,12 @@ from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
 from aix_importers.cursor.conversation import ORIGIN
-from aix_importers.cursor.permission_files import RULE_FILES, holds_rules, rules_in, scope_of
-from aix_importers.cursor.permissions.asked import SEARCHES, Asked, Kind, read_call
-from aix_importers.cursor.permissions.commands import read_chain, rules_for
-from aix_importers.cursor.permissions.judge import CursorJudge, file_name
+from aix_importers.cursor.permission_files import RULE_FILES, file_name, holds_rules, rules_in, scope_of
+from aix_importers.cursor.permissions.asked import SEARCHES
 from aix_importers.cursor.tools import class_of
-from aix_importers.rule_paths import Place
 
 _HEAD = 65_536
-_PLAIN_NAME = re.compile(r"[\w.-]+")
+_TOOL_WIDE = re.compile(r"[A-Za-z]+\((\*+|:\*|\*:\*|[~/.]*/\*\*)\)|Mcp\([^:]+:\*\)")
 _PARAMETERS = {
     "exec": "command",
     "read": "targetFile",
@@ -64,6 +61,10 @@ class CursorRules(Dialect):
         above, found, _ = file.replace("\\", "/").rpartition("/.cursor/")
         return above if scope == "project" and found else ""
 
+    def is_tool_wide(self, rule: Rule) -> bool:
+        """Whether a rule speaks of all that a tool or a server can do."""
+        return _TOOL_WIDE.fullmatch(rule.text) is not None
+
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:
         """Return the parameters of a call of which only the target is known."""
         name = _OTHER_PARAMETERS.get(tool) or _PARAMETERS.get(class_of(tool) or "")
@@ -71,41 +72,16 @@ class CursorRules(Dialect):
 
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls."""
+        from aix_importers.cursor.permissions.judge import CursorJudge
+
         return CursorJudge(rules, home)
 
     def patterns(self, call: Call) -> Sequence[Sequence[str]]:
         """Return for every part of a call the allow rules that would let it pass."""
-        asked = read_call(call)
-        match asked.kind:
-            case Kind.SHELL:
-                script = read_chain(asked.target).script
-                return [rules_for(part) for part in script.simple] if script.is_whole and script.simple else [[]]
-            case Kind.READ | Kind.WRITE:
-                return [_for_path("Read" if asked.kind is Kind.READ else "Write", asked)]
-            case Kind.FETCH:
-                return [[f"WebFetch({asked.target})"] if _PLAIN_NAME.fullmatch(asked.target) else []]
-            case Kind.MCP:
-                return [_for_server(asked)]
-            case Kind.MODE if _PLAIN_NAME.fullmatch(asked.target) and _PLAIN_NAME.fullmatch(asked.detail):
-                return [[f"SwitchMode({asked.target}->{asked.detail})"]]
-            case _:
-                return [[]]
+        from aix_importers.cursor.permissions.proposals import patterns_of
+
+        return patterns_of(call)
 
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
         """Return a file of permissions as the command line reads it."""
         return json.dumps({"permissions": {kind: list(rules.get(kind, ())) for kind in ("allow", "deny")}}, indent=2)
-
-
-def _for_path(name: str, asked: Asked) -> list[str]:
-    path = Place.of(asked.target, asked.cwd, None).written if asked.target else ""
-    if not path:
-        return []
-    folder = path.rpartition("/")[0]
-    return [f"{name}({path})", f"{name}({folder}/**)"] if folder else [f"{name}({path})"]
-
-
-def _for_server(asked: Asked) -> list[str]:
-    if not _PLAIN_NAME.fullmatch(asked.target):
-        return []
-    exact = [f"Mcp({asked.target}:{asked.detail})"] if _PLAIN_NAME.fullmatch(asked.detail) else []
-    return [*exact, f"Mcp({asked.target}:*)"]

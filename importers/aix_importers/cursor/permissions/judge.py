@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
+from aix_importers.cursor.permission_files import file_name
 from aix_importers.cursor.permissions.asked import MCP_CALLS, SEARCHES, Asked, Kind, read_call
 from aix_importers.cursor.permissions.commands import CommandRules, read_chain
 from aix_importers.cursor.permissions.names import (
@@ -21,11 +22,6 @@ _LISTS_OF_THE_EDITOR = ("permissions.json", "state.vscdb")
 _EFFECTS = ("allow", "ask", "deny")
 
 Find = Callable[[Asked, Place | None], list[int]]
-
-
-def file_name(path: str) -> str:
-    """Return the last part of a path of any system."""
-    return re.split(r"[/\\]", path)[-1]
 
 
 class CursorJudge(Judge):
