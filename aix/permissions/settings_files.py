@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aix.errors import SettingsFileError, UnknownNameError
+from aix.importing import readable
 from aix.permissions.contract import Dialect, Rule
 from aix.permissions.registry import dialects
 from aix.permissions.rule_book import RuleBook, in_order
@@ -47,7 +48,7 @@ def read_rules_for_all(paths: Iterable[Path], origin: str | None = None) -> Rule
 
 def _rules(dialect: Dialect, path: Path, content: bytes, folder: str | None) -> list[Rule]:
     try:
-        return dialect.read_settings(str(path.absolute()), content, folder)
+        return dialect.read_settings(readable(str(path.absolute())), content, folder)
     except ValueError as error:
         raise SettingsFileError(path, str(error)) from error
 

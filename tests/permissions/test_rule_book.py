@@ -1,6 +1,7 @@
 """Which rules are in force where a call was made."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,10 @@ def test_an_unknown_origin_names_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError) as caught:
         read_rule_files([tmp_path / "settings.json"], origin="cursr")
     assert "cursor" in caught.value.remedy
+
+
+def test_a_file_whose_name_is_no_text_is_named_so_that_a_column_can_hold_it(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.json")
+    path.write_text('{"permissions": {"allow": ["Bash(ls)"]}}')
+    [rule] = read_rule_files([path]).rules["claude-code"]
+    assert rule.file == f"{tmp_path}/caf\\xe9.json"
