@@ -26,15 +26,6 @@
 -- column cleared_attachments: BIGINT; attachments that were cleared
 -- caveat: They are no turns and no summaries: what was cleared is gone from the context, not retold.
 -- caveat: Only some versions of a tool write of them.
-with tagged_turn as (
-  select entity_id as turn_id from tags where entity_type = 'turns' and tag = getvariable('tag') group by entity_id
-),
-tagged_session as (
-  select entity_id as session_label
-  from tags
-  where entity_type = 'sessions' and tag = getvariable('tag')
-  group by entity_id
-)
 select
   m.compacted_at,
   m.session_label,
@@ -53,8 +44,8 @@ select
   m.cleared_attachments
 from v_micro_compactions m
 left join v_workspaces w on w.workspace_path = m.workspace_path
-left join tagged_turn t on t.turn_id = m.turn_id
-left join tagged_session s on s.session_label = m.session_label
+left join v_tagged t on t.entity_type = 'turns' and t.entity_id = m.turn_id
+left join v_tagged s on s.entity_type = 'sessions' and s.entity_id = m.session_label
 where (getvariable('since') is null or m.compacted_at >= getvariable('since'))
   and (getvariable('until') is null or m.compacted_at < getvariable('until'))
   and (getvariable('model') is null or contains(lower(m.model), lower(getvariable('model'))))
@@ -64,5 +55,5 @@ where (getvariable('since') is null or m.compacted_at >= getvariable('since'))
     getvariable('project') is null
     or contains(lower(coalesce(w.project, m.workspace_path, m.session_project)), lower(getvariable('project')))
   )
-  and (getvariable('tag') is null or t.turn_id is not null or s.session_label is not null)
+  and (getvariable('tag') is null or t.entity_id is not null or s.entity_id is not null)
 order by m.compacted_at, m.message_id

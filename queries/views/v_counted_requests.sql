@@ -80,20 +80,11 @@
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- column project: VARCHAR; the project of its turn, else of its session
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
-with tagged_turn as (
-  select entity_id as turn_id from tags where entity_type = 'turns' and tag = getvariable('tag') group by entity_id
-),
-tagged_session as (
-  select entity_id as session_label
-  from tags
-  where entity_type = 'sessions' and tag = getvariable('tag')
-  group by entity_id
-)
 select r.*, coalesce(w.project, r.workspace_path, r.session_project) as project
 from v_requests r
 left join v_workspaces w on w.workspace_path = r.workspace_path
-left join tagged_turn t on t.turn_id = r.turn_id
-left join tagged_session s on s.session_label = r.session_label
+left join v_tagged t on t.entity_type = 'turns' and t.entity_id = r.turn_id
+left join v_tagged s on s.entity_type = 'sessions' and s.entity_id = r.session_label
 where (getvariable('since') is null or r.requested_at >= getvariable('since'))
   and (getvariable('until') is null or r.requested_at < getvariable('until'))
   and (getvariable('model') is null or contains(lower(r.model), lower(getvariable('model'))))
@@ -103,4 +94,4 @@ where (getvariable('since') is null or r.requested_at >= getvariable('since'))
     getvariable('project') is null
     or contains(lower(coalesce(w.project, r.workspace_path, r.session_project)), lower(getvariable('project')))
   )
-  and (getvariable('tag') is null or t.turn_id is not null or s.session_label is not null)
+  and (getvariable('tag') is null or t.entity_id is not null or s.entity_id is not null)

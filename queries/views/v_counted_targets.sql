@@ -39,15 +39,6 @@
 -- column splitter_version: BIGINT; version of what split it
 -- column is_outside: BOOLEAN; of a path: whether it lies outside the workspace and its repository; NULL when that cannot be told
 -- column project: VARCHAR; the project of its turn, else of its session
-with tagged_turn as (
-  select entity_id as turn_id from tags where entity_type = 'turns' and tag = getvariable('tag') group by entity_id
-),
-tagged_session as (
-  select entity_id as session_label
-  from tags
-  where entity_type = 'sessions' and tag = getvariable('tag')
-  group by entity_id
-)
 select
   r.* exclude (is_outside),
   -- Who works in a sub folder of a repository may work in all of it.
@@ -58,8 +49,8 @@ select
   coalesce(w.project, r.cwd, r.session_project) as project
 from call_targets r
 left join v_workspaces w on w.workspace_path = r.cwd
-left join tagged_turn t on t.turn_id = r.turn_id
-left join tagged_session s on s.session_label = r.session_label
+left join v_tagged t on t.entity_type = 'turns' and t.entity_id = r.turn_id
+left join v_tagged s on s.entity_type = 'sessions' and s.entity_id = r.session_label
 where (getvariable('since') is null or r.called_at >= getvariable('since'))
   and (getvariable('until') is null or r.called_at < getvariable('until'))
   and (getvariable('model') is null or contains(lower(r.model), lower(getvariable('model'))))
@@ -69,4 +60,4 @@ where (getvariable('since') is null or r.called_at >= getvariable('since'))
     getvariable('project') is null
     or contains(lower(coalesce(w.project, r.cwd, r.session_project)), lower(getvariable('project')))
   )
-  and (getvariable('tag') is null or t.turn_id is not null or s.session_label is not null)
+  and (getvariable('tag') is null or t.entity_id is not null or s.entity_id is not null)

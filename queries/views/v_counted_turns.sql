@@ -14,15 +14,6 @@
 -- column origin: VARCHAR; where that session came from
 -- column routing_key: VARCHAR; the key by which messages are routed to that session
 -- column project: VARCHAR; the project of the turn, else of its session
-with tagged_turn as (
-  select entity_id as turn_id from tags where entity_type = 'turns' and tag = getvariable('tag') group by entity_id
-),
-tagged_session as (
-  select entity_id as session_label
-  from tags
-  where entity_type = 'sessions' and tag = getvariable('tag')
-  group by entity_id
-)
 select
   n.id as turn_id,
   n.started_at,
@@ -36,8 +27,8 @@ left join v_turn_owner o on o.turn_id = n.id
 left join sessions s on s.label = o.session_label
 left join session_context c on c.label = o.session_label
 left join v_workspaces w on w.workspace_path = n.workspace_path
-left join tagged_turn t on t.turn_id = n.id
-left join tagged_session y on y.session_label = o.session_label
+left join v_tagged t on t.entity_type = 'turns' and t.entity_id = n.id
+left join v_tagged y on y.entity_type = 'sessions' and y.entity_id = o.session_label
 where (getvariable('model') is null or contains(lower(n.model), lower(getvariable('model'))))
   and (getvariable('origin') is null or s.origin = getvariable('origin'))
   and (getvariable('session') is null or o.session_label = getvariable('session'))
@@ -45,4 +36,4 @@ where (getvariable('model') is null or contains(lower(n.model), lower(getvariabl
     getvariable('project') is null
     or contains(lower(coalesce(w.project, n.workspace_path, c.project)), lower(getvariable('project')))
   )
-  and (getvariable('tag') is null or t.turn_id is not null or y.session_label is not null)
+  and (getvariable('tag') is null or t.entity_id is not null or y.entity_id is not null)
