@@ -39,7 +39,7 @@ _STRICTEST_FIRST = ("deny", "ask", "allow")
 @click.argument("settings", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
 @chosen_parameter_options(*_FILTERS)
 @click.option("--calls", "lists_calls", is_flag=True, help="List every call instead of counting them.")
-@click.option("--disagreements", is_flag=True, help="List the calls that went otherwise than they would.")
+@click.option("--disagreements", is_flag=True, help="List the calls where `would` and `happened` disagree.")
 @risks_option
 @ledger_option
 @listing_output
@@ -57,13 +57,13 @@ def command(
     with / in a rule start from the folder that each call was made in. A file is of the tool that it looks like, or of
     --origin; calls of other tools are left out.
 
-    `would` is allow, ask or deny. `by` is rule where a rule decides. It is default where none does: then it is what the
-    tool does in its default mode, whatever mode the log or the file names: some calls it runs by itself, such as
-    reading within the project, and before others it asks. `happened` is what the log shows. The two agree unless a call
-    ran that would be denied, or was denied that would be allowed: what people answer when they are asked is theirs.
+    `would` is allow, ask or deny. `by` is rule where a rule decides, else default: then `would` is what the tool does
+    in its default mode, whatever mode the log or the file names. Some calls it runs by itself, such as reading within
+    the project, and before all others it asks.
 
-    --calls and --disagreements list calls one by one, with the rule, the reason, whether the tool runs the call by
-    itself, and its risks.
+    `happened` is what the log shows. It agrees unless a call ran that would be denied, or was denied that would be
+    allowed. Where the tool would ask, any outcome agrees. --calls and --disagreements list calls one by one, with the
+    rule, the reason, whether the tool runs the call by itself, and its risks.
 
     \b
       aix audit replay settings.json --project website
