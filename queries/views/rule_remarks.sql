@@ -12,7 +12,7 @@
 -- column by_file: VARCHAR; the settings file of the other rule
 -- column reason: VARCHAR; why, in a sentence
 -- caveat: A rule that several others cover together is not found.
--- caveat: Where more than 1,000 rules are in force, they are not compared with each other.
+-- caveat: Where more than 2,000 rules are in force, or more than 100,000 characters of them, they are not compared with each other.
 -- kept: by family with permission_rules
 -- derived: matching follows the documentation of each tool, which is no SQL
 select
