@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -194,6 +195,18 @@ def test_several_results_are_read_at_once_and_more_than_once(sample: Ledger) -> 
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_several_threads_ask_one_ledger_at_once(sample: Ledger) -> None:
+    asked = [f'from "{name}"' for name in ("v_turn_owner", *TABLES)] * 2
+    expected = [sample.sql(sql).rows() for sql in asked]
+    with aix.open(sample.path) as shared, ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda sql: shared.sql(sql).rows(), asked)) == expected
+
+
+def test_a_query_is_asked_by_its_name_or_itself(sample: Ledger) -> None:
+    [query] = [query for query in aix.queries() if query.name == "overview/table_rows"]
+    assert sample.query(query).rows() == sample.query(query.name).rows() != []
 
 
 @pytest.mark.parametrize("form", ["rows", "arrow"])

@@ -1,8 +1,8 @@
 """Runs the queries of a pack and gathers what they say."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -59,12 +59,7 @@ def audit(
         if unfiltered:
             missing = " or ".join(unfiltered)
             gathered.notes.append(f"{query.name} has no filter for {missing}: it is about all that the ledger holds.")
-    # What reads texts takes as long as all else, and mostly waits for them: it is asked beside the rest.
-    with ThreadPoolExecutor(1) as beside, ledger.at(ledger.version) as twin:
-        ask = partial(_answer, filters=filters, zone=zone)
-        awaited = {query.name: beside.submit(ask, twin, query) for query in asked.values() if query.reads_text}
-        answers = {name: ask(ledger, query) for name, query in asked.items() if name not in awaited}
-        answers |= {name: answer.result() for name, answer in awaited.items()}
+    answers = _answers(asked.values(), partial(_answer, ledger, filters=filters, zone=zone))
     for name, query in asked.items():
         if is_audit(query):
             gathered.judge(query, answers[name])
@@ -85,6 +80,25 @@ def audit(
         skipped=frozenset(gathered.skipped),
         notes=tuple(gathered.notes),
     )
+
+
+def _answers(queries: Iterable[Query], ask: Callable[[Query], list[Row]]) -> dict[str, list[Row]]:
+    """Ask two queries at a time: most are short, and planning one and fetching its rows is work for one processor."""
+    waiting = iter(list(queries))
+    answers: dict[str, list[Row]] = {}
+
+    def work() -> None:
+        for query in waiting:
+            answers[query.name] = ask(query)
+
+    with ThreadPoolExecutor(1) as beside:
+        other = beside.submit(work)
+        try:
+            work()
+        finally:
+            deque(waiting, maxlen=0)  # after an error, or Ctrl-C, no more is begun
+        other.result()
+    return answers
 
 
 def _answer(ledger: Ledger, query: Query, *, filters: Mapping[str, object], zone: str) -> list[Row]:
@@ -166,7 +180,7 @@ def _queries_of(name: str) -> list[Query]:
 
 def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: int | None = None) -> list[Row]:
     try:
-        result = ledger.query(query.name, **parameters)
+        result = ledger.query(query, **parameters)
         if most is not None:
             result = result.part(0, most)
         missing = [column.name for column in query.columns if column.name not in result.columns]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """One version of a ledger: what is committed after it was opened does not show.
+    """One version of a ledger: what is committed after it was opened does not show. Several threads can ask it at once.
 
     >>> with aix.open(folder) as opened:
     ...     len(opened.sessions().rows())
@@ -45,6 +46,7 @@ class Ledger:
         self._rules = rules
         self._risks = risks
         self._created_views: set[str] = set()
+        self._preparing = RLock()
 
     def __repr__(self) -> str:
         return f"<aix ledger {self.path}, version {self.version}>"
@@ -106,8 +108,10 @@ class Ledger:
         """
         return self._run(query, parameters)
 
-    def query(self, name: str, /, **parameters: object) -> "Result":
+    def query(self, name: "str | Query", /, **parameters: object) -> "Result":
         """Run a query of the library; `aix query` lists them, and `aix query NAME --help` says what each takes.
+
+        In place of its name it can be one of `aix.queries()`.
 
         Moments are a datetime, a date, its text or Unix milliseconds. Days are those of `timezone`, by default UTC. A
         session is named as for `turns`.
@@ -117,7 +121,7 @@ class Ledger:
         """
         from aix.library.packs import find_query
 
-        found = find_query(name)
+        found = find_query(name) if isinstance(name, str) else name
         if found.needs:
             raise UsageError(f"{found.name} is run by `aix check`: it needs more than one version of the ledger")
         return self._run(found.sql, None, self._bind(found, parameters))
@@ -214,7 +218,8 @@ class Ledger:
         """
         from aix.reading.names import find_session
 
-        return find_session(self._connection, name)
+        with self._preparing:
+            return find_session(self._connection, name)
 
     def find(self, name: str) -> "Named":
         """Return the session of that name, else the turn.
@@ -227,7 +232,8 @@ class Ledger:
         """
         from aix.reading.names import find_session_or_turn
 
-        return find_session_or_turn(self._connection, name)
+        with self._preparing:
+            return find_session_or_turn(self._connection, name)
 
     def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
         from aix.library.values import bind
@@ -241,8 +247,9 @@ class Ledger:
         from aix.reading.result import Result
         from aix.reading.statement import accept
 
-        statement = accept(self._connection, sql)
-        self._create_views_named(sql)
+        with self._preparing:
+            statement = accept(self._connection, sql)
+            self._create_views_named(sql)
         return Result(self._connection, self._files(), statement, parameters, variables)
 
     def _create_views_named(self, sql: str) -> None:

@@ -53,13 +53,14 @@ class Result:
         statement: Statement,
         parameters: Parameters | None,
         variables: Sequence[Variable] = (),
+        described: Sequence[tuple[str, str]] | None = None,
     ) -> None:
         self._files = files
         self._connection = connection
         self._statement = statement
         self._parameters = parameters
         self._variables = variables
-        described = self._describe()
+        described = self._describe() if described is None else described
         self.columns = tuple(name for name, _ in described)
         self.types = tuple(sql_type for _, sql_type in described)
         """As SQL writes them."""
@@ -68,7 +69,7 @@ class Result:
         """Go through the rows; what Python has no exact value for comes as the text that DuckDB writes."""
         with Work(self._connection) as work:
             self._set_variables(work)
-            self._do(work, work.connection.execute, self._select(PYTHON_TYPES), self._parameters)
+            self._do(work, work.connection.execute, self._select(work, PYTHON_TYPES), self._parameters)
             while rows := self._do(work, work.connection.fetchmany, _ROWS_AT_A_TIME):
                 yield from rows
 
@@ -88,7 +89,12 @@ class Result:
         """
         sql = f"{self._wrapped('*')} limit {int(count)} offset {int(first)}"
         return Result(
-            self._connection, self._files, Statement(sql, is_explain=False), self._parameters, self._variables
+            self._connection,
+            self._files,
+            Statement(sql, is_explain=False),
+            self._parameters,
+            self._variables,
+            list(zip(self.columns, self.types, strict=True)),
         )
 
     @contextmanager
@@ -103,7 +109,7 @@ class Result:
 
         with Work(self._connection) as work:
             self._set_variables(work)
-            select = self._select(ARROW_TYPES)
+            select = self._select(work, ARROW_TYPES)
             reader = self._do(work, start_reader, work.connection, select, _ROWS_AT_A_TIME, self._parameters)
             try:
                 batches = iter(partial(self._do, work, next, reader, None), None)
@@ -163,7 +169,8 @@ class Result:
             lines = (line for _, plan in self for line in plan.splitlines())
             # Text that begins with blanks would be quoted, and the drawing torn.
             return Listing((ListingColumn("plan"),), ((_INDENT.sub(_dotted, line.rstrip()),) for line in lines))
-        types = self._plain_types(PYTHON_TYPES)
+        with Work(self._connection) as work:
+            types = self._plain_types(work, PYTHON_TYPES)
         columns = tuple(ListingColumn(*column) for column in zip(self.columns, types, strict=True))
         return Listing(columns, self, self.arrow_reader)
 
@@ -182,15 +189,16 @@ class Result:
             setting = f"set variable {quote_name(variable.name)} = cast($1 as {variable.type})"
             self._do(work, work.connection.execute, setting, [variable.value])
 
-    def _plain_types(self, kept: frozenset[str]) -> list[str]:
-        return [plain_type(self._connection, sql_type, kept) for sql_type in self.types]
+    def _plain_types(self, work: Work, kept: frozenset[str]) -> list[str]:
+        return [plain_type(work.connection, sql_type, kept) for sql_type in self.types]
 
-    def _select(self, kept: frozenset[str]) -> str:
+    def _select(self, work: Work, kept: frozenset[str]) -> str:
         if self._statement.is_explain:
             return self._statement.sql
+        types = self._plain_types(work, kept)
         casts = [
             f"cast(#{number} as {sql_type}) as {quote_name(name)}"
-            for number, (name, sql_type) in enumerate(zip(self.columns, self._plain_types(kept), strict=True), start=1)
+            for number, (name, sql_type) in enumerate(zip(self.columns, types, strict=True), start=1)
         ]
         return self._wrapped(", ".join(casts))
 
