@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from aix.permissions.homes import home_of
+
 LONGEST_PATH = 2000
 """What is longer is cut."""
 
@@ -16,7 +18,6 @@ _SPECIAL = re.compile(r"[\\$`*?\[{~%]|//|/\.|^[A-Za-z]:|^file:|/$")
 _UNFIXED = re.compile(r"[$`*?\[{]")
 _DRIVE = re.compile(r"^/?([A-Za-z]):(?=/|$)")
 _MOUNTED_DRIVE = re.compile(r"^/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|$)")
-_HOME = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|/root(?=/|$)|/var/root(?=/|$)|[A-Z]:/Users/[^/]+)", re.IGNORECASE)
 _HOME_NAMES = re.compile(r"^(?:~(?=/|$)|\$HOME\b|\$\{HOME\}|\$env:USERPROFILE\b|%USERPROFILE%)", re.IGNORECASE)
 _CWD_NAMES = re.compile(r"^(?:\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`)")
 _LINKED_ROOT = re.compile(r"^/private(?=/(?:tmp|var|etc)(?:/|$))")
@@ -45,19 +46,13 @@ class Folders(NamedTuple):
 def folders_of(workspace: str | None, cwd: str | None, added: tuple[str, ...] = ()) -> Folders:
     """Return the folders that paths are held against; where no workspace is known, it is the folder of the call."""
     main = workspace or cwd
-    home = home_of(workspace) or home_of(cwd)
+    home = _home_of(workspace) or _home_of(cwd)
     whole = [_normal(folder, None, home, is_windows=_is_windows(folder)) for folder in (main, *added) if folder]
     return Folders(tuple(folder for folder in whole if is_absolute(folder)), home)
 
 
-def home_of(folder: str | None) -> str | None:
-    """Return the home folder that a folder lies in, where its name tells.
-
-    >>> home_of("/home/u/proj/src"), home_of("/srv/app")
-    ('/home/u', None)
-    """
-    found = _HOME.match(_slashed(folder[:LONGEST_PATH])) if folder else None
-    return found[0] if found else None
+def _home_of(folder: str | None) -> str | None:
+    return home_of(_slashed(folder[:LONGEST_PATH])) if folder else None
 
 
 def place(path: str, cwd: str | None, folders: Folders) -> Place:

@@ -1,6 +1,5 @@
 """The rules that a ledger knows, and which of them are in force where a call was made."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -8,12 +7,12 @@ from functools import cached_property
 from hashlib import sha256
 
 from aix.permissions.contract import Dialect, Judge, Rule
+from aix.permissions.homes import home_of
 from aix.permissions.registry import dialects
 
 _SCOPES = ("persona", "user", "project", "local", "command_line", "managed")
 """From the weakest to the strongest."""
 _HELD_TO_A_FOLDER = {"project", "local"}
-_HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root(?=/|\Z)")
 _NOTHING = ""
 
 Row = tuple[object, ...]
@@ -122,15 +121,14 @@ def _holds(rule: Rule, cwd: str) -> bool:
     path, reach = cwd.replace("\\", "/"), _reach(rule)
     if not reach or path == reach or path.startswith(f"{reach}/"):
         return True
-    return rule.scope == "user" and _HOME.match(path) is None  # of another user nothing is known here
+    return rule.scope == "user" and home_of(path) is None  # of another user nothing is known here
 
 
 def _reach(rule: Rule) -> str:
     """Return the folder in which a rule holds, with all below; empty where that is everywhere."""
     if rule.scope in _HELD_TO_A_FOLDER:
         return rule.folder.replace("\\", "/").rstrip("/")
-    home = _HOME.match(rule.file.replace("\\", "/")) if rule.scope == "user" else None
-    return home[0] if home else _NOTHING
+    return (home_of(rule.file) if rule.scope == "user" else None) or _NOTHING
 
 
 def _digest(rules: Iterable[Rule]) -> str:

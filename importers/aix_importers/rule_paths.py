@@ -6,11 +6,11 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
+from aix.permissions import home_of
 from aix_importers.beginnings import beginnings
 from aix_importers.globs import has_wildcards, path_glob
 
 _DRIVE = re.compile(r"/?([A-Za-z]:)(?=/|\Z)")
-_HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:/Users/[^/]+)(?=/|\Z)")
 _PLAIN = re.compile(r"[^*?()\\\x00-\x1f\x7f]+")
 _NEEDS_TIDYING = re.compile(r"//|/\./|/\.\./|/\.{0,2}\Z|\A\.{1,2}(?:/|\Z)")
 
@@ -41,21 +41,11 @@ def is_absolute(path: str) -> bool:
     return path.startswith("/") or _DRIVE.match(path) is not None
 
 
-def home_of(folder: str) -> str:
-    """Return the home that a folder lies in, where its name tells.
-
-    >>> home_of("/home/ada/lamp"), home_of("/srv/lamp")
-    ('/home/ada', '')
-    """
-    found = _HOME.match(folder)
-    return found[0] if found else ""
-
-
 @lru_cache(1024)
 def _folders(cwd: str, home: str | None) -> tuple[str, str]:
     cwd = tidy(cwd)
     cwd = cwd if is_absolute(cwd) else ""
-    return cwd, home_of(cwd) if home is None else tidy(home)
+    return cwd, (home_of(cwd) or "") if home is None else tidy(home)
 
 
 class Place(NamedTuple):

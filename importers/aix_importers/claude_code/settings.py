@@ -1,12 +1,12 @@
 """The permission rules in settings files; of all else in them, which may hold secrets, nothing is kept."""
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from aix.permissions import home_of
 from aix_importers.loose_json import ABSENT, items, read, text
 
 _BOM = b"\xef\xbb\xbf"
@@ -42,8 +42,6 @@ _PERMISSIONS = Decoder(_Permissions)
 _LIST = Decoder(list[Raw])
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny", "additionalDirectories": "directory"}
 _SWITCHES = ("defaultMode", "disableBypassPermissionsMode")
-_HOME = re.compile(r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|(?:/var)?/root|~")
-_IN_HOME = re.compile(rf"({_HOME.pattern})(?:/|\Z)")
 
 
 def read_rules(path: str, content: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule]:
@@ -104,14 +102,4 @@ def scope_of(path: str, config_folders: Collection[str] = ()) -> str:
         return "local"
     owner, _, last = folder.rpartition("/")
     is_given = folder in {each.replace("\\", "/").rstrip("/") for each in config_folders}
-    return "user" if is_given or last != ".claude" or _HOME.fullmatch(owner) else "project"
-
-
-def home_of(path: str) -> str | None:
-    r"""Return the home folder that a path lies in, where its name tells.
-
-    >>> home_of("/home/ada/work"), home_of("C:\\Users\\ada"), home_of("/srv/app")
-    ('/home/ada', 'C:/Users/ada', None)
-    """
-    found = _IN_HOME.match(path.replace("\\", "/"))
-    return None if found is None or found[1] == "~" else found[1]
+    return "user" if is_given or last != ".claude" or owner in ("~", home_of(owner)) else "project"

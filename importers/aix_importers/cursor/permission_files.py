@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from aix.importing import Problem, Rows, Source, readable
+from aix.permissions import home_of
 from aix_importers.cursor.rules import Rule, rule_rows
 from aix_importers.cursor.values import ABSENT, fields_if_object, items, text
 
@@ -14,7 +15,6 @@ _ALLOWLISTS = {"terminalAllowlist": "Shell({})", "mcpAllowlist": "Mcp({})"}
 _LARGEST_FILE = 16 * 2**20
 # A text is taken as a whole, so that what looks like a comment in it stays.
 _TEXT_OR_COMMENT = re.compile(rb'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*.*?(?:\*/|\Z)|,(?=\s*+[\]}])', re.DOTALL)
-_OF_A_HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:/Users/[^/]+)/\.cursor/[^/]+")
 
 
 def holds_rules(head: bytes) -> bool:
@@ -61,7 +61,8 @@ def scope_of(path: str) -> str:
     path, name = path.replace("\\", "/"), file_name(path)
     if name == "cli-config.json":
         return "user"
-    is_of_a_project = name == "cli.json" or ("/.cursor/" in path and not _OF_A_HOME.fullmatch(path))
+    is_of_a_home = path == f"{home_of(path)}/.cursor/{name}"
+    is_of_a_project = name == "cli.json" or ("/.cursor/" in path and not is_of_a_home)
     return "project" if is_of_a_project else "user"
 
 

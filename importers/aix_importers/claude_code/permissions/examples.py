@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from aix.permissions import Call, Rule
+from aix.permissions import Call, Rule, home_of
 from aix_importers.claude_code.permissions.rules import MalformedRuleError, McpName, parse_parameter, parse_rule
-from aix_importers.claude_code.settings import home_of
 
 _ANY = "zz9zz"
 """What no rule names, so that only a star matches it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from aix.permissions import Call, Decision, Judge, Rule, Verdict
+from aix.permissions import Call, Decision, Judge, Rule, Verdict, home_of
 from aix_importers.claude_code.permissions.commands import FileUse, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.compiled import RulesOfKind
 from aix_importers.claude_code.permissions.free_calls import runs_by_itself
@@ -25,7 +25,6 @@ from aix_importers.claude_code.permissions.targets import (
     path_of,
     skill_of,
 )
-from aix_importers.claude_code.settings import home_of
 from aix_importers.claude_code.tools import target_parameter
 
 _GUARDED_BY_READ = frozenset(("Edit", "MultiEdit", "Write"))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from aix.permissions import Call
+from aix.permissions import Call, home_of
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below, escaped
@@ -21,7 +21,6 @@ from aix_importers.claude_code.permissions.targets import (
     skill_of,
 )
 from aix_importers.claude_code.permissions.texts import compile_pattern, written_words
-from aix_importers.claude_code.settings import home_of
 from aix_importers.command_beginnings import naming_length
 
 _LONGEST_RULE = 1000
