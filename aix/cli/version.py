@@ -11,7 +11,7 @@ from aix.cli.options import listing_output
 from aix.formats import Listing, ListingColumn
 from aix.schema import SCHEMA_VERSION
 
-_LIBRARIES = ("duckdb", "polars", "pyarrow")
+_LIBRARIES = ("duckdb", "polars", "pyarrow", "tree-sitter", "tree-sitter-bash")
 
 
 @click.command(cls=Command)
