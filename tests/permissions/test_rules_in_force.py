@@ -5,11 +5,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import aix
 from aix.importing.run import Settings, import_histories
+from aix.library.views import create_library_views, library_views
+from aix.permissions.contract import Rule
 from aix.permissions.derivation import read_rule_book
+from aix.permissions.registry import dialects
+from aix.permissions.rule_book import in_force_rows, rule_book
 from aix.reading.ledger import Ledger
 
 CLAUDE, CURSOR, PERSONAS = "{}/.claude/settings.json", "{}/.cursor/cli.json", "{}/programs.json"
@@ -81,3 +86,102 @@ def test_the_book_has_what_the_table_has(ledger: Ledger) -> None:
     book = read_rule_book(ledger._connection)
     known = {(rule.file, rule.text) for listed in book.rules.values() for rule in listed}
     assert known == set(ledger.sql("select file, rule from rules_in_force").rows())
+
+
+ODD_FILES = [
+    ("claude-code", "project", "/srv/app/.claude/settings.json"),
+    ("claude-code", "local", "/srv/settings.local.json"),
+    ("claude-code", "project", r"C:\work\app\.claude\settings.json"),
+    ("claude-code", "project", "/home/ada/It's 100%_[odd]/.claude/settings.json"),
+    ("claude-code", "user", "/home/ada/.claude/settings.json"),
+    ("claude-code", "user", "/root/.claude/settings.json"),
+    ("claude-code", "user", r"C:\Users\bo\.claude\settings.json"),
+    ("claude-code", "user", "/opt/config/settings.json"),
+    ("claude-code", "managed", "/etc/claude-code/managed-settings.json"),
+    ("cursor", "project", "/srv/app/.cursor/cli.json"),
+    ("cursor", "project", "/srv/app/cli.json"),
+    ("cursor", "user", "/home/ada/.cursor/permissions.json"),
+]
+ODD_PLACES = [
+    "/srv/app", "/srv/app/src", "/srv/apple", "/srv", "/", "", "/home/ada", "/home/adam", "/home/ada/It's 100%_[odd]/x",
+    "/home/ada/Its 100%_[odd]", "/root", "/rootfs", "/var/root/x", "/mnt/c/Users/bo/x", r"C:\work\app",
+    r"C:\work\app\src",
+    "C:/work/app", r"C:\work\apple", r"C:\Users\bo\x", "/Users/ada", "~/x", "relative/path",
+]  # fmt: skip
+
+
+def test_the_view_of_places_has_rules_where_the_book_has_them() -> None:
+    rows = [(origin, scope, file, 0, "allow", "Bash(make)") for origin, scope, file in ODD_FILES]
+    book = rule_book(rows)
+    held = list(in_force_rows(book, {(*row[:3], *row[4:]) for row in rows}))
+    with duckdb.connect() as connection:
+        names = ("origin", "scope", "file", "kind", "rule", "folder", "is_tool_wide")
+        connection.execute(f"create table v_rules ({', '.join(f'{name} text' for name in names)})")
+        connection.executemany("insert into v_rules values (?, ?, ?, ?, ?, ?, ?)", held)
+        connection.execute("create table call_targets (origin text, cwd text)")
+        places = [(origin, cwd) for origin in ("claude-code", "cursor") for cwd in ODD_PLACES]
+        connection.executemany("insert into call_targets values (?, ?)", places)
+        create_library_views(connection, [library_views()["v_rule_places"]])
+        told = set(connection.execute("select origin, cwd, scope, file from v_rule_places").fetchall())
+    assert told == {
+        (origin, cwd, rule.scope, rule.file)
+        for origin, cwd in places
+        if (found := book.in_force(origin, cwd))
+        for rule in found.rules
+    }
+    assert {file: folder for _, _, file, _, _, folder, _ in held if folder} == {
+        "/srv/app/.claude/settings.json": "/srv/app",
+        "/srv/settings.local.json": "/srv",
+        r"C:\work\app\.claude\settings.json": "C:/work/app",
+        "/home/ada/It's 100%_[odd]/.claude/settings.json": "/home/ada/It's 100%_[odd]",
+        "/home/ada/.claude/settings.json": "/home/ada",
+        "/root/.claude/settings.json": "/root",
+        r"C:\Users\bo\.claude\settings.json": "C:/Users/bo",
+        "/srv/app/.cursor/cli.json": "/srv/app",
+        "/home/ada/.cursor/permissions.json": "/home/ada",
+    }
+
+
+def test_rules_hold_in_the_fixtures_where_the_book_has_them(permission_ledger: Path) -> None:
+    with aix.open(permission_ledger) as opened:
+        book = read_rule_book(opened._connection)
+        places = opened.sql("select distinct origin, cwd from call_targets where cwd is not null").rows()
+        told = set(opened.sql("select origin, cwd, scope, file from v_rule_places").rows())
+    assert told == {
+        (origin, cwd, rule.scope, rule.file)
+        for origin, cwd in places
+        if (found := book.in_force(str(origin), str(cwd)))
+        for rule in found.rules
+        if rule.kind != "mode"
+    }
+
+
+@pytest.mark.parametrize(
+    ("origin", "wide", "narrow"),
+    [
+        (
+            "claude-code",
+            [
+                "Bash",
+                "Bash(*)",
+                "Bash(:*)",
+                "Edit(/**)",
+                "Read(~/**)",
+                "WebFetch(domain:*)",
+                "mcp__shelf",
+                "mcp__shelf__*",
+                "*",
+            ],
+            ["Bash(ls)", "Bash(git *)", "Edit(/src/**)", "WebFetch(domain:a.example)", "mcp__shelf__read_page"],
+        ),
+        (
+            "cursor",
+            ["Shell(*)", "Read(**)", "Write(/**)", "Mcp(shelf:*)"],
+            ["Shell(git)", "Read(src/**)", "Mcp(shelf:read)"],
+        ),
+        ("session-log", ["Bash", "read_file", "Bash(*)"], ["Bash(git *)", "Read(/etc/*)"]),
+    ],
+)
+def test_a_dialect_tells_rules_on_a_whole_tool_from_others(origin: str, wide: list[str], narrow: list[str]) -> None:
+    told = {text: dialects()[origin].is_tool_wide(Rule("allow", text, "user", "f", 0, "")) for text in wide + narrow}
+    assert told == dict.fromkeys(wide, True) | dict.fromkeys(narrow, False)
