@@ -46,8 +46,10 @@ def print_audit_of(ledger: Path) -> None:
             ("table", []),
             ("html, with inventories", ["--format", "html"]),
             ("table, other rules", ["--settings", str(settings)]),
+            ("replay of other rules", ["replay", str(settings)]),
         ):
-            _print(name, ["audit", "--ledger", str(ledger), "-o", str(Path(folder) / "report"), *arguments], floor)
+            where = ["--ledger", str(ledger), "-o", str(Path(folder) / "report.csv")]
+            _print(name, ["audit", *arguments, *where], floor)
 
 
 def _print(name: str, arguments: list[str], floor: float) -> None:
