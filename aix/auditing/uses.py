@@ -98,7 +98,7 @@ def only_dialect(calls: Iterable[Observed]) -> Dialect:
 
 
 def uses_of(calls: list[Observed], dialect: Dialect, refused_risks: Collection[str]) -> list[Use]:
-    """Put calls together that are alike for every rule; those that run by themselves need none."""
+    """Put calls together that are alike for every rule."""
     counts = Counter[tuple[str, str | None, str | None, str, bool]]()
     for each in calls:
         if each.origin != dialect.origin:
@@ -112,8 +112,5 @@ def uses_of(calls: list[Observed], dialect: Dialect, refused_risks: Collection[s
     for (tool, target, parameters, cwd, is_refused), count in counts.items():
         call = call_of(dialect, tool, target, cwd, parameters)
         needed_none = unruled.runs_by_itself(call)
-        if needed_none and is_refused:
-            uses.append(Use(call, 0, is_refused, free=count))
-        elif not needed_none:
-            uses.append(Use(call, count, is_refused))
+        uses.append(Use(call, 0, is_refused, free=count) if needed_none else Use(call, count, is_refused))
     return uses

@@ -1,7 +1,7 @@
-"""The least that would have sufficed: allow rules for what was used, and nothing that is refused."""
+"""The least that would have sufficed: rules that allow what was used, and that ask before what is refused."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aix.permissions.contract import Call, Decision, Dialect, Judge
@@ -24,9 +24,12 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Allow rules, and what they would have meant for the calls that were seen."""
+    """Rules, and what they would have meant for the calls that were seen."""
 
     rules: tuple[str, ...]
+    """Those that allow."""
+    asking: tuple[str, ...]
+    """Those that ask before calls that are refused and that the tool would run by itself."""
     calls: int
     """Calls that needed a permission."""
     allowed: int
@@ -34,6 +37,8 @@ class Proposal:
     """Those that no rule of the proposal allows, the most frequent first; refused ones are not among them."""
     refused: tuple[Use, ...]
     """Those that no proposal allows, the most frequent first."""
+    still_free: tuple[Use, ...]
+    """Those of them that the tool runs by itself all the same: what would ask before them also asks before others."""
 
     @property
     def coverage(self) -> float:
@@ -44,17 +49,18 @@ class Proposal:
 def propose(dialect: Dialect, uses: Iterable[Use], share: float) -> Proposal:
     """Return the fewest rules, each as wide as is sound, that allow this share of calls and none that is refused."""
     seen = list(uses)
-    choice = _Choice(dialect, [use for use in seen if not use.is_refused])
+    choice = _Choice(dialect, [use for use in seen if use.count and not use.is_refused])
     refused = [use for use in seen if use.is_refused]
     calls = sum(use.count for use in seen)
     while True:
         rules = choice.rules_for(share * calls)
-        judge = _judge(dialect, rules)
+        judge = _judge(dialect, {"allow": rules})
         unsafe = _unsafe(judge, refused)
         if not unsafe:
             break
         choice.ban(unsafe)
-    return _weighed(judge, seen, refused, calls)
+    asking = _asking(dialect, judge, seen)
+    return _weighed(_judge(dialect, {"allow": rules, "ask": asking}), seen, asking, calls)
 
 
 class _Choice:
@@ -101,9 +107,9 @@ class _Choice:
                 yield use, tuple(sorted(rules))
 
 
-def _judge(dialect: Dialect, rules: Sequence[str]) -> Judge:
+def _judge(dialect: Dialect, rules: Mapping[str, Sequence[str]]) -> Judge:
     """Judge by what the file will say: for some tools a list without rules is another thing than no list."""
-    written = dialect.write_settings({"allow": rules})
+    written = dialect.write_settings(rules)
     return dialect.judge(dialect.read_settings(_FILE, written.encode(), folder=""))
 
 
@@ -113,7 +119,21 @@ def _unsafe(judge: Judge, refused: Iterable[Use]) -> list[list[str]]:
     return [[rule.text for rule in each.rules] for each in verdicts if each.decision is Decision.ALLOW and each.rules]
 
 
-def _weighed(judge: Judge, seen: Sequence[Use], refused: Sequence[Use], calls: int) -> Proposal:
+def _asking(dialect: Dialect, judge: Judge, seen: Sequence[Use]) -> list[str]:
+    """Return rules that ask before what is refused and would run by itself, and before nothing else that was seen."""
+    free = [use for use in seen if use.is_refused and _runs_by_itself(judge, use.call)]
+    wanted = {narrowest for use in free for narrowest, *_ in filter(None, dialect.patterns(use.call))}
+    if not wanted:
+        return []
+    asking = _judge(dialect, {"ask": sorted(wanted)})
+    return sorted(wanted - {rule.text for use in seen if not use.is_refused for rule in asking.matching(use.call)})
+
+
+def _runs_by_itself(judge: Judge, call: Call) -> bool:
+    return judge.judge(call).decision is Decision.NONE and judge.runs_by_itself(call)
+
+
+def _weighed(judge: Judge, seen: Sequence[Use], asking: Sequence[str], calls: int) -> Proposal:
     """Hold the rules against all calls, and leave out those that decide nothing."""
     deciding: dict[str, None] = {}
     asked: list[Use] = []
@@ -123,9 +143,15 @@ def _weighed(judge: Judge, seen: Sequence[Use], refused: Sequence[Use], calls: i
         if verdict.decision is Decision.ALLOW:
             allowed += use.count
             deciding.update(dict.fromkeys(rule.text for rule in verdict.rules))
-        elif not use.is_refused:
+        elif use.count and not use.is_refused:
             asked.append(use)
-    most_first = sorted(asked, key=lambda use: -use.count)
+    refused = sorted((use for use in seen if use.is_refused), key=lambda use: -use.count)
     return Proposal(
-        tuple(sorted(deciding)), calls, allowed, tuple(most_first), tuple(sorted(refused, key=lambda use: -use.count))
+        rules=tuple(sorted(deciding)),
+        asking=tuple(asking),
+        calls=calls,
+        allowed=allowed,
+        still_asked=tuple(sorted(asked, key=lambda use: -use.count)),
+        refused=tuple(refused),
+        still_free=tuple(use for use in refused if _runs_by_itself(judge, use.call)),
     )

@@ -60,9 +60,7 @@ def test_a_proposal_replayed_covers_what_it_says_and_allows_nothing_refused(
     assert (proposed["calls"], proposed["allowed"]) == (len(needing), len(allowed))
     assert proposed["coverage"] == (len(allowed) / len(needing) if needing else 1)
     risky = [call for call in replayed if call["would"] == "allow" and set(call["risks"] or ()) - {"network"}]
-    assert not [call["target"] for call in risky if call["by"] == "rule"]
-    told = {tuple(use["input"].values()) for use in proposed["refused"] if use["free"]}
-    assert {(call["target"],) for call in risky if call["happened"] in ("ran", "failed")} == told
+    assert [call["target"] for call in risky] == proposed["still_free"] == []
 
 
 def test_a_smaller_share_needs_fewer_rules(audit: Answer) -> None:
@@ -91,6 +89,18 @@ def test_where_all_is_refused_nothing_counts_as_allowed() -> None:
         refused = Use(Call("shell", {"command": "rm -rf /"}, "/srv"), count=3, is_refused=True)
         proposal = propose(dialect, [refused], 1.0)
         assert (proposal.rules, proposal.calls, proposal.allowed) == ((), 3, 0)
+
+
+def test_what_would_also_ask_before_calls_that_are_not_refused_is_not_proposed() -> None:
+    def use(command: str, *, is_refused: bool) -> Use:
+        return Use(Call("Bash", {"command": command}, "/srv"), 0, is_refused, free=1)
+
+    dialect = dialects()["claude-code"]
+    chain, alone = use("ls && cat .env", is_refused=True), use("ls", is_refused=False)
+    proposal = propose(dialect, [chain, alone], 1.0)
+    assert (proposal.rules, proposal.asking, proposal.still_free) == ((), ("Bash(cat .env)",), ())
+    proposal = propose(dialect, [chain, alone, use("cat .env", is_refused=False)], 1.0)
+    assert (proposal.rules, proposal.asking, proposal.still_free) == ((), (), (chain,))
 
 
 def test_settings_without_rules_leave_every_call_to_the_default_mode(audit: Answer, tmp_path: Path) -> None:
@@ -214,7 +224,7 @@ def test_a_replay_says_which_rules_never_decide_and_what_it_leaves_out(
     assert said[1:] == ["aix: no call ran that needed a permission", "aix: 11 calls of other tools left out"]
 
 
-def test_a_proposal_says_what_passes_and_what_runs_by_itself_all_the_same(
+def test_a_proposal_says_what_passes_and_that_it_asks_before_what_ran_by_itself(
     audit: Answer, capsys: pytest.CaptureFixture[str], tmp_path: Path, permission_ledger: Path
 ) -> None:
     chosen = ("--project", "press", "--origin", "claude-code", "-o", str(tmp_path / "proposed.json"))
@@ -226,8 +236,8 @@ def test_a_proposal_says_what_passes_and_what_runs_by_itself_all_the_same(
         f"{proposed['allowed']} of {proposed['calls']} calls that needed a permission would pass by {rules} rules"
         in said
     )
-    assert "1 call of a refused class that the tool runs by itself; only a deny or ask rule stops such:" in said
-    assert "  1 x Bash cat .env" in said
+    assert "2 rules would ask before such calls where the tool runs them by itself" in said
+    assert proposed["settings"]["permissions"]["ask"] == ["Bash(cat .env)", "Read(/.env)"]
 
 
 def test_explaining_a_call_that_no_rule_decides_says_what_the_tool_does(

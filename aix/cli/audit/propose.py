@@ -77,8 +77,8 @@ def command(
     rules that allow most come first, and no more are taken than the share needs.
 
     Calls of a class of risk are refused: no rule of the proposal allows any of them. The tool goes on asking before
-    them; those that it runs by itself are listed, since only a deny or ask rule of yours stops them. The class network
-    is not refused, since every call to a host falls into it.
+    them; where it would run them by itself, ask rules stop them, unless these would also stop other calls. The class
+    network is not refused, since every call to a host falls into it.
 
     What the rules cover, what would still ask and what is refused is said on stderr, so that stdout is the file. The
     proposal looks at the calls of one origin. Your deny rules stay yours: merge the file with your settings.
@@ -103,7 +103,7 @@ def command(
     dialect = only_dialect(calls)
     refused = known.keys() - set(allowed_risks) - _NOT_REFUSED
     proposal = propose(dialect, uses_of(calls, dialect, refused), cover)
-    settings = dialect.write_settings({"allow": proposal.rules})
+    settings = dialect.write_settings({"allow": proposal.rules, "ask": proposal.asking})
     if as_json:
         emit_lines([to_json(_as_object(proposal, dialect.origin, json.loads(settings)))], path)
         return
@@ -121,6 +121,7 @@ def _as_object(proposal: "Proposal", origin: str, settings: object) -> dict[str,
         "coverage": proposal.coverage,
         "still_asked": [_use(use) for use in proposal.still_asked],
         "refused": [_use(use) for use in proposal.refused],
+        "still_free": [_use(use) for use in proposal.still_free],
     }
 
 
@@ -137,8 +138,10 @@ def _said(proposal: "Proposal") -> Iterator[str]:
     yield f"{proposal.allowed} of {needing} would pass by {rules} ({share})"
     yield from _listed([(use.count, use) for use in proposal.still_asked], "would still ask")
     yield from _listed([(use.count, use) for use in proposal.refused], "refused for their risk")
-    free = [(use.free, use) for use in proposal.refused]
-    yield from _listed(free, "of a refused class that the tool runs by itself; only a deny or ask rule stops such")
+    if proposal.asking:
+        yield f"{counted(len(proposal.asking), 'rule')} would ask before such calls where the tool runs them by itself"
+    still_free = [(use.free, use) for use in proposal.still_free]
+    yield from _listed(still_free, "of a refused class that the tool runs by itself; what stops them stops others, too")
 
 
 def _listed(uses: list[tuple[int, "Use"]], name: str) -> Iterator[str]:
