@@ -7,7 +7,7 @@ CONSTRAINTS = constraints/dev.txt
 KILLS = 200
 EXAMPLES = 60
 
-.PHONY: help run test test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench clean
+.PHONY: help run test test-long test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -25,13 +25,16 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	fi
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
-	$(BIN)/python -m pytest -n auto -m "not faults and not scale and not spark" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m "not long and not faults and not scale and not spark" $(PYTEST_ARGS)
+
+test-long: $(VENV)/.dev  ## Run the tests that make many commits, processes or environments
+	$(BIN)/python -m pytest -n auto -m "long and not faults and not scale" $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 	$(BIN)/python -m pytest -n auto -m faults $(PYTEST_ARGS)
 
 test-lowest:  ## Run the tests with the lowest supported versions of the dependencies
-	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
+	$(MAKE) test test-long VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
 
 test-crash: $(VENV)/.dev  ## Kill processes in the middle of their commits: KILLS=200 each, writers and workers
 	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 -rP tests/test_crash.py

@@ -18,6 +18,8 @@ from tests.sample_ledger import SAMPLE_ROWS
 from tests.test_groups import conversation
 from tests.worlds import Source, sources
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = int(os.environ.get("AIX_PROPERTY_EXAMPLES", "3"))
 
 

@@ -25,6 +25,8 @@ from tests.sample_ledger import Row
 from tests.session_log.logs import entry
 from tests.test_import_run import give_up_root
 
+pytestmark = pytest.mark.long
+
 ALL = {"first", "middle", "last"}
 MANY = 20_000
 LARGE = 50_000_000

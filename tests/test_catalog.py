@@ -23,6 +23,8 @@ from aix.schema import TABLES
 from tests.generations import next_generation, read_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
+pytestmark = pytest.mark.long
+
 COUNT = {name: f'select count(*) from "{name}"' for name in TABLES}
 GENERATIONS = """
     select tag, count(*) from tags group by tag

@@ -19,7 +19,16 @@ def test_version_names_everything_a_report_needs() -> None:
     assert rows["aix"] == aix.__version__ == version("aix-ledger")
     assert rows["ledger schema"] == str(SCHEMA_VERSION)
     assert rows["duckdb"] == version("duckdb")
-    assert set(rows) == {"aix", "ledger schema", "python", "duckdb", "polars", "pyarrow"}
+    assert set(rows) == {
+        "aix",
+        "ledger schema",
+        "python",
+        "duckdb",
+        "polars",
+        "pyarrow",
+        "tree-sitter",
+        "tree-sitter-bash",
+    }
     assert run_aix("--version").stdout == f"aix {aix.__version__}\n"
 
 

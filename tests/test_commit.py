@@ -26,6 +26,8 @@ from aix.schema.migrations import TableChange
 from tests.generations import next_generation, read_generation
 from tests.sample_ledger import write_ledger
 
+pytestmark = pytest.mark.long
+
 TAGS = TABLES["tags"]
 
 

@@ -31,7 +31,7 @@ def test_the_ledger_has_the_denials_of_the_logs(permission_ledger: Path) -> None
     with aix.open(permission_ledger) as ledger:
         counted, known, by_fields = compare(LOGS / "claude-code", ledger)
     assert list(differences(counted.denials, known)) == []
-    assert (len(known), by_fields) == (37, 4)
+    assert (len(known), by_fields) == (46, 4)
 
 
 @pytest.mark.parametrize(

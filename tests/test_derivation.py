@@ -10,6 +10,8 @@ from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows, deliver, rows_of
 from tests.sample_ledger import Row
 
+pytestmark = pytest.mark.long
+
 QUESTION = message("q", "T", "user")
 ANSWER = message("a", "T", "assistant", 2)
 CHILD = turn("U", "T", 5)

@@ -4,8 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from aix.ledger.manifest import is_ledger
 from tests.plugged import plug_in
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parent.parent
 

@@ -9,6 +9,8 @@ import pytest
 from aix.testing import GoldenCase, golden_cases
 from tests.command_line import run_aix
 
+pytestmark = pytest.mark.long
+
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 

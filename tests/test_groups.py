@@ -23,6 +23,8 @@ from tests.conversations import message, request, session, turn
 from tests.deliveries import Rows, as_text, deliver, dump
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
+pytestmark = pytest.mark.long
+
 
 def conversation(name: str, turns: int = 1) -> Rows:
     """A session with so many turns, of which each has a message and a request."""

@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.import_orders import Bench, differences, read, run, some_files, together, with_companions
 
+pytestmark = pytest.mark.long
+
 LOGS = Path(__file__).parent.parent / "fixtures" / "session_log" / "two_turns" / "input"
 
 

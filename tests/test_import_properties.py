@@ -18,6 +18,8 @@ from tests.deliveries import facts
 from tests.random_histories import History, histories, write_history
 from tests.session_log.logs import FIXTURES, entry, write_log
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = settings(
     max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "2")),
     deadline=None,

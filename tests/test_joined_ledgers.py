@@ -21,6 +21,8 @@ from tests.deliveries import as_text, deliver, dump
 from tests.growing_ledger import rows_of_step
 from tests.sample_ledger import MAIN, SAMPLE_ROWS
 
+pytestmark = pytest.mark.long
+
 
 def grow(ledger: Path, steps: int) -> None:
     for step in range(steps):

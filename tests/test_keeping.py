@@ -22,6 +22,8 @@ from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 from tests.test_commit import files_of
 from tests.test_groups import conversation
 
+pytestmark = pytest.mark.long
+
 HOUR = 3600
 
 

@@ -31,6 +31,8 @@ from tests.conversations import context, message, request, session, turn
 from tests.deliveries import deliver
 from tests.test_groups import conversation
 
+pytestmark = pytest.mark.long
+
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 KEPT = [view.name for view in library_views().values() if view.kept_with]
 FIRST_LOGS = ("compaction_auto", "microcompaction", "forked_copy", "api_errors", "rewind")

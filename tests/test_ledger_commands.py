@@ -16,6 +16,8 @@ from tests.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SUBAGENT
 from tests.test_groups import conversation
 from tests.test_keeping import make_older
 
+pytestmark = pytest.mark.long
+
 
 def run_json(*arguments: str) -> list[dict[str, object]]:
     process = run_aix(*arguments, "--json")

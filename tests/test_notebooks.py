@@ -12,6 +12,8 @@ import pytest
 from docs.run_notebooks import FOLDER, run_notebook
 from tests.command_line import run_aix
 
+pytestmark = pytest.mark.long
+
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 NOTEBOOKS = ["compaction_impact", "token_economics"]
 

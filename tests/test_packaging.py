@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent
 QUERIES = {
     path.relative_to(ROOT / "queries").as_posix(): path.read_bytes() for path in (ROOT / "queries").rglob("*.sql")

@@ -13,6 +13,8 @@ from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import read_latest
 from aix.permissions.registry import dialects
 
+pytestmark = pytest.mark.long
+
 IN_PROCESS = Settings(jobs=0)
 
 

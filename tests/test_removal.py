@@ -18,6 +18,8 @@ from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows, deliver, dump, rows_of
 from tests.sample_ledger import ABANDONED, MAIN, OTHER, SAMPLE_ROWS, SUBAGENT
 
+pytestmark = pytest.mark.long
+
 SECRET = 'correct horse "battery" staple\n日本'
 
 

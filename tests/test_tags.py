@@ -25,6 +25,8 @@ from tests.sample_ledger import FIRST, MAIN, SAMPLE_ROWS, write_ledger
 from tests.session_log.logs import entry, write_log
 from tests.test_groups import conversation
 
+pytestmark = pytest.mark.long
+
 A, B = Entity("sessions", "a"), Entity("sessions", "b")
 TURN = Entity("turns", "a-0")
 

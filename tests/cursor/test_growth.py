@@ -23,6 +23,8 @@ from tests.cursor.databases import (
 )
 from tests.deliveries import facts, rows_of
 
+pytestmark = pytest.mark.long
+
 SUMMARY = {"summary": "So far.", "truncationLastBubbleIdInclusive": "a2"}
 HISTORY = [
     prompt("p1", 0, "One"),

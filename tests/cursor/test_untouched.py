@@ -14,6 +14,8 @@ from tests.command_line import run_aix
 from tests.cursor.databases import GLOBAL, composer, import_here, prompt, write_database
 from tests.deliveries import rows_of
 
+pytestmark = pytest.mark.long
+
 INSERT = "INSERT INTO cursorDiskKV VALUES (?, ?)"
 BOTH = {"cursor:c-1", "cursor:c-2"}
 

@@ -20,6 +20,8 @@ from aix.prices.table import PriceTable
 from tests.deliveries import deliver, dump, rows_of
 from tests.sample_ledger import SAMPLE_ROWS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent.parent
 
 

@@ -16,6 +16,8 @@ from tests.deliveries import deliver, dump
 from tests.session_log.logs import FIXTURES, entry, import_logs, write_log
 from tests.session_log.random_logs import clean_logs
 
+pytestmark = pytest.mark.long
+
 BEYOND_EXPORT = ("several_sessions_in_one_file",)
 """Situations in which an entry follows one of another session: that stands in another file."""
 

@@ -13,6 +13,8 @@ from tests.session_log.joining import said_together
 from tests.session_log.logs import FIXTURES, SITUATIONS, entry, extract_source, import_logs, write_log
 from tests.session_log.random_logs import logs
 
+pytestmark = pytest.mark.long
+
 SMALL = settings(
     max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "60")),
     deadline=None,
