@@ -54,6 +54,7 @@ def audit(
         raise UsageError(f"the pack {pack} has no queries that judge, so an audit of it can find nothing")
     asked = {query.name: query for query in queries if with_inventories or is_audit(query)}
     gathered = _Gathered()
+    gathered.notes.extend(ledger.settings_problems)
     for query in asked.values():
         unfiltered = [name for name in filters if query.parameter(name) is None]
         if unfiltered:

@@ -45,6 +45,8 @@ class RuleBook:
     """An origin with an empty list is known to have no rules anywhere."""
     home: str | None = None
     """The home folder that `~` stands for; None where each call's own folder tells."""
+    problems: list[str] = field(default_factory=list)
+    """What was passed over in the files that it was read from, in sentences."""
     _sets: dict[tuple[str, str], RuleSet | None] = field(default_factory=dict)
     _by_rules: dict[tuple[Rule, ...], RuleSet] = field(default_factory=dict)
 

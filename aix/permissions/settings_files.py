@@ -1,7 +1,7 @@
 """Settings files that a user gives, in place of those that imports found."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from aix.permissions.registry import dialects
 from aix.permissions.rule_book import RuleBook, in_order
 
 _LARGEST_FILE = 16 * 2**20
+_MOST_PROBLEMS = 20
 _HELD_TO_A_PLACE = {"user", "project", "local"}
 
 
@@ -28,9 +29,11 @@ def read_rule_files(
     for path in paths:
         content = _content(path)
         dialect = dialects()[origin] if origin else _dialect_of(path, content)
-        book.rules.setdefault(dialect.origin, []).extend(_rules(dialect, path, content, folder))
+        book.rules.setdefault(dialect.origin, []).extend(_rules(dialect, path, content, folder, book.problems.append))
     for name, rules in book.rules.items():
         book.rules[name] = in_order(rules)
+    if len(book.problems) > _MOST_PROBLEMS:
+        book.problems[_MOST_PROBLEMS:] = [f"And {len(book.problems) - _MOST_PROBLEMS} more were passed over."]
     return book
 
 
@@ -46,9 +49,11 @@ def read_rules_for_all(paths: Iterable[Path], origin: str | None = None) -> Rule
     return book
 
 
-def _rules(dialect: Dialect, path: Path, content: bytes, folder: str | None) -> list[Rule]:
+def _rules(
+    dialect: Dialect, path: Path, content: bytes, folder: str | None, report: Callable[[str], object]
+) -> list[Rule]:
     try:
-        return dialect.read_settings(readable(str(path.absolute())), content, folder)
+        return dialect.read_settings(readable(str(path.absolute())), content, folder, report)
     except ValueError as error:
         raise SettingsFileError(path, str(error)) from error
 

@@ -80,6 +80,11 @@ class Ledger:
             raise UnknownVersionError(version, known)
         return Ledger(self.path, read_manifest(manifest_path(self.path, version)), self._rules, self._risks)
 
+    @property
+    def settings_problems(self) -> tuple[str, ...]:
+        """What was passed over in the settings files that it is `under`, in sentences."""
+        return () if self._rules is None else tuple(self._rules.problems)
+
     def under(self, *settings: Path | str, risks: Path | str | None = None, origin: str | None = None) -> "Ledger":
         """Return the same version with the permission rules of these files in place of those that imports found.
 

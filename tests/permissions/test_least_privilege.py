@@ -224,6 +224,22 @@ def test_a_replay_says_which_rules_never_decide_and_what_it_leaves_out(
     assert said[1:] == ["aix: no call ran that needed a permission", "aix: 11 calls of other tools left out"]
 
 
+def test_what_is_no_rule_in_settings_that_are_given_is_named(
+    permission_ledger: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"permissions": {"allow": [1, "Bash(ls *)"], "deny": [{}] * 30}}), "utf-8")
+    said = f"Entry 0 of `permissions.allow` in {settings} is no rule and was passed over."
+    call = ("--tool", "Bash", "--input", '{"command": "rm x"}', "--cwd", "/srv")
+    for arguments in (("replay", str(settings)), ("explain", "--settings", str(settings), *call)):
+        run_here("audit", *arguments, "-o", str(tmp_path / "out.json"), "--ledger", str(permission_ledger))
+        heard = capsys.readouterr().err
+        assert f"aix: {said}\n" in heard
+        assert "aix: And 11 more were passed over.\n" in heard
+    run_here("audit", "--settings", str(settings), "-o", str(tmp_path / "out.md"), "--ledger", str(permission_ledger))
+    assert "is no rule and was passed over" in (tmp_path / "out.md").read_text("utf-8")
+
+
 def test_a_proposal_says_what_passes_and_that_it_asks_before_what_ran_by_itself(
     audit: Answer, capsys: pytest.CaptureFixture[str], tmp_path: Path, permission_ledger: Path
 ) -> None:

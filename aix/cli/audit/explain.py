@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command
+from aix.cli.diagnostics import say
 from aix.cli.options import ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
 from aix.formats.people import one_line
 from aix.formats.text import escape_unsafe, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from aix.permissions import Call, Judge, Rule, Verdict
 
@@ -87,6 +88,7 @@ def command(
 
         with open_ledger(ledger) as opened, opened.under(*settings, risks=risks) as ruled:
             explained = explain(ruled, call)
+            _say_problems(ruled.settings_problems)
         emit_lines([to_json(explained)] if is_json else explanation_lines(explained), path)
         return
     if not settings:
@@ -130,8 +132,14 @@ def _judge(settings: tuple[Path, ...], folder: str | None, home: str | None, ori
     book = read_rule_files(settings, folder=folder, home=home, origin=origin)
     if len(book.rules) > 1:
         raise click.UsageError(f"The files are those of several tools ({', '.join(book.rules)}): name one by --origin.")
+    _say_problems(book.problems)
     [(name, rules)] = book.rules.items()
     return dialects()[name].judge(rules, home)
+
+
+def _say_problems(problems: "Iterable[str]") -> None:
+    for problem in problems:
+        say(_shown(problem))
 
 
 def _as_object(verdict: "Verdict", judge: "Judge", asked: "Call") -> dict[str, object]:

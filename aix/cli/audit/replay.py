@@ -77,8 +77,9 @@ def command(
     named = None if origin is None else str(origin)
     with open_ledger(ledger) as opened, opened.under(*settings, risks=risks, origin=named) as ruled:
         found = observed_calls(ruled, parameters)
+        passed_over = ruled.settings_problems
     calls = [call for call in found if call.decision is not None]
-    notes = [*_idle_rules(settings, named), _coverage(calls)]
+    notes = [*passed_over, *_idle_rules(settings, named), _coverage(calls)]
     if len(calls) < len(found):
         notes.append(f"{counted(len(found) - len(calls), 'call')} of other tools left out")
     if not lists_calls and not disagreements:
