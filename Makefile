@@ -94,6 +94,6 @@ install:
 	    { echo "AIX needs Python 3.11 or newer, and $(PYTHON) is older; name another: make PYTHON=python3.12" >&2; exit 1; }; \
 	  $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
 	    { echo "$(PYTHON) lacks the venv module; install it (Debian, Ubuntu: apt install python3-venv), or install uv" >&2; exit 1; }; \
-	  [ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV); \
+	  [ -x $(BIN)/pip ] || $(PYTHON) -m venv $(VENV); \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '$(WHAT)'; \
 	fi
