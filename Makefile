@@ -34,7 +34,8 @@ test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 	$(BIN)/python -m pytest -n auto -m faults $(PYTEST_ARGS)
 
 test-lowest:  ## Run the tests with the lowest supported versions of the dependencies
-	$(MAKE) test test-long VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
+	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
+	.venv-lowest/bin/python -m pytest -n auto tests/test_kept_views.py
 
 test-crash: $(VENV)/.dev  ## Kill processes in the middle of their commits: KILLS=200 each, writers and workers
 	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 -rP tests/test_crash.py
