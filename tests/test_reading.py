@@ -199,9 +199,13 @@ def test_several_results_are_read_at_once_and_more_than_once(sample: Ledger) -> 
 
 def test_several_threads_ask_one_ledger_at_once(sample: Ledger) -> None:
     asked = [f'from "{name}"' for name in ("v_turn_owner", *TABLES)] * 2
-    expected = [sample.sql(sql).rows() for sql in asked]
+
+    def rows_of(ledger: Ledger, sql: str) -> list[tuple[object, ...]]:
+        return sorted(ledger.sql(sql).rows(), key=repr)
+
+    expected = [rows_of(sample, sql) for sql in asked]
     with aix.open(sample.path) as shared, ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(lambda sql: shared.sql(sql).rows(), asked)) == expected
+        assert list(threads.map(lambda sql: rows_of(shared, sql), asked)) == expected
 
 
 def test_a_query_is_asked_by_its_name_or_itself(sample: Ledger) -> None:

@@ -82,7 +82,11 @@ class Ledger:
 
     @property
     def settings_problems(self) -> tuple[str, ...]:
-        """What was passed over in the settings files that it is `under`, in sentences."""
+        """What was passed over in the settings files that it is `under`, in sentences.
+
+        >>> ledger.settings_problems
+        ()
+        """
         return () if self._rules is None else tuple(self._rules.problems)
 
     def under(self, *settings: Path | str, risks: Path | str | None = None, origin: str | None = None) -> "Ledger":
