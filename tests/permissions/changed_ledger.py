@@ -66,3 +66,8 @@ def open_changed(ledger: Path) -> Iterator[ChangedLedger]:
             connection.execute(f"create view {quote_name(name)} as from stored.{quote_name(name)}")
         create_library_views(connection, [view for name, view in views.items() if name in anew])
         yield ChangedLedger(connection)
+
+
+def ask(ledger: ChangedLedger, query: str, *changes: str, **parameters: int) -> Rows:
+    """Return what a query of the audits gives after these changes."""
+    return ledger.rows(f"permission_usage/{query}", *changes, **parameters)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.permissions.changed_ledger import ChangedLedger, Rows, open_changed
+from tests.permissions.changed_ledger import ChangedLedger, Rows, ask, open_changed
 
 Row = dict[str, object]
 
@@ -21,10 +21,6 @@ MIDDLE_OF_APRIL = 1_776_211_200_000
 def ledger(permission_ledger: Path) -> Iterator[ChangedLedger]:
     with open_changed(permission_ledger) as opened:
         yield opened
-
-
-def ask(ledger: ChangedLedger, query: str, *changes: str, **parameters: int) -> Rows:
-    return ledger.rows(f"permission_usage/{query}", *changes, **parameters)
 
 
 def about(rows: Rows, **values: object) -> Row:

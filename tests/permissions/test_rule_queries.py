@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.permissions.by_hand import outcomes_by_hand
-from tests.permissions.changed_ledger import ChangedLedger, Rows, open_changed
+from tests.permissions.changed_ledger import ChangedLedger, Rows, ask, open_changed
 
 PRESS = "/home/ada/press/.claude/settings.json"
 PRESS_LOCAL = "/home/ada/press/.claude/settings.local.json"
@@ -57,10 +57,6 @@ OF_CHILD = "/home/ada/press/src/roller.ts"
 def ledger(permission_ledger: Path) -> Iterator[ChangedLedger]:
     with open_changed(permission_ledger) as opened:
         yield opened
-
-
-def ask(ledger: ChangedLedger, query: str, *changes: str, **parameters: int) -> Rows:
-    return ledger.rows(f"permission_usage/{query}", *changes, **parameters)
 
 
 def key(row: dict[str, object]) -> tuple[object, ...]:
