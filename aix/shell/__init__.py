@@ -25,9 +25,10 @@ What is decided here:
 """
 
 from aix.shell.model import Command, Redirect, Script, SimpleCommand
+from aix.shell.nesting import command_substitutions
 from aix.shell.splitting import split
 
 VERSION = 1
 """Goes up whenever an answer changes."""
 
-__all__ = ["VERSION", "Command", "Redirect", "Script", "SimpleCommand", "split"]
+__all__ = ["VERSION", "Command", "Redirect", "Script", "SimpleCommand", "command_substitutions", "split"]

@@ -63,6 +63,16 @@ def substitutions(body: str) -> list[str]:
     return [body[start:end] for start, end in _Nesting(body, _BODY).substitutions]
 
 
+def command_substitutions(script: str) -> list[str]:
+    """Return the scripts of the outermost `$(…)` and backticks of a script.
+
+    >>> command_substitutions("git log $(cat a) '$(cat b)' <(cat c)")
+    ['cat a']
+    """
+    spans = _Nesting(script, _SCRIPT).substitutions
+    return [script[start:end] for start, end in spans if script[max(start - 2, 0) : start].endswith(("$(", "`"))]
+
+
 class _Nesting:
     """Follows a text to its end, in one pass."""
 
