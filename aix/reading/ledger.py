@@ -89,6 +89,28 @@ class Ledger:
         """
         return () if self._rules is None else tuple(self._rules.problems)
 
+    @property
+    def rule_book(self) -> "RuleBook":
+        """The permission rules that calls are held against: those that it is `under`, else those of its imports.
+
+        >>> ledger.rule_book.in_force("nobody", "/work")
+        """
+        from aix.permissions.derivation import read_rule_book
+
+        with self._preparing:
+            return self._rules or read_rule_book(self._connection)
+
+    @property
+    def risks(self) -> "Risks":
+        """The rules that say which calls are risky: those that AIX knows, with those that it is `under`.
+
+        >>> ledger.risks.names["privilege"]
+        'Runs as another user, or gives more rights.'
+        """
+        from aix.permissions.risks import load_risks
+
+        return self._risks or load_risks()
+
     def under(self, *settings: Path | str, risks: Path | str | None = None, origin: str | None = None) -> "Ledger":
         """Return the same version with the permission rules of these files in place of those that imports found.
 
@@ -272,10 +294,10 @@ class Ledger:
     def _derive(self, names: list[str]) -> None:
         """Make in memory what no version has kept, or what other rules give, and what comes of the same pass."""
         if names:
-            from aix.permissions.derivation import derive, made_with, read_rule_book
+            from aix.permissions.derivation import derive, made_with
 
             wanted = made_with(names) - self._kept_views.keys() - self._created_views
-            derive(self._connection, wanted, self._rules or read_rule_book(self._connection), self._risks)
+            derive(self._connection, wanted, self.rule_book, self._risks)
             self._created_views |= wanted
 
     @cached_property
