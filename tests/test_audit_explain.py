@@ -183,6 +183,21 @@ def test_the_rules_of_every_tool_tell_the_programs_of_its_calls(
     assert {risk["class"] for risk in risks} == {"privilege", "destructive"}
 
 
+@pytest.mark.parametrize("origin", [(), ("--origin", "claude-code")])
+def test_a_call_without_rules_has_its_programs_and_risks(
+    capfdbinary: pytest.CaptureFixture[bytes], origin: tuple[str, ...]
+) -> None:
+    explained = explain(capfdbinary, "--tool", "Bash", "--input", '{"command": "sudo rm -rf /srv/x"}', *origin)
+    assert (explained["decision"], explained["programs"], explained["matching"]) == ("none", ["rm"], [])
+    assert {risk["class"] for risk in json.loads(json.dumps(explained["risks"]))} >= {"privilege", "destructive"}
+
+
+@pytest.mark.parametrize("arguments", [("--tool", "Nothing"), ("--tool", "Bash", "--origin", "nobody")])
+def test_a_call_of_no_known_tool_needs_rules_or_an_origin(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(click.UsageError, match="--origin"):
+        run_here("audit", "explain", *arguments, "--input", '{"command": "ls"}')
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

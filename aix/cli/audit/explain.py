@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from aix.auditing.programs import Programs, RuledCall
-    from aix.permissions import Dialect, Judge, Rule, Verdict
+    from aix.permissions import Call, Dialect, Judge, Rule, Verdict
 
 _LINE_CHARACTERS = 1000
 
@@ -63,10 +63,11 @@ def command(
     what the rules that imports found, or those of --settings, decide about it.
 
     Without CALL, the call need not have happened: its tool, its parameters and its folder are given here, and the rules
-    are those of the settings files. The answer is what the rules decide by the documentation of their tool: allow, ask,
-    deny, or none where its mode and what it does by itself decide. A call of several commands is allowed only when
-    rules allow every one of them; all these rules are named. Where a deny rule names a program and does not match how
-    the call writes it, as in /bin/rm or 'rm', that is said too.
+    are those of the settings files; without any, only its programs and risks are known. The answer is what the rules
+    decide by the documentation of their tool: allow, ask, deny, or none where its mode and what it does by itself
+    decide. A call of several commands is allowed only when rules allow every one of them; all these rules are named.
+    Where a deny rule names a program and does not match how the call writes it, as in /bin/rm or 'rm', that is said
+    too.
 
     json is one object: decision, rule, rules, kind, scope, file, reason, matching (all rules that match the call or a
     part of it, whether they decide or not), never_decide (rules of the files that can match nothing, with the reason),
@@ -76,6 +77,7 @@ def command(
     \b
       aix audit explain toolu_01AbC
       aix audit explain toolu_01AbC --settings proposed.json
+      aix audit explain --tool Bash --input '{"command": "sudo rm -rf /srv/x"}' --json
       aix audit explain --settings settings.json --cwd "$PWD" --tool Bash --input '{"command": "git push"}'
       aix audit explain --settings a.json --settings b.json --tool Read --input '{"file_path": ".env"}' --json
     """
@@ -95,17 +97,20 @@ def command(
             _say_problems(ruled.settings_problems)
         emit_lines([to_json(explained)] if is_json else explanation_lines(explained), path)
         return
-    if not settings:
-        raise click.UsageError("Name a call of the ledger, or rules with --settings FILE.")
     if tool is None or given is None:
-        raise click.UsageError("Describe the call with --tool NAME and --input JSON.")
+        raise click.UsageError("Name a call of the ledger, or describe one with --tool NAME and --input JSON.")
     parameters = _parameters(given)
     from aix.auditing.programs import RuledCall, programs_of
     from aix.permissions import Call
     from aix.permissions.risks import load_risks
 
-    dialect, judge = _rules(settings, settings_dir and _whole(settings_dir), home and _whole(home), origin)
     asked = Call(tool, parameters, str(Path.cwd()) if cwd is None else _whole(cwd))
+    home = home and _whole(home)
+    if settings:
+        dialect, judge = _rules(settings, settings_dir and _whole(settings_dir), home, origin)
+    else:
+        dialect = _dialect_of(asked, origin)
+        judge = dialect.judge((), home)
     in_force = RuledCall(asked, dialect, judge)
     access_class, target = dialect.access_of(asked)
     programs = programs_of(access_class, tool, target, asked.cwd, load_risks(risks), in_force)
@@ -145,6 +150,19 @@ def _rules(
     [(name, rules)] = book.rules.items()
     dialect = dialects()[name]
     return dialect, dialect.judge(rules, home)
+
+
+def _dialect_of(call: "Call", origin: str | None) -> "Dialect":
+    """Return the dialect that a call without rules is read by: the one named, or the first that knows its target."""
+    from aix.permissions.registry import dialects
+
+    known = dialects()
+    for name, dialect in known.items():
+        if origin == name or (origin is None and dialect.access_of(call)[1] is not None):
+            return dialect
+    if origin is None:
+        raise click.UsageError("No tool is known that makes this call: name one by --origin, or rules by --settings.")
+    raise click.UsageError(f"{origin} has no rules; --origin is one of {', '.join(known)}.")
 
 
 def _say_problems(problems: "Iterable[str]") -> None:
