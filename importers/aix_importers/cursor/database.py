@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from aix_importers.cursor.connections import connect
+from aix_importers.cursor.connections import PYTHON_ERRORS, as_sqlite_error, connect
 from aix_importers.cursor.copies import copied, has_copy, state_of
 
 MAGIC = b"SQLite format 3\0"
@@ -34,20 +34,24 @@ class Database:
         self._state_at_rest: str | None = None
         state, way = state_of(path), _way_into(path)
         if way is None or has_copy(path):
-            self.connection = stack.enter_context(copied(path))
+            self._open_copy()
             return
         try:
-            self.connection = stack.enter_context(closing(connect(path, way)))
+            self.connection, self.schema_error = connect(path, way)
         except sqlite3.OperationalError:  # locked, or left in the middle of a write
-            self.connection = stack.enter_context(copied(path))
+            self._open_copy()
             return
+        stack.enter_context(closing(self.connection))
         if way == _AT_REST:
             self._state_at_rest = state
+
+    def _open_copy(self) -> None:
+        self.connection, self.schema_error = self._stack.enter_context(copied(self._path))
 
     def rows(self, sql: str, given: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """Return the rows of a query; they are read again, from a copy, if somebody wrote meanwhile."""
         try:
-            found = self.connection.execute(sql, given).fetchall()
+            found = self._ask(sql, given)
         except sqlite3.DatabaseError:
             if not self._has_been_written():
                 raise
@@ -55,8 +59,14 @@ class Database:
             if not self._has_been_written():
                 return found
         self._state_at_rest = None
-        self.connection = self._stack.enter_context(copied(self._path))
-        return self.connection.execute(sql, given).fetchall()
+        self._open_copy()
+        return self._ask(sql, given)
+
+    def _ask(self, sql: str, given: Sequence[object] | Mapping[str, object]) -> list[Any]:
+        try:
+            return self.connection.execute(sql, given).fetchall()
+        except PYTHON_ERRORS as error:
+            raise as_sqlite_error(error) from error
 
     def _has_been_written(self) -> bool:
         return self._state_at_rest not in (None, state_of(self._path))

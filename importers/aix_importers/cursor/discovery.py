@@ -1,12 +1,15 @@
 """Which files are Cursor's, and which conversations they hold."""
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aix.importing import Candidate, Source
+from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.database import MAGIC
+from aix_importers.cursor.keys import DATABASE, source_key
 from aix_importers.cursor.listing import list_sources
 from aix_importers.cursor.permission_files import RULE_FILES, holds_rules
 from aix_importers.cursor.stores import NAME as STORE_NAME
@@ -28,7 +31,7 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
         name = file.name
         if name.endswith((".vscdb", ".db")):
             if file.head(len(MAGIC)) == MAGIC:
-                yield from _in_database(file, name)
+                yield from _isolated(file.path)
         elif name in RULE_FILES:
             if importer in (file.claimed_by, file.was_claimed_by) or holds_rules(file.head()):
                 yield Source(file.path, may_hold_secrets=True)
@@ -36,23 +39,30 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
             yield Source(file.path)
 
 
-def _in_database(file: Candidate, name: str) -> Iterator[Source]:
+def _isolated(path: str) -> list[Source]:
+    """Return the sources in a database; if it cannot be read, one that becomes a problem, so that it hides no other."""
+    try:
+        return list(database_sources(path))
+    except (sqlite3.Error, OSError):
+        return [Source(path, source_key(DATABASE), stamp=state_of(path), may_hold_secrets=True)]
+
+
+def database_sources(path: str) -> Iterator[Source]:
+    """Go through the conversations and settings in a database.
+
+    Raises:
+        sqlite3.Error: It is damaged, or not a database.
+        OSError: It, or a file beside it, cannot be read.
+    """
+    name = os.path.basename(path)  # noqa: PTH119
     if name.endswith(".vscdb"):
-        yield from _listed(file)
+        yield from list_sources(path)
     elif name == STORE_NAME:
-        store = store_source(file.path)
+        store = store_source(path)
         if store is not None:
             yield store
     elif name == TRACKING_NAME:
-        yield from tracking_sources(file.path)
-
-
-def _listed(file: Candidate) -> list[Source]:
-    try:
-        return list(list_sources(file.path))
-    except (sqlite3.Error, OSError):
-        # Reading it will say what is wrong with it.
-        return [Source(file.path, stamp=f"{file.size_bytes}:{file.mtime_ns}")]
+        yield from tracking_sources(path)
 
 
 def _is_transcript(file: Candidate, name: str) -> bool:

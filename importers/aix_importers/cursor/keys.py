@@ -3,7 +3,7 @@
 from urllib.parse import quote, unquote
 
 COMPOSER, INLINE, CHAT, LEFTOVERS = "composer", "inline", "chat", "leftovers"
-SETTINGS, STORE, TRACKING = "settings", "store", "tracking"
+SETTINGS, STORE, TRACKING, DATABASE = "settings", "store", "tracking", "database"
 COMPOSER_PREFIX = "composerData:"
 BUBBLE_PREFIX = "bubbleId:"
 CONTEXT_PREFIX = "messageRequestContext:"

@@ -30,6 +30,7 @@ from aix_importers.cursor.keys import (
     SETTINGS_ITEM,
     source_key,
 )
+from aix_importers.cursor.losses import losses
 from aix_importers.cursor.values import field, is_filled, items, json_value, text
 from aix_importers.cursor.workspaces import (
     COMPOSERS_KEY,
@@ -70,32 +71,31 @@ def list_sources(path: str) -> Iterator[Source]:
         sqlite3.Error: It cannot be opened.
     """
     with KeyValues(path) as values:
-        if "ItemTable" not in values.tables and "cursorDiskKV" not in values.tables:
-            return
-        yield from _composers(path, values)
-        yield from _items(path, values)
+        if "ItemTable" in values.tables or "cursorDiskKV" in values.tables:
+            yield from _composers(path, values)
+            yield from _items(path, values)
+        lost = [repr(loss) for loss in losses(values)]
+        if lost:
+            stamp = _Stamp()
+            stamp.add(*lost)
+            yield Source(path, source_key(LEFTOVERS), stamp=stamp.digest())
 
 
 def _composers(path: str, values: KeyValues) -> Iterator[Source]:
     stamps = _stamps(values)
     workspace_of = _workspaces(path, values, stamps)
-    left = _Stamp()
     content_of = cache(_content)
     for session_id, stamp in stamps.items():
         is_nothing = stamp.is_empty or session_id.startswith(_DRAFTS)
         if stamp.has_composer and is_nothing and not stamp.has_list and not stamp.bubbles:
             continue
         if not stamp.has_composer and not session_id.startswith("task-"):
-            left.bubbles += stamp.bubbles
-            left.add(session_id, stamp.bubbles)
             continue
         file = workspace_of.get(session_id)
         if file is not None:
             stamp.add(file, content_of(file))
         sidecars = (file,) if file is not None and content_of(file) else ()
         yield Source(path, source_key(COMPOSER, session_id), sidecars=sidecars, stamp=stamp.digest())
-    if left.bubbles:
-        yield Source(path, source_key(LEFTOVERS), stamp=left.digest())
 
 
 def _content(path: str) -> bytes:

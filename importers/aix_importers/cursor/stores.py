@@ -14,7 +14,9 @@ from aix.importing import Problem, Source
 from aix_importers.cursor.agent_state import AgentState, RootMessage, result_text
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.composers import known_model
+from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.conversation import Conversation, Part
+from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.database import Database, as_bytes, opened, table_names
 from aix_importers.cursor.decisions import Outcome, outcome_in_store
 from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
@@ -39,6 +41,7 @@ from aix_importers.cursor.values import (
 NAME = "store.db"
 META_FILE = "meta.json"
 _LARGEST_META = 2**20
+_TABLES = {"blobs", "meta"}
 
 
 def store_source(path: str) -> Source | None:
@@ -46,17 +49,27 @@ def store_source(path: str) -> Source | None:
     folder = os.path.dirname(path)  # noqa: PTH120
     try:
         with opened(path) as database:
-            if not {"blobs", "meta"} <= table_names(database):
+            if not table_names(database) >= _TABLES and not database.schema_error and not is_place_of_store(path):
                 return None
             rows = database.rows("select key, value from meta order by key")
     except sqlite3.Error:
-        rows = []
+        rows = [state_of(path)]
     stamp = blake2b(repr(rows).encode(), digest_size=16)
     file = f"{folder}{os.sep}{META_FILE}"
     stamp.update(_read(file))
     sidecars = (file,) if Path(file).is_file() else ()
     key = source_key(STORE, os.path.basename(folder))  # noqa: PTH119
     return Source(path, key, sidecars=sidecars, stamp=stamp.hexdigest())
+
+
+def is_place_of_store(path: str) -> bool:
+    """Whether a database lies where the command line keeps its sessions.
+
+    >>> is_place_of_store("/home/ada/.cursor/chats/5d41402a/s-1/store.db"), is_place_of_store("/srv/store.db")
+    (True, False)
+    """
+    folders = path.replace(os.sep, "/").split("/")[:-1]
+    return folders[-2:-1] == ["acp-sessions"] or folders[-3:-2] == ["chats"]
 
 
 def _read(path: str) -> bytes:
@@ -71,9 +84,13 @@ def read_store(source: Source, session_id: str) -> Conversation | Problem:
     """Return the session of a database of blobs."""
     try:
         with opened(source.path) as database:
-            return _StoreReader(source, session_id, database).read()
+            found = _StoreReader(source, session_id, database).read()
+            if database.schema_error and isinstance(found, Conversation):
+                reason = f"The schema of the database is damaged: {database.schema_error}."
+                found.problems.append(Problem(source, "damaged", reason))
+            return found
     except sqlite3.Error as error:
-        return Problem(source, "unreadable", f"The database of the session cannot be read: {error}.")
+        return Problem(source, "unreadable", f"The database of the session cannot be read: {error_text(error)}.")
 
 
 class _StoreReader:
