@@ -13,7 +13,7 @@ class ClaudeCodeImporter(Importer):
     """Reads the transcripts that Claude Code keeps of its sessions."""
 
     name: ClassVar[str] = "claude_code"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,

@@ -11,8 +11,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.classes import WARMUP, Kind
+from aix_importers.claude_code.inner_records import Progress
 from aix_importers.claude_code.names import FileKind, SourceFile
 from aix_importers.claude_code.reading import Located
+from aix_importers.claude_code.records import Record
 
 _STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
 
@@ -150,6 +152,13 @@ class Scan:
         if self.file.kind is not FileKind.MAIN:
             return self.first_session_id
         return self.file.stem if self.has_stem_as_session else self.last_session_id
+
+    def agent_in(self, record: Record, progress: Progress) -> str | None:
+        """Return the subagent that progress shows; one that it does not name is known by other progress of the call."""
+        if progress.agent_id or not record.parent_tool_use_id:
+            return progress.agent_id
+        agents = self.agents_in_progress.items()
+        return next((agent for agent, call in agents if call == record.parent_tool_use_id), None)
 
     def calls(self) -> Iterator[tuple[str, ...]]:
         """Go through the calls that are made in the file."""
