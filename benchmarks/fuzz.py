@@ -127,10 +127,9 @@ class LineLogs:
             tally.problems.update(kind for kinds in problems.values() for kind in kinds)
         for path, line in balance_of(self._importer, sources, outcome).unaccounted:
             yield "loss", f"{Path(path).relative_to(folder)}:{line.number} is unaccounted for"
-        for each in original.logs:
-            path = str(folder / each)
-            for line, text in lost_texts(path, files[each], original.kept, texts, outcome):
-                yield "loss", f"{each}:{line.number} lost {text[:60]!r}"
+        logs = {str(folder / each): files[each] for each in original.logs}
+        for path, line, text in lost_texts(logs, original.kept, texts, outcome):
+            yield "loss", f"{Path(path).relative_to(folder)}:{line.number} lost {text[:60]!r}"
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> list[Source]:
@@ -194,17 +193,25 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def run_mutant(target: Target, seed: int, number: int, tally: Tally, keep: Path | None = None) -> None:
+def run_mutant(
+    target: Target,
+    seed: int,
+    number: int,
+    tally: Tally,
+    *,
+    keep: Path | None = None,
+    most_seconds: float = MOST_SECONDS,
+) -> None:
     """Make and read one mutant."""
     tally.mutants[target.name] += 1
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     try:
-        with time_limit(MOST_SECONDS):
+        with time_limit(most_seconds):
             chance = random.Random(f"{seed}:{target.name}:{number}")
             found = [Finding(target.name, number, *each) for each in target.run(chance, folder, tally)]
         tally.findings += found
     except TimeLimitError:
-        tally.findings.append(Finding(target.name, number, "hang", f"more than {MOST_SECONDS:g} seconds"))
+        tally.findings.append(Finding(target.name, number, "hang", f"more than {most_seconds:g} seconds"))
     except Exception:
         last = traceback.format_exc().strip().splitlines()
         tally.findings.append(Finding(target.name, number, "exception", "\n    ".join(last[-5:])))
@@ -256,7 +263,7 @@ def main() -> int:
     began = time.monotonic()
     if given.mutant is not None:
         tally = Tally()
-        run_mutant(targets(given.logs)[given.only], given.seed, given.mutant, tally, given.keep)
+        run_mutant(targets(given.logs)[given.only], given.seed, given.mutant, tally, keep=given.keep)
     else:
         wanted = _wanted(given.transcripts, given.only)
         tally = run_shared(wanted, given.seed, given.seconds, logs=given.logs, jobs=given.jobs)

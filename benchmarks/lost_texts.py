@@ -1,14 +1,15 @@
 """The texts of a log that its rows hold: a mutant must still give those of the lines that it leaves as they are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aix.importing import Rows
-from benchmarks.record_balance import Line, Outcome, decode, lines_of
+from aix_importers.claude_code.record_types import COUNTED_TYPES
+from benchmarks.record_balance import Line, Outcome, decode, lines_of, name_of
 
 _SEPARATOR = "\x1f"
 _LEAST_CHARACTERS = 3
-_SPOKEN = ("message", "attachment", "content", "data")
+_SPOKEN = ("message", "attachment", "content")
 """Fields of a record whose texts are what was said or done; the others may be stated by several records."""
 _UNSPOKEN = {
     "id", "uuid", "type", "role", "model", "timestamp", "stop_reason", "stop_sequence", "service_tier", "signature",
@@ -56,7 +57,11 @@ def texts_in(value: object) -> Iterator[str]:
 
 def spoken_texts(record: dict[str, Any]) -> list[str]:
     """Return what a record says, without names and times."""
+    if record.get("type") in COUNTED_TYPES:
+        return []
+    data = record.get("data")
     fields = [record[name] for name in _SPOKEN if name in record]
+    fields += [data["message"]] if isinstance(data, dict) and "message" in data else []
     return [text for text in texts_in(fields) if len(text) >= _LEAST_CHARACTERS]
 
 
@@ -73,14 +78,20 @@ def kept_texts(content: bytes, texts: RowTexts) -> dict[bytes, list[str]]:
 
 
 def lost_texts(
-    path: str, content: bytes, kept: dict[bytes, list[str]], texts: RowTexts, outcome: Outcome
-) -> Iterator[tuple[Line, str]]:
-    """Go through the texts that rows should hold, of lines that no problem names."""
-    problems = outcome.problems[path]
-    if "no_model_activity" in problems.get(None, ()):
-        return
-    lines = content.split(b"\n")
-    for line in lines_of(content):
-        expected: Iterable[str] = kept.get(lines[line.number - 1], ())
-        if expected and not problems.get(line.number):
-            yield from ((line, text) for text in expected if text not in texts)
+    logs: Mapping[str, bytes], kept: Mapping[bytes, list[str]], texts: RowTexts, outcome: Outcome
+) -> Iterator[tuple[str, Line, str]]:
+    """Go through the texts that rows of logs should hold, of records that no problem names: path, line and text."""
+    open_texts: list[tuple[str, Line, str]] = []
+    explained: set[str | None] = set()
+    for path, content in logs.items():
+        problems = outcome.problems[path]
+        lines = content.split(b"\n")
+        for line in lines_of(content):
+            if problems.get(line.number) or "no_model_activity" in problems.get(None, ()):
+                explained.add(name_of(line))
+            else:
+                expected = kept.get(lines[line.number - 1], ())
+                open_texts += ((path, line, text) for text in expected if text not in texts)
+    for path, line, text in open_texts:
+        if name_of(line) is None or name_of(line) not in explained:
+            yield path, line, text

@@ -107,11 +107,11 @@ class Balance:
     def settle(self) -> None:
         """Account for copies of records that a problem explains elsewhere."""
         for _, line in self.unaccounted:
-            kind = self._explained.get(_uuid(line) or "")
+            kind = self._explained.get(name_of(line) or "")
             if kind is not None:
                 self.fates["unaccounted", _type(line)] -= 1
                 self.fates["problem", kind] += 1
-        self.unaccounted = [each for each in self.unaccounted if (_uuid(each[1]) or "") not in self._explained]
+        self.unaccounted = [each for each in self.unaccounted if (name_of(each[1]) or "") not in self._explained]
         self.fates = +self.fates
 
     def add_transcript(self, source: Source, lines: Iterable[Line]) -> None:
@@ -119,10 +119,10 @@ class Balance:
         lines = list(lines)
         file = source_file(source)
         is_side = not file.kind.is_conversation
-        is_warmup = file.kind is FileKind.AGENT and _first_text(lines) == _WARMUP
+        is_warmup = file.kind is FileKind.AGENT and _is_warmup(lines)
         warmups = _warmups(lines)
         for line in lines:
-            kind = self._problem(source, line, _name(line))
+            kind = self._problem(source, line, name_of(line))
             if kind is None:
                 if is_side or is_warmup or _uuid(line) in warmups:
                     self.fates["counted", "side call" if is_side else "warm-up"] += 1
@@ -136,15 +136,15 @@ class Balance:
             kind = self._problem(source, line, _uuid(line))
             if kind is None:
                 is_row = _uuid(line) in self._outcome.uuids
-                kind = ("row", str((line.record or {}).get("message", {}).get("role"))) if is_row else None
+                kind = ("row", "entry") if is_row else None
             self._put(source, line, kind)
 
     def _put(self, source: Source, line: Line, fate: Fate | None) -> None:
         if fate is None:
             fate = ("unaccounted", _type(line))
             self.unaccounted.append((source.path, line))
-        elif fate[0] == "problem" and (uuid := _uuid(line)) is not None:
-            self._explained[uuid] = fate[1]
+        elif fate[0] == "problem" and (name := name_of(line)) is not None:
+            self._explained[name] = fate[1]
         self.fates[fate] += 1
 
     def _problem(self, source: Source, line: Line, uuid: str | None) -> Fate | None:
@@ -172,7 +172,7 @@ class Balance:
             shown = data.get("type") if isinstance(data, dict) else None
             if isinstance(shown, str) and shown in COUNTED_PROGRESS:
                 return "counted", f"progress/{shown}"
-            if _name(line) in outcome.uuids:
+            if name_of(line) in outcome.uuids:
                 return "row", kind
         return self._fate_in_context(kind, uuid, record)
 
@@ -239,17 +239,21 @@ def sources_in(importer: Importer, folder: Path) -> list[Source]:
 
 def _object(data: bytes) -> dict[str, Any] | None:
     try:
-        value = decode(data.strip(b"\0").decode().lstrip(_BEFORE_JSON))
+        value = decode(data.strip(b"\0").decode("utf-8", "replace").lstrip(_BEFORE_JSON))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
 def _uuid(line: Line) -> str | None:
-    return _repaired((line.record or {}).get("uuid"))
+    record = line.record or {}
+    uuid, session = _repaired(record.get("uuid")), record.get("session_id")
+    if uuid is None and isinstance(session, str) and not isinstance(record.get("sessionId"), str):
+        return f"stream:{session}:{line.number}"  # records of captures are named by their lines
+    return uuid
 
 
-def _name(line: Line) -> str | None:
+def name_of(line: Line) -> str | None:
     """Return the uuid of the record that a line gives: that of progress is the uuid of the record which it shows."""
     data = (line.record or {}).get("data")
     if _type(line) != "progress" or not isinstance(data, dict) or "message" not in data:
@@ -260,7 +264,9 @@ def _name(line: Line) -> str | None:
 
 def _repaired(uuid: object) -> str | None:
     """Return a uuid as rows hold it, which cannot have halves of characters."""
-    return uuid.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(uuid, str) else None
+    if not isinstance(uuid, str) or not uuid:
+        return None
+    return uuid.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _type(line: Line) -> str:
@@ -289,25 +295,31 @@ def _said(content: object) -> str | None:
     return content.strip() if isinstance(content, str) else None
 
 
-def _first_text(lines: list[Line]) -> str | None:
-    records = (line.record for line in lines if line.record)
-    return next((_text(record) for record in records if record.get("type") in ("user", "assistant")), None)
+def _is_warmup(lines: list[Line]) -> bool:
+    """Whether nothing is asked for in the file of a subagent but to warm up the cache."""
+    asked = {_text(line.record) for line in lines if line.record and _type(line) == "user"}
+    return asked == {_WARMUP}
 
 
 def _warmups(lines: list[Line]) -> set[str]:
-    """Return the records of sidechains that only warm up the cache."""
-    found: set[str] = set()
-    agents: set[str] = set()
-    for line in lines:
-        record, uuid = line.record or {}, _uuid(line)
-        if uuid is None or record.get("isSidechain") is not True:
-            continue
-        agent = record.get("agentId")
-        if str(record.get("parentUuid")) in found or (agent and str(agent) in agents) or _text(record) == _WARMUP:
-            found.add(uuid)
-            if agent:
-                agents.add(str(agent))
-    return found
+    """Return the records of sidechains that only warm up the cache: those that ask for it, and what follows them."""
+    sidechain = [(uuid, line) for line in lines if (uuid := _uuid(line)) and _side(line, "isSidechain") is True]
+    found = {uuid for uuid, line in sidechain if _text(line.record or {}) == _WARMUP}
+    agents = {_side(line, "agentId") for uuid, line in sidechain if uuid in found}
+    while True:
+        more = {
+            uuid
+            for uuid, line in sidechain
+            if _type(line) != "user" and (_side(line, "parentUuid") in found or (_side(line, "agentId") or 0) in agents)
+        }
+        if more <= found:
+            return found
+        found |= more
+
+
+def _side(line: Line, name: str) -> str | bool | None:
+    value = (line.record or {}).get(name)
+    return value if isinstance(value, str | bool) else None
 
 
 def main() -> int:

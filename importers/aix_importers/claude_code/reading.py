@@ -47,7 +47,7 @@ class TranscriptReader:
                 continue
             for record in self._records(line, data):
                 self._stream.normalise(record, line.number)
-                if record.uuid is None:
+                if not record.uuid:
                     self._name(record, line)
                 if record.unknown:
                     unknown = record.unknown.keys() - KNOWN_FIELDS

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import msgspec
@@ -16,6 +16,7 @@ from aix_importers.claude_code.names import FileKind, SourceFile
 from aix_importers.claude_code.reading import Located
 from aix_importers.claude_code.records import Record
 
+_WARMUP_DIGEST = hash(WARMUP)
 _STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
 
 
@@ -181,7 +182,7 @@ class Scan:
     @property
     def is_warmup(self) -> bool:
         """Whether the file only holds a call that warms up the cache."""
-        return self.first_text == WARMUP
+        return self.first_text == WARMUP and is_warmup(self.entries)
 
     @property
     def order(self) -> tuple[float, float, str]:
@@ -190,6 +191,12 @@ class Scan:
         first = never if self.first_time is None else self.first_time
         last = never if self.last_time is None else self.last_time
         return first, last, self.file.source.path
+
+
+def is_warmup(entries: Iterable[Entry | QueueStep]) -> bool:
+    """Whether nothing is asked for in a conversation but to warm up the cache."""
+    asked = [entry.text_digest for entry in entries if isinstance(entry, Entry) and entry.kind is Kind.PROMPT]
+    return bool(asked) and set(asked) == {_WARMUP_DIGEST}
 
 
 def is_standard(message_id: str) -> bool:

@@ -68,6 +68,8 @@ class Teller:
         self._untold = {scan for scan in scans if scan.is_conversation}
         self._later: dict[Scan, list[tuple[Record, Message, Turn, str]]] = {}
         """By file of a subagent: what only the session's file, which comes before it, shows of the subagent."""
+        self._noted: set[str] = set()
+        """Records that are kept as context."""
         self.without_message: list[RecordPlace] = []
         """Records that would be context of a message, in conversations that have none."""
         self.without_call: list[RecordPlace] = []
@@ -116,10 +118,7 @@ class Teller:
         told = self._facts_of(latest.thread).last_message if latest is not None else None
         if told is None:
             return
-        others = [scan.links for scan in self._scans if scan is not facts.thread.scan]
-        for record in facts.early_context:
-            if not any(record.uuid in links for links in others):
-                told.context.append(record)
+        told.context += (record for record in facts.early_context if record.uuid not in self._noted)
         facts.early_context, facts.early_places = [], []
 
     def _take(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
@@ -398,6 +397,8 @@ class Teller:
             return
         if facts.last_message is None:
             facts.early_places.append(place)
+        elif record.uuid is not None:
+            self._noted.add(record.uuid)
         if record.attachment:
             self._note_tools(facts, record.attachment)
         self._rows.add_context(facts, record)

@@ -9,12 +9,9 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from aix_importers.claude_code.classes import WARMUP, Kind
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.placement import ORIGIN, Thread
-from aix_importers.claude_code.scan import Entry, QueueStep, Scan
-
-_WARMUP_DIGEST = hash(WARMUP)
+from aix_importers.claude_code.scan import Entry, QueueStep, Scan, is_warmup
 
 
 def threads_of(scans: Sequence[Scan]) -> list[Thread]:
@@ -56,8 +53,7 @@ def _sidechains(scan: Scan) -> Iterator[tuple[str, list[Entry]]]:
         root = roots[entry.uuid] = _root(entry, by_uuid, scan.links, roots)
         groups.setdefault(scan.sidechain_agents.get(entry.uuid) or root, []).append(entry)
     for name, entries in groups.items():
-        first = entries[0]
-        if first.kind is not Kind.PROMPT or first.text_digest != _WARMUP_DIGEST:
+        if not is_warmup(entries):
             yield name, entries
 
 
