@@ -44,6 +44,7 @@ from aix_importers.claude_code.scan import (
 from aix_importers.claude_code.shared_texts import SharedTexts
 from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
+from aix_importers.recognition import OUT_OF_CHAIN_TYPES
 from aix_importers.times import read_time
 
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
@@ -51,11 +52,6 @@ _TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>
 _AGENT_ID = re.compile(r"agentId: (\w+)")
 _GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
 _SPAWNING_TOOLS = ("Task", "Agent")
-_KNOWN_OUT_OF_CHAIN = {
-    "agent-name", "agent-setting", "ai-title", "atis-latch", "bridge-session", "custom-title", "file-history-snapshot",
-    "frame-link", "last-prompt", "mode", "permission-mode", "pr-link", "relocated", "result", "summary", "tag",
-    "worktree-state",
-}  # fmt: skip
 
 
 class Scanner:
@@ -72,15 +68,18 @@ class Scanner:
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._unknown_fields: Counter[str] = Counter()
         self._unknown_types: Counter[str] = Counter()
+        records = problems = 0
         with Path(file.source.path).open("rb") as opened:
             scan.written_at = os.fstat(opened.fileno()).st_mtime_ns // 10**6
             for located in TranscriptReader(file.source, opened):
                 if isinstance(located, Problem):
+                    problems += 1
                     yield located
                     continue
                 if scan.kept is not None:
                     scan.kept.append(located)
                 self._take(scan, located)
+                records += 1
                 if self._is_spread:
                     self._is_spread = False
                     reason = "The message is spread over its fields, a character in each; what they say was kept."
@@ -93,6 +92,9 @@ class Scanner:
         for name, count in sorted(self._unknown_types.items()):
             described = f"are of the type {name}, which is not known" if name else "have no type"
             yield Problem(file.source, "unknown_type", f"{count} records {described}; they were kept as context.")
+        if records + problems and records == self._unknown_types.total():
+            reason = "No line of the file is a record of Claude Code."
+            yield Problem(file.source, "no_record", reason, is_of_whole_source=True)
 
     def _take(self, scan: Scan, located: Located) -> None:
         record = located.record
@@ -329,7 +331,7 @@ class Scanner:
                 scan.denied_calls.update(denied_calls(record))
             case "last-prompt":
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
-            case other if other not in _KNOWN_OUT_OF_CHAIN:
+            case other if other not in OUT_OF_CHAIN_TYPES:
                 self._unknown_types[other] += 1
             case _:
                 pass
