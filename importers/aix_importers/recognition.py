@@ -24,6 +24,9 @@ LINE_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (*LINE_SUFFIXES, *(f"{lines}{packed}" for lines in LINE_SUFFIXES for packed in (".gz", ".zst")))
 """Endings, in lower case, of the names of files that may hold JSON lines."""
 
+PROGRAM_FILES = ("programs.json", "programs.jsonl")
+"""Names of files that hold the programs of session logs."""
+
 OUT_OF_CHAIN_TYPES = {
     "agent-name", "agent-setting", "ai-title", "atis-latch", "bridge-session", "custom-title", "file-history-snapshot",
     "frame-link", "last-prompt", "mode", "permission-mode", "pr-link", "queue-operation", "relocated", "result",
@@ -49,7 +52,7 @@ _DECISIVE_LEAD = 3
 _BLANK = b"\0 \t\r\xef\xbb\xbf"
 _ABSENT = Raw(b"")
 _TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:(")\s*(:?)|\\?\Z)|[{}\[\]]', re.DOTALL)
-_OBJECT_LINE = re.compile(rb"^[\0 \t\r\xef\xbb\xbf]*\{", re.MULTILINE)
+_OBJECT_LINE = re.compile(rb"^[\0 \t\r\xef\xbb\xbf]*(?=\{)", re.MULTILINE)
 _ARRAY = re.compile(rb"[\0\s\xef\xbb\xbf]*\[\s*(?=\{)")
 _UTF_16_LE = re.compile(rb"\xff\xfe|(?:[ \t\r\n]\0)*[\[{]\0[ \t\r\n\"{\[]\0")
 _UTF_16_BE = re.compile(rb"\xfe\xff|(?:\0[ \t\r\n])*\0[\[{]\0[ \t\r\n\"{\[]")
@@ -98,7 +101,6 @@ class _Shape(Struct, gc=False):
     parent_uuid: Raw = field(default=_ABSENT, name="parentUuid")
     session_id: Raw = field(default=_ABSENT, name="sessionId")
     snake_session_id: Raw = field(default=_ABSENT, name="session_id")
-    is_sidechain: Raw = field(default=_ABSENT, name="isSidechain")
     message: Raw = _ABSENT
     role: Raw = _ABSENT
 
@@ -160,18 +162,17 @@ def recognise_file(file: BinaryIO | FileIO, *, may_be_cursor: bool = False) -> R
     form, pieces = _pieces(file)
     first = next(pieces, b"")
     families = set(Family) if may_be_cursor else _FAMILIES
-    array = _ARRAY.match(first)
-    family = _family_of_beginning(first[array.end() :]) if array else None
-    if family in families:
-        return Recognised(family, Form.ARRAY if form is Form.LINES else form)
     family = _family_of_lines(chain([first], pieces), families)
     if family:
         return Recognised(family, form)
-    begin = _OBJECT_LINE.search(first)
-    family = _family_of_beginning(first[begin.end() - 1 :]) if begin else None
-    if family in families:
-        return Recognised(family, Form.SPREAD if form is Form.LINES else form)
-    return Recognised(None, form)
+    array = _ARRAY.match(first)
+    begin = array or _OBJECT_LINE.search(first)
+    family = _family_of_beginning(first[begin.end() :]) if begin else None
+    if family not in families:
+        return Recognised(None, form)
+    if form is Form.LINES:
+        form = Form.ARRAY if array else Form.SPREAD
+    return Recognised(family, form)
 
 
 def _pieces(file: BinaryIO | FileIO) -> tuple[Form, Iterator[bytes]]:
@@ -299,14 +300,11 @@ def _family_of_line(line: bytes) -> Family | None:
 
 
 def _family_of(shape: _Shape) -> Family | None:
-    if shape.parent_uuid is not _ABSENT and shape.is_sidechain is not _ABSENT:
-        return Family.CLAUDE_CODE
     if shape.type is _ABSENT:
         if shape.role is not _ABSENT and shape.session_id is _ABSENT:
             return Family.CURSOR
-        if shape.uuid is _ABSENT or shape.session_id is _ABSENT or not _has_role(shape.message):
-            return None
-        return Family.SESSION_LOG if shape.is_sidechain is _ABSENT else Family.CLAUDE_CODE
+        is_entry = shape.uuid is not _ABSENT and shape.session_id is not _ABSENT and _has_role(shape.message)
+        return Family.SESSION_LOG if is_entry else None
     kind = _text(shape.type)
     if kind is None:
         return None
@@ -360,5 +358,6 @@ def _family_of_beginning(data: bytes) -> Family | None:
                 found["message"] = Raw(b'{"role":null}')
         elif depth == 1:
             found[key] = Raw(b'"%s"' % token[1])
-    shape = _Shape(*(found.get(name, _ABSENT) for name in _Shape.__struct_encode_fields__))
-    return _family_of(shape)
+    if {"parentUuid", "isSidechain"} <= found.keys():
+        return Family.CLAUDE_CODE
+    return _family_of(_Shape(*(found.get(name, _ABSENT) for name in _Shape.__struct_encode_fields__)))

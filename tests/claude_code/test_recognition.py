@@ -17,6 +17,7 @@ from aix_importers.cursor import CursorImporter
 from aix_importers.recognition import recognise_file
 from aix_importers.session_log import SessionLogImporter
 from tests.claude_code.test_hostile import lines_of, record
+from tests.claude_code.trees import write_tree
 from tests.deliveries import rows_of
 from tests.session_log.logs import candidates, entry
 
@@ -172,7 +173,6 @@ FORMS: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     "utf_16_be": ("s.jsonl", lambda data: data.decode().encode("utf-16-be"), "UTF-16BE"),
     "utf_16_be_with_bom": ("s.jsonl", lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"), "UTF-16BE"),
     "an_array": ("s.jsonl", array, "jq"),
-    "an_array_of_lines": ("s.jsonl", lambda data: array(data, b",\n"), "jq"),
     "an_array_over_several_lines": (
         "s.jsonl",
         lambda data: json.dumps(json.loads(array(data)), indent=1).encode(),
@@ -180,6 +180,14 @@ FORMS: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     ),
     "spread_objects": ("s.jsonl", spread, "jq"),
 }
+
+
+def test_of_an_array_with_a_record_per_line_the_lines_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"[\n" + array(WHOLE, b",\n").strip(b"[]") + b"\n]\n")
+    importer, counts, problems = read(path)
+    assert (importer, counts["messages"]) == ("claude_code", 3)
+    assert {problem.kind for problem in problems} == {"not_json", "not_an_object"}
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -250,7 +258,7 @@ def test_mixed_files_have_one_importer(tmp_path: Path, folder: str) -> None:
 
 def test_a_transcript_with_a_record_without_type_is_the_one_of_its_other_records(tmp_path: Path) -> None:
     for name, content in mixtures():
-        if name.startswith(("untyped", "all-untyped", "entry")):
+        if name.startswith(("untyped", "entry")):
             path = tmp_path / f"{name}.jsonl"
             path.write_bytes(content)
             assert [importer.name for importer, _ in claims(path)] == ["claude_code"], name
@@ -262,6 +270,23 @@ def test_no_file_of_the_fixtures_has_two_importers() -> None:
         importers.setdefault(source.path, set()).add(importer.name)
     assert [path for path, names in importers.items() if len(names) > 1] == []
     assert {name for names in importers.values() for name in names} == {importer.name for importer in IMPORTERS}
+
+
+def test_a_file_is_looked_at_again_when_it_has_grown(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "other.jsonl").write_bytes(b"".join(lines_of("other")))
+    cut = b"".join(lines_of("cut"))
+    befores = {"cut.jsonl": cut[:20], "s.jsonl": UNTYPED}
+    wholes = {"cut.jsonl": cut, "s.jsonl": UNTYPED + WHOLE}
+    tables = []
+    for ledger, contents in (("grown", (befores, befores, wholes)), ("whole", (wholes,))):
+        for files in contents:
+            write_tree(logs, files)
+            import_histories(tmp_path / ledger, [logs], Settings(jobs=0))
+        names = ("sessions", "turns", "messages")
+        tables.append([sorted(map(str, rows_of(tmp_path / ledger, name))) for name in names])
+    assert tables[0] == tables[1]
 
 
 class Endless(RawIOBase):

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 
 from aix.importing import Candidate, Source
-from aix_importers.recognition import Family, may_hold_lines, recognise, without_suffix
+from aix_importers.recognition import PROGRAM_FILES, Family, may_hold_lines, recognise, without_suffix
 
 META_SUFFIX = ".meta.json"
 RESULTS_FOLDER = "tool-results"
-_HEAD_BYTES = 65_536
+_HEAD_BYTES = 2**20
 _OWN_FOLDER = f"{os.sep}.claude{os.sep}projects{os.sep}"
 _RULE_LISTS = (
     b'"allow"', b'"deny"', b'"ask"', b'"defaultMode"', b'"additionalDirectories"', b'"disableBypassPermissionsMode"',
@@ -42,7 +42,7 @@ def find_sources(files: Sequence[Candidate], importer: str, places: Iterable[Pat
 
 def _is_transcript(file: Candidate, own_folders: tuple[str, ...]) -> bool:
     family = recognise(file.path).family
-    if family is None and file.size_bytes:
+    if family is None and file.size_bytes and file.name.lower() not in PROGRAM_FILES:
         return file.path.startswith(own_folders) or _OWN_FOLDER in file.path
     return family is Family.CLAUDE_CODE
 

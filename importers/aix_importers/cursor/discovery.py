@@ -12,7 +12,7 @@ from aix_importers.cursor.stores import store_source
 from aix_importers.cursor.tracking import NAME as TRACKING_NAME
 from aix_importers.cursor.tracking import tracking_sources
 from aix_importers.cursor.transcripts import SUFFIXES
-from aix_importers.recognition import Family, is_below_cursor_folder, may_hold_lines, recognise
+from aix_importers.recognition import PROGRAM_FILES, Family, is_below_cursor_folder, may_hold_lines, recognise
 
 _HEAD_BYTES = 4_096
 
@@ -60,6 +60,8 @@ def _is_transcript(file: Candidate, name: str) -> bool:
     if not is_below_cursor_folder(file.path):
         return False
     if may_hold_lines(name):
-        return bool(file.size_bytes) and recognise(file.path).family in (Family.CURSOR, None)
+        family = recognise(file.path).family
+        is_unknown = family is None and file.size_bytes > 0 and name not in PROGRAM_FILES
+        return is_unknown or family is Family.CURSOR
     head = file.head(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf\0 \r\n\t")
     return head.startswith((b"user:", b"assistant:")) if name.endswith(".txt") else head.startswith(b"[")

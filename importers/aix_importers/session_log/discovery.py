@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from aix.importing import Candidate, Source
-from aix_importers.recognition import Family, may_hold_lines, recognise
+from aix_importers.recognition import PROGRAM_FILES, Family, may_hold_lines, recognise
 
-PROGRAM_FILES = ("programs.json", "programs.jsonl")
 _MOST_PROGRAM_BYTES = 2**22
 """A program may hold a long text before it says that it is one."""
 
@@ -33,12 +32,16 @@ def find_sources(files: Sequence[Candidate], importer: str, given: str | None) -
             continue
         name = file.name
         if name.lower() in PROGRAM_FILES:
-            if importer in (file.claimed_by, file.was_claimed_by) or _holds_programs(file):
+            if importer in (file.claimed_by, file.was_claimed_by) or _is_of_programs(file):
                 yield Source(file.path)
         elif may_hold_lines(name) and (file.claimed_by or recognise(file.path).family is Family.SESSION_LOG):
             yield Source(file.path, sidecars=(given,) if given else programs_near(_folder_of(file.path)))
     if given:
         yield Source(given)
+
+
+def _is_of_programs(file: Candidate) -> bool:
+    return _holds_programs(file) and recognise(file.path).family in (Family.SESSION_LOG, None)
 
 
 def _holds_programs(file: Candidate) -> bool:
