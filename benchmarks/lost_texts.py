@@ -5,7 +5,7 @@ from typing import Any
 
 from aix.importing import Rows
 from aix_importers.claude_code.record_types import COUNTED_TYPES
-from benchmarks.record_balance import Line, Outcome, decode, lines_of, name_of
+from benchmarks.record_balance import WHOLE_FILE, Line, Outcome, decode, lines_of, name_of
 
 _SEPARATOR = "\x1f"
 _LEAST_CHARACTERS = 3
@@ -87,7 +87,7 @@ def lost_texts(
         problems = outcome.problems[path]
         lines = content.split(b"\n")
         for line in lines_of(content):
-            if problems.get(line.number) or "no_model_activity" in problems.get(None, ()):
+            if problems.get(line.number) or WHOLE_FILE & problems.get(None, set()):
                 explained.add(name_of(line))
             else:
                 expected = kept.get(lines[line.number - 1], ())

@@ -35,7 +35,7 @@ _BEFORE_JSON = "\ufeff\x1e"
 _BLANK_BYTES = b" \t\r\x0b\x0c\x1e\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(strict=False, parse_int=float)
 """Reads control characters in texts, and numbers of any length."""
-_WHOLE_FILE = {"no_model_activity"}
+WHOLE_FILE = {"no_model_activity", "no_record", "unread_form"}
 """Kinds of problems that explain why nothing of a file was taken."""
 
 Fate = tuple[str, str]
@@ -155,7 +155,7 @@ class Balance:
             return None
         losses = kinds - REPAIRS if uuid is not None else kinds
         if not losses:
-            losses = problems.get(None, set()) & _WHOLE_FILE
+            losses = problems.get(None, set()) & WHOLE_FILE
         return ("problem", min(losses)) if losses else None
 
     def _fate_in_transcript(self, line: Line) -> Fate | None:

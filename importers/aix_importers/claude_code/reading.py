@@ -125,7 +125,8 @@ class TranscriptReader:
             self._note(line, "nul_bytes", f"{len(line.data) - len(data)} NUL bytes around the line were left out.")
         if data.startswith(_BOM):
             self._note(line, "bom", "The line begins with a byte order mark, which was left out.")
-            data = data.removeprefix(_BOM)
+            while data.startswith(_BOM):
+                data = data.removeprefix(_BOM)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:

@@ -1,6 +1,7 @@
-"""Types of records that make no message: the one list for both readings and for the balance of records.
+"""Records that give no row of their own on purpose: the one list for both readings and for the balance of records.
 
-Every record of a transcript gives a row, is of a type that is only counted, or is named by a problem.
+Every record of a transcript gives a row, is of a kind that is only counted, or is named by a problem. The other types
+without a message, known (`recognition.OUT_OF_CHAIN_TYPES`) or not, are kept as context of the message before them.
 """
 
 TITLE_TYPES = frozenset({"summary", "custom-title", "ai-title", "agent-name", "last-prompt"})
@@ -17,9 +18,3 @@ COUNTED_PROGRESS = frozenset({
 
 QUEUE_OPERATIONS = frozenset({"enqueue", "dequeue", "remove", "popAll"})
 """Steps of prompts that wait; one of these gives a row where the prompt stands nowhere else."""
-
-CONTEXT_TYPES = frozenset({
-    "agent-setting", "atis-latch", "bridge-session", "file-history-snapshot", "frame-link", "mode", "pr-link",
-    "relocated", "result", "tag", "worktree-state",
-})  # fmt: skip
-"""Known types that are kept in `context_json` of the message before them, as those that are not known are."""

@@ -17,7 +17,7 @@ from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant
 from aix_importers.claude_code.inner_records import Progress, decode_progress, decode_queued
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.reading import Located, TranscriptReader
-from aix_importers.claude_code.record_types import CONTEXT_TYPES, COUNTED_TYPES, QUEUE_OPERATIONS
+from aix_importers.claude_code.record_types import QUEUE_OPERATIONS
 from aix_importers.claude_code.records import (
     KNOWN_BLOCKS,
     Block,
@@ -46,6 +46,7 @@ from aix_importers.claude_code.scan import (
 from aix_importers.claude_code.shared_texts import SharedTexts
 from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
+from aix_importers.recognition import OUT_OF_CHAIN_TYPES
 from aix_importers.times import read_time
 
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
@@ -70,15 +71,20 @@ class Scanner:
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._unknown_fields: Counter[str] = Counter()
         self._unknown_types: Counter[str] = Counter()
+        self._unknown_kinds: Counter[str] = Counter()
+        """By type and what is unknown in it: how many records of a known type are of no known kind."""
+        records = problems = 0
         with Path(file.source.path).open("rb") as opened:
             scan.written_at = os.fstat(opened.fileno()).st_mtime_ns // 10**6
             for located in TranscriptReader(file.source, opened):
                 if isinstance(located, Problem):
+                    problems += 1
                     yield located
                     continue
                 if scan.kept is not None:
                     scan.kept.append(located)
                 self._take(scan, located)
+                records += 1
                 for kind, reason in self._noted:
                     yield Problem(file.source, kind, reason, located.line, located.byte_offset)
                 self._noted.clear()
@@ -87,9 +93,12 @@ class Scanner:
         for name, count in sorted(self._unknown_fields.items()):
             reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
             yield Problem(file.source, "unknown_field", reason)
-        for name, count in sorted(self._unknown_types.items()):
+        for name, count in sorted([*self._unknown_types.items(), *self._unknown_kinds.items()]):
             described = f"are of the type {name}, which is not known" if name else "have no type"
             yield Problem(file.source, "unknown_type", f"{count} records {described}; they were kept as context.")
+        if records + problems and records == self._unknown_types.total():
+            reason = "No line of the file is a record of Claude Code."
+            yield Problem(file.source, "no_record", reason, is_of_whole_source=True)
 
     def _take(self, scan: Scan, located: Located) -> None:
         record = located.record
@@ -295,7 +304,7 @@ class Scanner:
         if progress is None:
             return
         if not progress.is_of_agent:
-            self._unknown_types[f"progress/{progress.type}"] += 1
+            self._unknown_kinds[f"progress/{progress.type}"] += 1
             return
         call_id, agent_id = record.parent_tool_use_id, scan.agent_in(record, progress)
         if agent_id:
@@ -323,7 +332,7 @@ class Scanner:
     def _queue(self, scan: Scan, record: Record, offset: int) -> None:
         text = text_of(record.content) or said(decode_blocks(record.content)) or None
         if record.operation not in QUEUE_OPERATIONS:
-            self._unknown_types[f"queue-operation/{record.operation}"] += 1
+            self._unknown_kinds[f"queue-operation/{record.operation}"] += 1
         elif record.operation == "enqueue" and text is None:
             self._noted.append(("wrong_type", "The prompt that waits holds no text; the record was left out."))
         if text:
@@ -352,7 +361,7 @@ class Scanner:
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
             case "summary" | "custom-title" | "ai-title" | "agent-name":
                 self._noted.append(("no_title", "The record lacks the title, or what it is the title of."))
-            case other if other not in CONTEXT_TYPES and other not in COUNTED_TYPES:
+            case other if other not in OUT_OF_CHAIN_TYPES:
                 self._unknown_types[other] += 1
             case _:
                 pass

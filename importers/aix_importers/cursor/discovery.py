@@ -1,9 +1,7 @@
 """Which files are Cursor's, and which conversations they hold."""
 
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from aix.importing import Candidate, Source
 from aix_importers.cursor.database import MAGIC
@@ -13,11 +11,10 @@ from aix_importers.cursor.stores import NAME as STORE_NAME
 from aix_importers.cursor.stores import store_source
 from aix_importers.cursor.tracking import NAME as TRACKING_NAME
 from aix_importers.cursor.tracking import tracking_sources
-from aix_importers.cursor.transcripts import FOLDER, SUFFIXES
+from aix_importers.cursor.transcripts import SUFFIXES
+from aix_importers.recognition import PROGRAM_FILES, Family, is_below_cursor_folder, may_hold_lines, recognise
 
 _HEAD_BYTES = 4_096
-_RECORD = re.compile(rb'\{\s*"(?:role|type|message)"\s*:')
-_TYPE = re.compile(rb'"type"\s*:\s*"(?:turn_ended|error)"')
 
 
 def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
@@ -32,7 +29,7 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
         elif name in RULE_FILES:
             if importer in (file.claimed_by, file.was_claimed_by) or holds_rules(file.head()):
                 yield Source(file.path, may_hold_secrets=True)
-        elif name.endswith(SUFFIXES) and (file.claimed_by or _is_transcript(file, name)):
+        elif name.lower().endswith(SUFFIXES) and (file.claimed_by or _is_transcript(file, name.lower())):
             yield Source(file.path)
 
 
@@ -56,10 +53,15 @@ def _listed(file: Candidate) -> list[Source]:
 
 
 def _is_transcript(file: Candidate, name: str) -> bool:
-    """Whether a file is a transcript: by its folder, and by how it begins."""
-    if FOLDER not in Path(file.path).parts[-5:-1]:
+    """Whether a file is a transcript: by its folder, and by how it begins.
+
+    All JSON lines there are transcripts, unless their records are those of another tool.
+    """
+    if not is_below_cursor_folder(file.path):
         return False
+    if may_hold_lines(name):
+        family = recognise(file.path).family
+        is_unknown = family is None and file.size_bytes > 0 and name not in PROGRAM_FILES
+        return is_unknown or family is Family.CURSOR
     head = file.head(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf\0 \r\n\t")
-    if name.endswith(".jsonl"):
-        return _RECORD.match(head) is not None and (not head.startswith(b'{"type"') or _TYPE.search(head) is not None)
     return head.startswith((b"user:", b"assistant:")) if name.endswith(".txt") else head.startswith(b"[")

@@ -13,7 +13,7 @@ class CursorImporter(Importer):
     """Reads the conversations that Cursor keeps in databases and transcripts."""
 
     name: ClassVar[str] = "cursor"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     description: ClassVar[str] = "Chats and agents of Cursor, of the editor and the command line, and its permissions."
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,

@@ -19,9 +19,10 @@ from aix_importers.cursor.said import Said
 from aix_importers.cursor.text_transcripts import blocks_of
 from aix_importers.cursor.values import ABSENT, field, fields, items, json_of, json_text, text
 from aix_importers.raw_lines import raw_lines
+from aix_importers.recognition import SUFFIXES as LINE_SUFFIXES
+from aix_importers.recognition import may_hold_lines, unread_form
 
-FOLDER = "agent-transcripts"
-SUFFIXES = (".jsonl", ".json", ".txt")
+SUFFIXES = (*LINE_SUFFIXES, ".json", ".txt")
 _LARGEST_FILE = 256 * 2**20
 _THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>\n?", re.DOTALL)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
@@ -74,10 +75,10 @@ class _TranscriptReader:
     def messages(self) -> Iterator[Listed]:
         """Go through the messages."""
         path = self._source.path
-        if path.endswith(".jsonl"):
+        if may_hold_lines(path):
             return self._lines()
         data = Path(path).read_bytes()[:_LARGEST_FILE]
-        if path.endswith(".json"):
+        if path.lower().endswith(".json"):
             return self._records(data)
         return self._blocks(data.decode("utf-8", "replace"))
 
@@ -91,6 +92,10 @@ class _TranscriptReader:
             said.files.clear()
 
     def _lines(self) -> Iterator[Listed]:
+        problem = unread_form(self._source)
+        if problem:
+            self.problems.append(problem)
+            return
         with Path(self._source.path).open("rb") as file:
             for line in raw_lines(file):
                 data = line.data.strip(b"\0 \r\t")
