@@ -171,9 +171,10 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
         files = "file looks like a log that" if unknown == 1 else "files look like logs that"
         notes.append(f"{unknown} {files} no importer recognises; aix sources lists what was found")
     failures = report.failures
-    notes += [f"{name}: {reason}" for name, reason in failures[:_FAILURES_SHOWN]]
-    if len(failures) > _FAILURES_SHOWN:
-        notes.append(f"… and {len(failures) - _FAILURES_SHOWN} more")
+    for named in (report.unread, failures):
+        notes += [f"{name}: {reason}" for name, reason in named[:_FAILURES_SHOWN]]
+        if len(named) > _FAILURES_SHOWN:
+            notes.append(f"… and {len(named) - _FAILURES_SHOWN} more")
     if failures:
         notes.append(f"{len(failures)} could not be imported; the rest was")
     return notes

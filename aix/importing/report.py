@@ -30,6 +30,8 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     problems: int = 0
     size_bytes: int = 0
     """Of a source that was read."""
+    unread: str = ""
+    """Why nothing of it could be read, although reading it did not fail."""
 
 
 @dataclass
@@ -61,6 +63,12 @@ class Report:
     def bytes_read(self) -> int:
         """How large the sources were that were read."""
         return sum(outcome.size_bytes for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
+
+    @property
+    def unread(self) -> list[tuple[str, str]]:
+        """Sources that are new or have changed and of which nothing could be read, each with the reason."""
+        outcomes = (outcome for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
+        return [(outcome.name, outcome.unread) for outcome in outcomes if outcome.unread]
 
     @property
     def failures(self) -> list[tuple[str, str]]:

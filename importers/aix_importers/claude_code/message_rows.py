@@ -66,7 +66,7 @@ class MessageRows:
         """Add a message that is whole, with what hangs on it."""
         source = source_of(message.turn)
         message_id = message.id
-        context = [record for record in message.context if isinstance(record, Record)]
+        context = message.context
         content = message.content
         self._writer.add(
             source,
