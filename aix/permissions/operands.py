@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from aix.shell.sed_scripts import sed_effects
+
 
 class FileUse(NamedTuple):
     """A file that a command names."""
@@ -40,8 +42,10 @@ _OPERANDS = {
     "read write": "uniq",
     "write*": """
         rm rmdir unlink shred touch mkdir tee truncate mkfifo trash gzip bzip2 xz Remove-Item del
+        rimraf
     """,
     "skip write*": "chmod chown chgrp setfacl",
+    "write read*": "zip",
 }
 _VALUED = {
     "head": "-n -c --lines --bytes",
@@ -73,6 +77,7 @@ _VALUED = {
     "bash": "-o -O",
     "diff": "-U -C -I -x --exclude --label",
     "unzip": "-x -P",
+    "zip": "-b -n -t -P -s -x -i",
 }
 _FILES = {
     "grep": {"-f": "read", "--file": "read"},
@@ -120,7 +125,10 @@ _PROGRAM_GIVEN = {
 """Options that take the place of the first operand."""
 _ATTACHED_BODY = frozenset({"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-H"})
 _MOST_WORDS = 2000
-_ENDING = re.compile(r"\.(?:exe|cmd|bat|com)$|(?<=python3)\.\d+$|(?<=pip3)\.\d+$", re.IGNORECASE)
+_ENDING = re.compile(
+    r"\.(?:exe|cmd|bat|com)$|(?<=python[23])\.\d+$|(?<=pip3)\.\d+$|(?<=^perl|^ruby|^node|^bash)-?[\d.]+$|(?<=^php)[\d.]+$",
+    re.IGNORECASE,
+)
 
 
 def plain_name(program: str) -> str:
@@ -180,6 +188,8 @@ def files_named(program: str, words: Sequence[str]) -> Iterator[FileUse]:
             yield FileUse(access.split()[-1], value)
         elif program == "curl" and name in _ATTACHED_BODY and value is not None and "@" in value:
             yield FileUse("read", value.rpartition("@")[2].partition(";")[0])
+    if kind == "sed":
+        yield from (FileUse("write", effect.text) for effect in sed_effects(words) if effect.kind == "write")
     for access, operand in _assigned(roles, operands):
         if access != "skip":
             yield FileUse(access, operand)
@@ -197,8 +207,8 @@ def _parted(words: Sequence[str], known: _Program) -> tuple[list[tuple[str, str 
             operands.append(word)
         elif word.startswith("--") and "=" in word:
             name, _, value = word.partition("=")
-            options.append((name, value))
-        elif word in known.files:
+            options.append((_whole_name(name, known), value))
+        elif (word := _whole_name(word, known)) in known.files:
             if known.files[word].startswith("skip"):
                 next(rest, None)
             options.append((word, next(rest, None)))
@@ -215,6 +225,14 @@ def _parted(words: Sequence[str], known: _Program) -> tuple[list[tuple[str, str 
         else:
             options.append((word, None))
     return options, operands
+
+
+def _whole_name(word: str, known: _Program) -> str:
+    """Return the long option that a word is the beginning of, when one of those that are known begins so."""
+    if not word.startswith("--") or len(word) < 4 or word in known.files or word in known.valued:
+        return word
+    found = [name for names in (known.files, known.valued) for name in names if name.startswith(word)]
+    return found[0] if len(found) == 1 else word
 
 
 def _assigned(roles: Sequence[str], operands: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -239,12 +257,15 @@ def _of_dd(words: Sequence[str]) -> Iterator[FileUse]:
 
 def _of_find(words: Sequence[str]) -> Iterator[FileUse]:
     access = "write" if "-delete" in words else "read"
-    for word in words:
-        if word in {"-H", "-L", "-P"}:
+    is_start = True
+    for place, word in enumerate(words):
+        if word in {"-H", "-L", "-P"} and is_start:
             continue
-        if word[:1] in {"-", "(", "!"}:
-            return
-        yield FileUse(access, word)
+        is_start = is_start and word[:1] not in {"-", "(", "!"}
+        if is_start:
+            yield FileUse(access, word)
+        elif word in _FIND_OUTPUTS and place + 1 < len(words):
+            yield FileUse("write", words[place + 1])
 
 
 def _of_tar(words: Sequence[str]) -> Iterator[FileUse]:
@@ -272,6 +293,16 @@ def _of_tar(words: Sequence[str]) -> Iterator[FileUse]:
             yield FileUse("write" if makes else "read", archive)
 
 
+def _of_editor(words: Sequence[str]) -> Iterator[FileUse]:
+    """Files that are opened in an editor, whose options may be followed by commands."""
+    rest = iter(words)
+    for word in rest:
+        if word[:1] == "-" and word[-1:] in {"c", "S", "u", "d", "T"}:
+            next(rest, None)
+        elif word[:1] not in {"-", "+"}:
+            yield FileUse("read", word)
+
+
 def _of_git(words: Sequence[str]) -> Iterator[FileUse]:
     """Only a clone names a folder of its own; all else happens in the repository."""
     if "clone" in words:
@@ -280,5 +311,8 @@ def _of_git(words: Sequence[str]) -> Iterator[FileUse]:
             yield FileUse("write", operands[-1])
 
 
-_SPECIAL = {"dd": _of_dd, "find": _of_find, "tar": _of_tar, "bsdtar": _of_tar, "git": _of_git}
+_SPECIAL = {"dd": _of_dd, "find": _of_find, "tar": _of_tar, "bsdtar": _of_tar, "git": _of_git} | dict.fromkeys(
+    ("vim", "vi", "nvim", "ex", "view", "gvim", "nano", "emacs"), _of_editor
+)
+_FIND_OUTPUTS = frozenset({"-fprint", "-fprint0", "-fprintf", "-fls"})
 _PROGRAMS = _table()

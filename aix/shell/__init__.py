@@ -27,7 +27,7 @@ What is decided here:
 from aix.shell.model import Command, Redirect, Script, SimpleCommand
 from aix.shell.splitting import split
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever an answer changes."""
 
 __all__ = ["VERSION", "Command", "Redirect", "Script", "SimpleCommand", "split"]

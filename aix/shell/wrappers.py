@@ -54,7 +54,7 @@ _WRAPPERS = {
         takes_assignments=True,
     ),
     "doas": _options("Cu", refusing="-L -s"),
-    "env": _options("uC", "--unset --chdir --block-signal --default-signal --ignore-signal", takes_assignments=True),
+    "env": _options("uCa", "--unset --chdir --argv0", takes_assignments=True),
     "xargs": _options(
         "adEILJnPRSs",
         "--arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
@@ -159,7 +159,9 @@ def _refuses(text: str, options: _Options) -> bool:
 def _takes_next(text: str, options: _Options) -> bool:
     """Whether the value of an option is the next word."""
     if text.startswith("--"):
-        return text in options.long_valued
+        return text in options.long_valued or (
+            len(text) > 3 and sum(name.startswith(text) for name in options.long_valued) == 1
+        )
     for place, letter in enumerate(text[1:], 2):
         if letter in options.valued:
             return place == len(text)

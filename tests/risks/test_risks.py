@@ -29,7 +29,9 @@ def cases() -> Iterator[tuple[str, frozenset[str]]]:
 
 def risks_in(command: str) -> list[Risk]:
     script = split(command)
-    return load_risks().risks_of(parts_of("exec", "Shell", command, WORKSPACE, WORKSPACE, script=script), script)
+    return load_risks().risks_of(
+        parts_of("exec", "Shell", command, WORKSPACE, WORKSPACE, script=script), script, WORKSPACE
+    )
 
 
 def strongest(found: list[Risk]) -> set[str]:
