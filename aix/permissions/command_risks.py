@@ -1,7 +1,6 @@
 """Whether a rule fits a command, its neighbours in the same script seen too."""
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -12,11 +11,12 @@ from aix.permissions.targets import Part
 from aix.shell import Command, Script, split
 from aix.shell.code_input import file_run, runs_input, takes_program
 from aix.shell.runners import runs
+from aix.shell.splitting import split_words
 
 _MOST_WORDS = 2000
 _MOST_RENAMES = 50
 _INPUT_RUNNERS = frozenset({"parallel", "crontab", "at", "batch"})
-_OUTPUT_SUBSTITUTION = re.compile(r">\(.*\S.*\)", re.DOTALL)
+_MOST_RUNNERS = 3
 _ADDRESS_FILE = re.compile(r"^[a-z][a-z0-9+.-]*://[^/?#]+/(?:[^?#]*/)?([^/?#]+)", re.IGNORECASE)
 
 
@@ -164,20 +164,16 @@ def _is_substituted(pattern: re.Pattern[str], command: Command) -> bool:
     )
 
 
-def _reads_program(command: Command, programs: frozenset[str]) -> bool:
+def _reads_program(command: Command, programs: frozenset[str], depth: int = 0) -> bool:
     """Whether a command is one of these programs and runs its input, or passes its input to one that does."""
     program = plain_name(command.program)
     if program in programs and (runs_input(command) if program in _INPUT_RUNNERS else takes_program(command)):
         return True
-    inner = [run.words for run in runs(command.program, command.words) if run.words]
-    inner += [split(word[2:-1]).commands[-1].words for word in command.words if _OUTPUT_SUBSTITUTION.fullmatch(word)]
-    return any(
-        _reads_program(each, programs) for words in inner if words != command.words for each in _commands_of(words)
-    )
-
-
-def _commands_of(words: Sequence[str]) -> Sequence[Command]:
-    return split(shlex.join(words)).commands[:1]
+    if depth == _MOST_RUNNERS:
+        return False
+    inner = [split_words(run.words) for run in runs(command.program, command.words[:_MOST_WORDS]) if run.words]
+    inner += [split(word[2:-1]) for word in command.words[:_MOST_WORDS] if word.startswith(">(")]
+    return any(_reads_program(each, programs, depth + 1) for script in inner for each in script.commands[:1])
 
 
 def _is_run_later(commands: Commands, place: int) -> bool:

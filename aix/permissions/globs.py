@@ -47,17 +47,21 @@ class PathPatterns:
         [True, True, False, True]
         """
         folder, _, name = path.rpartition("/")
-        start = _SIGN.search(name)
-        if start is None:
+        sign = _SIGN.search(name)
+        if sign is None:
             return False
-        is_named = len(_CLASS.sub("", name).replace("*", "").replace("?", "")) > 1 and start.start() > 0
-        pattern = compile_words([name])
-        return any(
-            (is_named and pattern.fullmatch(plain) is not None)
-            if not place
-            else folder.endswith(f"/{place}") and pattern.fullmatch(plain) is not None
+        start = name[: sign.start()]
+        is_named = bool(start) and len(_CLASS.sub("", name).replace("*", "").replace("?", "")) > 1
+        names = [
+            plain
             for place, plain in self._plain
-        )
+            if plain.startswith(start) and (folder.endswith(f"/{place}") if place else is_named)
+        ]
+        try:
+            pattern = compile_words([name]) if names else None
+        except re.error:
+            return False
+        return pattern is not None and any(map(pattern.fullmatch, names))
 
     def fits(self, path: str) -> bool:
         """Whether one of them fits a path in its one form."""

@@ -18,9 +18,9 @@ from aix.permissions.risk_rules import (
 )
 from aix.permissions.targets import CUT, Part, parts_of
 from aix.shell import Script
-from aix.shell.indirect import MAX_DEPTH, Indirect
+from aix.shell.indirect import CODE, MAX_DEPTH, NOTHING, Indirect
 
-_MOST_INNER = 60
+_MOST_INNER = 200
 """How many indirect scripts of a call are judged."""
 _MOST_KEPT_PATHS = 65536
 
@@ -67,16 +67,23 @@ class Risks:
 
     def _of_indirect(self, parts: Sequence[Part], script: Script, workspace: str | None) -> list[Risk]:
         """Return the risks of what commands run by other programs, texts and variables."""
-        numbers = [number for number, part in enumerate(parts) if part.kind == "command"]
         indirect = Indirect(script)
+        answers = [
+            (place, answer) for place in range(len(script.commands)) if (answer := indirect.of(place)) != NOTHING
+        ]
+        if not answers:
+            return []
+        numbers = [number for number, part in enumerate(parts) if part.kind == "command"]
         found: list[Risk] = []
         left = _MOST_INNER
-        for place in range(len(script.commands)):
-            number = numbers[place] if place < len(numbers) else len(parts) - 1
-            asked = _Asked(script, indirect, place, workspace, "" if script.is_whole else "inferred", 0)
-            waiting = [(asked, indirect.of(place))]
+        for first, answer in answers:
+            number = numbers[first] if first < len(numbers) else len(parts) - 1
+            asked = _Asked(script, indirect, first, workspace, "" if script.is_whole else "inferred", 0)
+            waiting = [(asked, answer)]
             while waiting:
                 asked, (inner, unknown) = waiting.pop()
+                if inner and (asked.depth == MAX_DEPTH or len(inner) > left):
+                    unknown |= {CODE}
                 if unknown:
                     rules = self._fitting_unknown(unknown, Commands(asked.script, ()), asked.place)
                     found += _risks(number, rules, asked.basis)
@@ -89,7 +96,7 @@ class Risks:
                         risk._replace(number=number, basis=basis or risk.basis)
                         for risk in self._of_script(pieces, each.script)
                     ]
-                    within = Indirect(each.script, asked.indirect)
+                    within = Indirect(each.script, asked.indirect, each.alias)
                     waiting += [
                         (_Asked(each.script, within, at, where, basis, asked.depth + 1), within.of(at))
                         for at in range(min(len(each.script.commands), left))

@@ -18,11 +18,11 @@ _INTERPRETER = re.compile(
 )
 _INPUT_NAMES = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _READING_FILES = frozenset(("cat", "head", "tail", "bat", "gunzip", "zcat", "gzcat", "bzcat", "xzcat", "tac"))
-_CRON_LINE = re.compile(r"^\s*(?:@\w+|(?:[\d*/,\w-]+\s+){5})\s*(.+)$", re.MULTILINE)
+_CRON_LINE = re.compile(r"^[ \t]*+(?:@\w++|(?:[*/,\w-]++[ \t]++){5})[ \t]*+(.+)$", re.MULTILINE)
 _MOST_WORDS = 2000
 _VERSIONED = re.compile(r"(?<=[a-z])-?[0-9.]+$|\.exe$")
 
-MAX_FED = 16 * 1024
+MAX_FED = 64 * 1024
 """How many characters of a text that is run are read."""
 
 

@@ -26,7 +26,10 @@ PROGRAM, SPELLING, CODE, DECODED, LOADED = "program", "spelling", "code", "decod
 MAX_DEPTH = 5
 """How deep indirect commands are followed."""
 
-_MOST_WORDS = 500
+_MOST_WORDS = 2000
+_LONGEST_NAME = 256
+_MOST_READ = 128 * 1024
+"""How many characters of texts that are run indirectly are read, for all that a script runs."""
 _EXPANDED = re.compile(r"[$`{]")
 _UNFIXED = re.compile(r"[$`*?]|\[.+\]|\{.*\}|^<\(")
 _COMMAND_VARIABLES = listed(
@@ -47,9 +50,9 @@ _CODE_OPTIONS = {
     "JAVA_TOOL_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
     "TAR_OPTIONS": re.compile(r"--to-command|--checkpoint-action|--use-compress-program|-I"),
 }
-_PRINTING = frozenset(("echo", "printf", "test", "[", "true", "false", ":", "sleep", "read", "alias", "cd", "exit"))
+_DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
+_PRINTING = _DECLARING | {"echo", "printf", "test", "[", "true", "false", ":", "sleep", "read", "alias", "cd", "exit"}
 """Programs whose arguments do no harm, whatever their values."""
-_DECLARING = frozenset(("export", "declare", "typeset"))
 _FIND_NAMES = frozenset(("-name", "-iname", "-path", "-wholename", "-ipath"))
 
 
@@ -61,6 +64,8 @@ class Inner(NamedTuple):
     """Whether they run on another machine or in a container."""
     is_inferred: bool = False
     """Whether they follow from a value that may be another when it runs."""
+    alias: str = ""
+    """The alias that they stand for, which shells do not replace again within them."""
 
 
 class Found(NamedTuple):
@@ -71,14 +76,18 @@ class Found(NamedTuple):
     """Of `program`, `spelling`, `code`, `decoded` and `loaded`, those that hold."""
 
 
-_NOTHING = Found()
+NOTHING = Found()
+_UNREAD = Script((), (), is_whole=False)
 
 
 class Indirect:
     """The indirect commands of one script, asked for by the place of the command that runs them."""
 
-    def __init__(self, script: Script, outer: "Indirect | None" = None) -> None:
+    def __init__(self, script: Script, outer: "Indirect | None" = None, alias: str = "") -> None:
         self._script = script
+        self._unread: list[int] = [_MOST_READ] if outer is None else outer._unread
+        """How much is left to be read; shared by the scripts within one another."""
+        self._is_cut = False
         self.assignments: tuple[str, ...] = script.assignments
         """The assignments of the script and of those around it."""
         if outer is not None:
@@ -88,6 +97,7 @@ class Indirect:
             if command.program == "alias":
                 pairs = (word.partition("=") for word in command.words[1:_MOST_WORDS])
                 self._aliases.update({name: text for name, equals, text in pairs if equals})
+        self._aliases.pop(alias, None)
 
     @cached_property
     def _values(self) -> Values:
@@ -101,7 +111,7 @@ class Indirect:
         inner: list[Inner] = []
         if program in self._aliases:
             inner.append(self._by_alias(command))
-        if program not in _PRINTING and (_EXPANDED.search("\0".join(command.words)) or _UNFIXED.search(program)):
+        if program not in _PRINTING and (_EXPANDED.search("\0".join(command.words)) or _is_unknown(program)):
             inner += self._spelled_out(command, unknown)
         if program in _RUNNING or program[-1:].isdigit():
             inner += self._by_program(command, unknown)
@@ -111,21 +121,38 @@ class Indirect:
             inner += self._by_text(command, place, unknown)
         if command.wrappers and command.wrappers[-1].startswith(("xargs", "find -")):
             inner += self._by_input_words(command, place)
-        return Found(tuple(inner), frozenset(unknown)) if inner or unknown else _NOTHING
+        if self._is_cut:
+            unknown.add(CODE)
+            self._is_cut = False
+        return Found(tuple(inner), frozenset(unknown)) if inner or unknown else NOTHING
 
     def _expand(self, text: str) -> str:
         return self._values.expand(text)
 
     def _by_alias(self, command: Command) -> Inner:
         text = f"{self._aliases[command.program]} {shlex.join(command.words[1:_MOST_WORDS])}"
-        return Inner(split(text[: code_input.MAX_FED]))
+        return Inner(self._read(text), alias=command.program)
+
+    def _read(self, text: str) -> Script:
+        self._is_cut = self._is_cut or len(text) > code_input.MAX_FED
+        text = text[: code_input.MAX_FED]
+        return split(text) if self._may_read(len(text)) else _UNREAD
+
+    def _read_words(self, words: Sequence[str], command: Command) -> Script:
+        return _of_words(words, command) if self._may_read(sum(map(len, words))) else _UNREAD
+
+    def _may_read(self, length: int) -> bool:
+        self._unread[0] -= length + 1
+        self._is_cut = self._is_cut or self._unread[0] < 0
+        return self._unread[0] >= 0
 
     def _spelled_out(self, command: Command, unknown: set[str]) -> Iterator[Inner]:
         """Yield a command with the values of its expansions; say whether its program stays unknown."""
         words = command.words[:_MOST_WORDS]
         first = words[0]
-        is_unfixed = first != "[" and _UNFIXED.search(first) is not None
-        if not is_unfixed and not any(self._values.may_expand(word) for word in words if _EXPANDED.search(word)):
+        if not _is_unknown(first) and not any(
+            self._values.may_expand(word) for word in words if _EXPANDED.search(word)
+        ):
             return
         is_known = not _is_unknown(command.program)
         variants: set[tuple[str, ...]] = {words}
@@ -135,7 +162,7 @@ class Indirect:
                 continue
             variants.add(spelled)
             is_known = not _is_unknown(spelled[0].rpartition("/")[2] or spelled[0])
-            yield Inner(_of_words(spelled, command), is_inferred=self._values.variants > 1 or ":-" in first)
+            yield Inner(self._read_words(spelled, command), is_inferred=self._values.variants > 1 or ":-" in first)
         if first != "[" and (classes_resolved(first) != first or "IFS" in first or len(braces_expanded(first)) > 1):
             unknown.add(SPELLING)
         if not is_known:
@@ -179,9 +206,9 @@ class Indirect:
     def _inner_of(self, found: "Iterator[Run] | Sequence[Run]", command: Command) -> Iterator[Inner]:
         for run in found:
             if run.text is not None:
-                yield Inner(split(self._expand(run.text)[: code_input.MAX_FED]), run.is_elsewhere)
+                yield Inner(self._read(self._expand(run.text)), run.is_elsewhere)
             elif run.words:
-                yield Inner(_of_words(run.words, command), run.is_elsewhere)
+                yield Inner(self._read_words(run.words, command), run.is_elsewhere)
 
     def _by_environment(self, command: Command, unknown: set[str]) -> Iterator[Inner]:
         given = command.env
@@ -212,7 +239,7 @@ class Indirect:
                 unknown.add(CODE)
             elif text:
                 script = code_input.cron_commands(text) if command.program == "crontab" else text
-                yield Inner(split(script[: code_input.MAX_FED]), command.program == "ssh")
+                yield Inner(self._read(script), command.program == "ssh")
 
     def _before(self, command: Command, place: int) -> list[Command]:
         """Return the commands that are piped into a command."""
@@ -230,14 +257,14 @@ class Indirect:
         elif (text := printed(before, self._expand)) is not None:
             names = text.split()[:_MOST_WORDS]
             if command.program in code_input.SHELLS and code_input.takes_program(command):
-                yield Inner(split(text))
+                yield Inner(self._read(text))
         if names:
             words = command.words[:_MOST_WORDS]
             if "{}" in words:
                 spelled = tuple(each for word in words for each in (names if word == "{}" else [word]))
             else:
                 spelled = (*words, *names)
-            yield Inner(_of_words(spelled, command), is_inferred=bool(finds))
+            yield Inner(self._read_words(spelled, command), is_inferred=bool(finds))
 
 
 _TEXT_RUNNERS = code_input.SHELLS | {"eval", "source", ".", "at", "batch", "crontab", "parallel", "ssh"}
@@ -251,20 +278,20 @@ def programs_run(script: Script, *, most: int = 100) -> list[str]:
     ['$c', 'rm', 'flock', 'curl']
     """
     found: dict[str, None] = {}
-    waiting: list[tuple[Script, Indirect | None, int]] = [(script, None, 0)]
+    waiting: list[tuple[Inner, Indirect | None, int]] = [(Inner(script), None, 0)]
     while waiting and len(found) < most:
-        one, outer, depth = waiting.pop(0)
-        indirect = Indirect(one, outer)
-        for place, command in enumerate(one.commands[:most]):
+        inner, outer, depth = waiting.pop(0)
+        indirect = Indirect(inner.script, outer, inner.alias)
+        for place, command in enumerate(inner.script.commands[:most]):
             found[command.program] = None
             if depth < MAX_DEPTH:
-                waiting += [(each.script, indirect, depth + 1) for each in indirect.of(place).inner]
+                waiting += [(each, indirect, depth + 1) for each in indirect.of(place).inner]
                 waiting = waiting[:most]
     return list(found)[:most]
 
 
 def _is_unknown(program: str) -> bool:
-    return program not in ("[", "[[") and _UNFIXED.search(program) is not None
+    return program not in ("[", "[[") and (_UNFIXED.search(program[:_LONGEST_NAME]) is not None or "$" in program)
 
 
 def _of_words(words: Sequence[str], command: Command) -> Script:

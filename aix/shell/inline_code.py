@@ -28,13 +28,13 @@ LANGUAGES = frozenset((*_CODE_OPTIONS, *_AWKS, *_EDITORS))
 _STRING = r"(?:\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)')"
 _CALL = re.compile(
     r"(?:\b(?:system|popen|shell_exec|passthru|exec|execSync|getoutput|getstatusoutput|check_output|check_call|Popen"
-    rf"|subprocess\.(?:run|call)|do shell script|os\.execute|shell-command))[\s(]\s*\(?\s*r?{_STRING}"
+    rf"|subprocess\.(?:run|call)|do shell script|os\.execute|shell-command))[\s(]\s*+(?:\(\s*+)?r?{_STRING}"
 )
 _LIST_CALL = re.compile(
     r"\b(?:check_output|check_call|Popen|subprocess\.(?:run|call)|execv|execvp|system|exec|spawn|spawnSync|execFile"
-    rf"|execFileSync)\s*\(\s*(?:{_STRING}\s*,\s*)?\[([^\]]*)\]"
+    rf"|execFileSync)\s*\(\s*(?:{_STRING}\s*,\s*)?\[([^\]]{{0,2000}})\]"
 )
-_BACKTICKS = re.compile(r"`([^`]+)`|\bqx\s*\{([^}]*)\}|%x\(([^)]*)\)")
+_BACKTICKS = re.compile(r"`([^`]+)`|\bqx\s*\{([^}]{0,2000})\}|%x\(([^)]{0,2000})\)")
 _DELETE = re.compile(
     r"\b(?:(shutil\.rmtree|fs\.(?:promises\.)?rm|rmSync|rm_rf|rm_r|remove_tree|remove_entry_secure|rmtree|rimraf(?:\.sync)?"
     rf"|removeSync)|os\.remove|os\.unlink|unlinkSync|File\.(?:delete|unlink)|unlink)\s*\(\s*(?:{_STRING}|([\w.]+))"
@@ -128,7 +128,7 @@ def runs_in_editor(program: str, words: Sequence[str]) -> Iterator[Run]:
     commands = [word[1:] for word in words[1:] if word[:1] == "+"]
     for command in (*commands, *option_values(words, ("-c", "--cmd"))):
         _, mark, text = command.partition("!")
-        if mark and re.fullmatch(r":?\s*(?:%|\d+|[.,$])*\s*(?:w|r|read|write|silent)?\s*", command[: -len(text) - 1]):
+        if mark and re.fullmatch(r":?\s*+[%\d.,$]*+\s*+(?:w|r|read|write|silent)?+\s*+", command[: -len(text) - 1]):
             yield Run(text)
         else:
             yield from (Run(_unescaped(call[1] or call[2] or "")) for call in _CALL.finditer(command))

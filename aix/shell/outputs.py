@@ -15,7 +15,7 @@ MAX_TEXT = 16 * 1024
 DECODERS = frozenset(("base64", "base32", "basenc", "xxd", "openssl", "rev", "tr", "uudecode", "gpg", "rot13"))
 """Programs whose output hides what went in."""
 
-_FORMAT = re.compile(r"%(?:%|-?[0-9.]*([sbdq])|\(.*?\)T)|[^%]+|%", re.DOTALL)
+_FORMAT = re.compile(r"%(?:%|-?[0-9.]*+([sbdq]))|[^%]+|%", re.DOTALL)
 _RANGE = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 _FINDING = frozenset(("which", "command", "type"))
 
@@ -73,7 +73,7 @@ def formatted(words: Sequence[str]) -> str | None:
     length = 0
     while True:
         taken = 0
-        for piece in _FORMAT.finditer(escapes_resolved(words[0])):
+        for piece in _FORMAT.finditer(escapes_resolved(words[0][:MAX_TEXT])):
             written = piece[0]
             if piece[1]:
                 written = arguments.pop(0) if arguments else ""

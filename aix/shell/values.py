@@ -28,7 +28,7 @@ _BRACED = re.compile(r"(!?)([A-Za-z_]\w*|[@*])(?:\[[@*0-9]+\])?(?:(:?[-=+?]|:|\^
 _MAYBE = re.compile(r"\$\{?!?([A-Za-z_]\w*|[@*])(:?[-=+])?|(?:\$\(|`)(\s*(?:echo|printf|which|command|type)\s)")
 _PART = re.compile(r"\s*(\d+)(?::\s*(\d+))?")
 _PRINTING = re.compile(r"\s*(?:echo|printf|which|command\s+-v|type\s+-p|cat\s*<<)\s")
-_GROUP = re.compile(r"(?<!\$)\{([^{}]*,[^{}]*)\}")
+_GROUP = re.compile(r"(?<!\$)\{([^{},]*+,[^{}]*+)\}")
 _SINGLE_CLASS = re.compile(r"\[(.)\]")
 _BRACE_WORD = re.compile(r"[\w./~*?@%+=,{}-]+")
 _BRACKETS = {"{": re.compile(r"[{}]"), "(": re.compile(r"[()]")}
@@ -152,6 +152,10 @@ class Values:
         values = self._values.setdefault(name, [])
         if plus and values:
             value = values[-1] + value
+        if f"${name}" in value or f"${{{name}}}" in value:
+            if not values:
+                return
+            value = value.replace(f"${{{name}}}", values[-1]).replace(f"${name}", values[-1])
         if value not in values and len(values) <= MAX_VARIANTS and len(value) <= MAX_LENGTH:
             values.append(value)
 

@@ -86,6 +86,12 @@ NAMES = frozenset((*_WRAPPERS, *_SHELLS, "eval", "find"))
 """What can be a wrapper: the words of any other program stand for themselves."""
 
 
+def valued_options(program: str) -> tuple[str, tuple[str, ...]]:
+    """Return the options of a wrapper that take a value: the letters of the short ones, and the long ones."""
+    options = _WRAPPERS[program]
+    return options.valued, tuple(sorted(options.long_valued))
+
+
 def look_through(program: str, words: Sequence[Word]) -> Iterator[Wrapped]:
     """Yield what a program runs by its arguments: nothing for a program that only works by itself."""
     if program in _SHELLS:

@@ -1,6 +1,7 @@
 """Commands that hide what they do: each shows the risks of what it runs."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,3 +51,27 @@ def test_the_share_of_cases_with_a_risk_is_counted(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out == "a: 'ls' shows no risk\n19 of 20 cases show a risk (95.0%)\n"
     file.write_text('{"name": "b", "command": "ls"}\n', "utf-8")
     assert main([str(file)]) == 1
+
+
+ORDINARY = Path(__file__).with_name("ordinary_commands.txt")
+
+
+def ordinary() -> list[tuple[str, frozenset[str]]]:
+    lines = [line for line in ORDINARY.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    parted = [line.partition(" : ") for line in lines]
+    return [
+        (re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], command), _classes(expected))
+        for expected, _, command in parted
+    ]
+
+
+def _classes(expected: str) -> frozenset[str]:
+    return frozenset(each.strip() for each in expected.split(",")) - {"quiet"}
+
+
+def test_no_ordinary_command_has_a_risk_that_it_had_not() -> None:
+    listed = ordinary()
+    found = {command: {risk.risk for risk in risks_in(command)} for command, _ in listed}
+    assert len(found) == 500
+    assert {command: found[command] - before for command, before in listed if found[command] - before} == {}
+    assert sum(map(bool, found.values())) <= sum(bool(before) for _, before in listed)
