@@ -174,9 +174,12 @@ def files_named(program: str, words: Sequence[str]) -> Iterator[FileUse]:
     roles = known.operands
     has_program = any(name in _PROGRAM_GIVEN.get(kind, ()) for name, _ in options)
     if has_program and roles == ("read", "skip*"):
+        yield from _lines_edited(kind, options, operands)
         return
     if has_program and roles[:1] == ("skip",):
         roles = roles[1:]
+    if kind in _PACKERS and any(name in {"-c", "--stdout", "--to-stdout"} for name, _ in options):
+        roles = ("read*",)
     if kind == "sed" and any(name == "--in-place" or name.startswith("-i") for name, _ in options):
         roles = tuple(role.replace("read", "write") for role in roles)
         operands = [operand for operand in operands if operand]  # on macOS -i takes a word, mostly an empty one
@@ -193,6 +196,15 @@ def files_named(program: str, words: Sequence[str]) -> Iterator[FileUse]:
     for access, operand in _assigned(roles, operands):
         if access != "skip":
             yield FileUse(access, operand)
+
+
+def _lines_edited(kind: str, options: Sequence[tuple[str, str | None]], operands: Sequence[str]) -> Iterator[FileUse]:
+    """Go through the files whose lines `perl -ne` and `ruby -pe` read, or change with `-i`."""
+    clusters = [name for name, _ in options if name[:1] == "-" and name[1:2] != "-"]
+    if kind in {"perl", "ruby"} and any(letter in name for name in clusters for letter in "np"):
+        is_script_first = any(len(name) > 2 and name[-1] in "eE" for name in clusters)
+        access = "write" if any("i" in name for name in clusters) else "read"
+        yield from (FileUse(access, operand) for operand in operands[is_script_first:])
 
 
 def _parted(words: Sequence[str], known: _Program) -> tuple[list[tuple[str, str | None]], list[str]]:
@@ -303,16 +315,30 @@ def _of_editor(words: Sequence[str]) -> Iterator[FileUse]:
             yield FileUse("read", word)
 
 
+def _of_openssl(words: Sequence[str]) -> Iterator[FileUse]:
+    if words and words[0] not in {"x509", "verify", "s_client", "req", "crl", "version"}:
+        for place, word in enumerate(words[:-1]):
+            if word in {"-in", "-out"}:
+                yield FileUse("read" if word == "-in" else "write", words[place + 1])
+
+
 def _of_git(words: Sequence[str]) -> Iterator[FileUse]:
-    """Only a clone names a folder of its own; all else happens in the repository."""
+    """Only a clone and `--output` name files of their own; all else happens in the repository."""
+    yield from (FileUse("write", word.removeprefix("--output=")) for word in words if word.startswith("--output="))
     if "clone" in words:
         operands = [word for word in words[words.index("clone") + 1 :] if word[:1] != "-"]
         if len(operands) > 1 and ("://" in operands[-2] or ":" in operands[-2] or "/" in operands[-2]):
             yield FileUse("write", operands[-1])
 
 
-_SPECIAL = {"dd": _of_dd, "find": _of_find, "tar": _of_tar, "bsdtar": _of_tar, "git": _of_git} | dict.fromkeys(
-    ("vim", "vi", "nvim", "ex", "view", "gvim", "nano", "emacs"), _of_editor
-)
+_SPECIAL = {
+    "dd": _of_dd,
+    "find": _of_find,
+    "tar": _of_tar,
+    "bsdtar": _of_tar,
+    "git": _of_git,
+    "openssl": _of_openssl,
+} | dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "gvim", "nano", "emacs"), _of_editor)
+_PACKERS = frozenset({"gzip", "bzip2", "xz"})
 _FIND_OUTPUTS = frozenset({"-fprint", "-fprint0", "-fprintf", "-fls"})
 _PROGRAMS = _table()

@@ -18,8 +18,8 @@ What is decided here:
   itself too. Without a program to run (`sudo -l`, `command -v git`) they stand for themselves, and so does a script of
   which nothing is known before it runs (`eval "$x"`). `time` before a loop or group is left out.
 - Not looked through, because what they run runs elsewhere, as somebody else, or is no shell: ssh, su, chroot,
-  `docker exec`, `kubectl exec`, `python -c`, npx, `uv run`, parallel, trap. `indirect` says what these run, for audits of
-  risks, and what variables make of a command.
+  `docker exec`, `kubectl exec`, `python -c`, npx, `uv run`, parallel, trap. `indirect` says what these run, for audits
+  of risks, and what variables make of a command.
 - `FOO=1` before a wrapper, and assignments given to `sudo` and `env`, belong to the program behind it; so do
   redirections.
 - A line may end with CR LF. Any other control character is a part of its word.

@@ -26,7 +26,7 @@ _RUNNING_OPTIONS = {
     "push": ("--receive-pack", "--exec"),
     "archive": ("--exec",),
     "difftool": ("-x", "--extcmd"),
-    "grep": ("--open-files-in-pager",),
+    "grep": ("-O", "--open-files-in-pager"),
     "filter-branch": (
         "--tree-filter",
         "--index-filter",

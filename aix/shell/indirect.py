@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from aix.shell import code_input, inline_code
@@ -99,6 +100,35 @@ class Indirect:
                 self._aliases.update({name: text for name, equals, text in pairs if equals})
         self._aliases.pop(alias, None)
 
+        self._made = self._files_made()
+
+    def _files_made(self) -> dict[str, str | Command]:
+        """Return the files that the script makes, by their names: their text, or the command that copies them."""
+        made: dict[str, str | Command] = {}
+        for command in self._script.commands if len(self._script.commands) > 1 else ():
+            if command.program in ("cp", "ln", "mv") and len(command.words) > 2:
+                made[_name(command.words[-1])] = command
+            elif command.redirects and command.program in _TEXT_PRINTING:
+                target = next((target for op, target in command.redirects if op in (">", ">>", ">|")), None)
+                if target is not None and (text := printed([command._replace(redirects=())], str)) is not None:
+                    made[_name(target)] = text
+        return made
+
+    def _by_file(self, command: Command) -> Iterator[Inner]:
+        """Yield the commands of a file that the script has made and then runs."""
+        is_program = "/" in command.words[0]
+        file = command.words[0] if is_program else code_input.file_run(command)
+        made = self._made.get(_name(file)) if file else None
+        if isinstance(made, Command):
+            if is_program and _name(made.words[-2]) != command.program:
+                yield Inner(self._read_words((made.words[-2], *command.words[1:]), command), is_inferred=True)
+        elif made is not None:
+            program = code_input.plain_program(command.program)
+            if inline_code.is_interpreter(program):
+                yield from self._inner_of(inline_code.runs_in_code(program, made), command)
+            else:
+                yield Inner(self._read(made))
+
     @cached_property
     def _values(self) -> Values:
         return Values(self.assignments, self._script.commands)
@@ -117,6 +147,8 @@ class Indirect:
             inner += self._by_program(command, unknown)
         if command.env or program in _DECLARING:
             inner += self._by_environment(command, unknown)
+        if self._made:
+            inner += self._by_file(command)
         if program in _TEXT_RUNNERS:
             inner += self._by_text(command, place, unknown)
         if command.wrappers and command.wrappers[-1].startswith(("xargs", "find -")):
@@ -170,7 +202,10 @@ class Indirect:
 
     def _variant(self, words: Sequence[str], variant: int) -> tuple[str, ...]:
         first = classes_resolved(words[0]) if words[0] != "[" else words[0]
-        found = [word for each in braces_expanded(first) for word in self._values.expand(each, variant).split()]
+        found: list[str] = []
+        for each in braces_expanded(first):
+            value = self._values.expand(each, variant)
+            found += self._values.fields(value) if value != each else value.split()
         for word in words[1:]:
             for each in braces_expanded(word):
                 value = self._values.expand(each, variant)
@@ -201,7 +236,9 @@ class Indirect:
             for text in (*given, *documents):
                 yield from self._inner_of(inline_code.runs_in_code(program, text), command)
         else:
-            yield from self._inner_of(inline_code.runs_in_editor(program, words), command)
+            texts = (*command.documents, *(target for op, target in command.redirects if op == "<<<"))
+            yield from self._inner_of(inline_code.runs_in_editor(program, words, texts), command)
+            yield from self._inner_of(inline_code.runs_in_prompt(program, words, texts), command)
 
     def _inner_of(self, found: "Iterator[Run] | Sequence[Run]", command: Command) -> Iterator[Inner]:
         for run in found:
@@ -250,10 +287,9 @@ class Indirect:
         """Yield a command of xargs or find with the names that it is given, where they are written out."""
         before = self._before(command, place)
         names: list[str] = []
-        finds = [each for each in before if each.program == "find"]
+        finds = [each for each in before if each.program in ("find", "ls")]
         if finds:
-            words = finds[-1].words[:_MOST_WORDS]
-            names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _FIND_NAMES]
+            names = _names_found(finds[-1].words[:_MOST_WORDS])
         elif (text := printed(before, self._expand)) is not None:
             names = text.split()[:_MOST_WORDS]
             if command.program in code_input.SHELLS and code_input.takes_program(command):
@@ -267,6 +303,7 @@ class Indirect:
             yield Inner(self._read_words(spelled, command), is_inferred=bool(finds))
 
 
+_TEXT_PRINTING = frozenset(("echo", "printf", "cat"))
 _TEXT_RUNNERS = code_input.SHELLS | {"eval", "source", ".", "at", "batch", "crontab", "parallel", "ssh"}
 _RUNNING = RUNNING | inline_code.LANGUAGES | {"git", "sed", "gsed"}
 
@@ -288,6 +325,21 @@ def programs_run(script: Script, *, most: int = 100) -> list[str]:
                 waiting += [(each, indirect, depth + 1) for each in indirect.of(place).inner]
                 waiting = waiting[:most]
     return list(found)[:most]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _names_found(words: Sequence[str]) -> list[str]:
+    """Return the names that `find` or `ls` may print: patterns within its folders, or the folders."""
+    folders = list(takewhile(lambda word: word[:1] not in ("-", "(", "!"), words[1:]))
+    if words[0].endswith("ls"):
+        return [word for word in words[1:] if word[:1] != "-"]
+    names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _FIND_NAMES]
+    if not names:
+        return folders
+    return [name if folder in (".", "./") else f"{folder}/{name}" for folder in folders[:8] or ["."] for name in names]
 
 
 def _is_unknown(program: str) -> bool:

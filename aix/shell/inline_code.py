@@ -18,11 +18,19 @@ _CODE_OPTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("node", "nodejs", "bun", "deno"), ("-e", "-p", "--eval", "--print")),
     **dict.fromkeys(("perl", "ruby", "lua", "luajit", "osascript", "Rscript"), ("-e", "-E")),
     "php": ("-r",),
+    "emacs": ("--eval", "-eval"),
 }
+_ESCAPES = {
+    **dict.fromkeys(
+        ("sqlite3", "psql", "mysql", "mariadb", "gdb", "lldb", "sftp", "ftp"), r"\.shell|\.system|\\!|shell|system|!"
+    ),
+    "expect": "spawn",
+}
+"""What begins a shell command among the commands of other programs."""
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
-_EDITORS = frozenset(("vim", "vi", "nvim", "ex", "view", "gvim", "vimdiff"))
+_EDITORS = frozenset(("vim", "vi", "nvim", "ex", "view", "gvim", "vimdiff", "less", "more", "ed"))
 _BACKTICKED = frozenset(("perl", "ruby", "php"))
-LANGUAGES = frozenset((*_CODE_OPTIONS, *_AWKS, *_EDITORS))
+LANGUAGES = frozenset((*_CODE_OPTIONS, *_AWKS, *_EDITORS, *_ESCAPES))
 """The programs whose arguments may be code of another language."""
 
 _STRING = r"(?:\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)')"
@@ -37,7 +45,7 @@ _LIST_CALL = re.compile(
 _BACKTICKS = re.compile(r"`([^`]+)`|\bqx\s*\{([^}]{0,2000})\}|%x\(([^)]{0,2000})\)")
 _DELETE = re.compile(
     r"\b(?:(shutil\.rmtree|fs\.(?:promises\.)?rm|rmSync|rm_rf|rm_r|remove_tree|remove_entry_secure|rmtree|rimraf(?:\.sync)?"
-    rf"|removeSync)|os\.remove|os\.unlink|unlinkSync|File\.(?:delete|unlink)|unlink)\s*\(\s*(?:{_STRING}|([\w.]+))"
+    rf"|removeSync)|os\.remove|os\.unlink|unlinkSync|File\.(?:delete|unlink)|unlink)(?:\s*+\(\s*+|\s++(?=[\"']))(?:{_STRING}|([\w.]+))"
 )
 _OPEN = re.compile(
     rf"\b(?:open|readFileSync|readFile|File\.read|IO\.read|read_text|Path|file_get_contents)\s*\(\s*r?{_STRING}"
@@ -121,11 +129,21 @@ def awk_computes_code(code: str) -> bool:
     return _AWK_COMPUTED.search(code[:MAX_CODE]) is not None
 
 
-def runs_in_editor(program: str, words: Sequence[str]) -> Iterator[Run]:
-    """Yield the commands that an editor runs by `-c '!command'` and `+'!command'`."""
+def runs_in_prompt(program: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
+    """Yield the commands that a program with commands of its own runs in a shell, by its arguments and its input."""
+    escape = _ESCAPES.get(program)
+    if escape is not None:
+        pattern = re.compile(rf"\s*(?:{escape})\s*(\S.*)", re.DOTALL)
+        lines = (line for text in texts for line in text[:MAX_CODE].splitlines())
+        yield from (Run(found[1]) for word in (*words[1:], *lines) if (found := pattern.match(word)))
+
+
+def runs_in_editor(program: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
+    """Yield the commands that an editor runs by `-c '!command'`, `+'!command'` and lines of its input."""
     if program not in _EDITORS:
         return
     commands = [word[1:] for word in words[1:] if word[:1] == "+"]
+    commands += [line for text in texts for line in text[:MAX_CODE].splitlines() if "!" in line]
     for command in (*commands, *option_values(words, ("-c", "--cmd"))):
         _, mark, text = command.partition("!")
         if mark and re.fullmatch(r":?\s*+[%\d.,$]*+\s*+(?:w|r|read|write|silent)?+\s*+", command[: -len(text) - 1]):

@@ -71,6 +71,8 @@ _RUNNERS: dict[str, _Runner] = {
         "--unit --property --description --slice --setenv --uid --gid --working-directory --on-active --on-boot"
         " --on-startup --on-unit-active --on-calendar --host --machine --nice --timer-property",
     ),
+    "script": _runner("cEIOTBmo", "--command", 1),
+    "ld.so": _PLAIN,
     "systemd-inhibit": _runner(long_valued="--what --who --why --mode", refusing="--list"),
     "toybox": _runner(refusing="--help --version"),
     "setpriv": _runner(long_valued="--reuid --regid --groups --inh-caps --ambient-caps --bounding-set"),
@@ -135,7 +137,7 @@ _CONTAINER_RUN = _runner(
 )
 _CONTAINERS = {"exec": _CONTAINER_EXEC, "run": _CONTAINER_RUN}
 _CONTAINER_PROGRAMS = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))
-_CLUSTER_PROGRAMS = frozenset(("kubectl", "oc"))
+_CLUSTER_PROGRAMS = frozenset(("kubectl", "oc", "lxc", "incus", "multipass"))
 _COMMAND_OPTIONS: dict[str, tuple[str, ...]] = {
     program: tuple(options.split())
     for program, options in {
@@ -153,6 +155,8 @@ _COMMAND_OPTIONS: dict[str, tuple[str, ...]] = {
         "npm": "--script-shell -c --call",
         "pnpm": "--script-shell",
         "nodemon": "-x --exec",
+        "vagrant": "-c --command",
+        "zip": "-TT --unzip-command",
         "tar": "-I --use-compress-program --to-command -F --info-script --new-volume-script --rsh-command"
         " --rmt-command",
         "bsdtar": "--use-compress-program",
@@ -187,7 +191,7 @@ def runs(program: str, words: Sequence[str]) -> Iterator[Run]:
     special = _SPECIAL.get(program)
     if special is not None:
         yield from special(words)
-    runner = _RUNNERS.get(program)
+    runner = _RUNNERS.get("ld.so" if program.startswith(("ld-linux", "ld-musl")) else program)
     if runner is not None:
         yield from _run_by(runner, words[1:])
     elif program in _SUBCOMMANDS:

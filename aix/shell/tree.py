@@ -84,6 +84,9 @@ class Walk:
                     continue
                 pipe = None
                 depth += 1
+                for child in node.named_children:
+                    if child.type == "file_redirect":
+                        self._redirect(child, self.redirects)
                 if (script := self._escaped_script(node)) is not None:
                     yield from self._read(script)
                     continue

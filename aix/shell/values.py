@@ -47,6 +47,12 @@ class Values:
         for command in commands:
             self._take(command)
 
+    def fields(self, text: str) -> list[str]:
+        """Return the words that an expanded text is cut into, by the separators that the script sets."""
+        for separators in self._values.get("IFS", ()):
+            text = text.translate({ord(letter): " " for letter in separators[:16]})
+        return text.split()
+
     def may_expand(self, text: str) -> bool:
         """Whether something in a text may have a known value; quick, and true for some texts that stay as they are."""
         if "{" in text and _GROUP.search(text) is not None:
