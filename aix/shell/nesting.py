@@ -25,6 +25,11 @@ class HereDocument(NamedTuple):
     closed: int
     """Where the delimiter ends that closes it."""
 
+    def text(self, script: str) -> str:
+        """Return the body as the program reads it, apart from expansions."""
+        body = script[slice(*self.body)]
+        return _INDENTATION.sub("", body) if self.op == "<<-" else body
+
 
 class _Frame(NamedTuple):
     """Something open: how its inside reads, and what closes it."""
@@ -51,6 +56,9 @@ _TOKENS = {
 _DELIMITER = re.compile(
     r"[ \t]*((?:\\.|'[^']*'|\$?\"(?:[^\"\\]|\\.)*+\"|\$'(?:[^'\\]|\\.)*+'|[^\s;&|<>()`'\"\\])++)", re.DOTALL
 )
+
+
+_INDENTATION = re.compile(r"^\t+", re.MULTILINE)
 
 
 def here_documents(text: str) -> list[HereDocument]:

@@ -24,6 +24,7 @@ PROJECTS = ("press", "loom", "mill", "drift")
 RISKS = {
     "destructive", "privilege", "remote_code", "credential_read", "network", "force_push", "package_install",
     "package_publish", "write_outside_workspace", "container_privileged", "history_rewriting", "mcp_write",
+    "unknown_program",
 }  # fmt: skip
 
 
