@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("session", required=False)
-@click.option("--source", type=click.Path(path_type=Path), metavar="PATH", help="Sessions and permission rules read from PATH, or below it.")
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Sessions and permission rules read from PATH, or below it.",
+)
 @click.option(
     "--before",
     type=DATE,

@@ -70,7 +70,7 @@ def select_source(connection: "duckdb.DuckDBPyConnection", path: Path) -> Select
         select session_label from import_log where session_label is not null and source_key in (
           select source_key from import_sources where {_lies_at("path", place)})
         union select label from session_context where {_lies_at("raw_path", place)}
-    """  # noqa: S608 - the place is quoted
+    """
     found = connection.execute(query).fetchall()
     return Selection(labels=sorted(label for (label,) in found), place=place)
 
@@ -78,7 +78,7 @@ def select_source(connection: "duckdb.DuckDBPyConnection", path: Path) -> Select
 def count_rules(connection: "duckdb.DuckDBPyConnection", selection: Selection) -> dict[str, int]:
     """Return how many permission rules of each settings file go with the place that was selected."""
     condition = selection.of_place().get("permission_rules", "false")
-    query = f"select file, count(*) from permission_rules where {condition} group by file order by file"  # noqa: S608
+    query = f"select file, count(*) from permission_rules where {condition} group by file order by file"
     return dict(connection.execute(query).fetchall())
 
 

@@ -19,6 +19,7 @@ from aix_importers.cursor.said import Said
 from aix_importers.cursor.text_transcripts import blocks_of
 from aix_importers.cursor.values import ABSENT, field, fields, items, json_of, json_text, text
 from aix_importers.raw_lines import raw_lines
+from aix_importers.times import UNDATED
 
 FOLDER = "agent-transcripts"
 SUFFIXES = (".jsonl", ".json", ".txt")
@@ -49,6 +50,8 @@ def read_transcript(source: Source) -> Conversation:
     is_timed = any(each.time is not None for each in listed)
     ended_at = None if is_timed else _modified_at(source.path)
     conversation = make_conversation(source, session_id, listed, None, ended_at)
+    if not is_timed:  # the date of the file is no time of the conversation
+        conversation.time_basis, conversation.updated_at = UNDATED, None
     conversation.parent_id = parent_id
     conversation.problems = reader.problems
     conversation.was_stopped = reader.was_stopped
