@@ -10,6 +10,7 @@ from aix.importing.telling import Watcher
 from aix.ledger.contradictions import Version, count_new_rows, find_contradictions
 from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
 from aix.ledger.merging import join_ledger
+from aix.paths import check_ledger_path
 from aix.prices.table import PriceTable
 from aix.reading.summary import note_summary
 
@@ -32,7 +33,7 @@ def join_ledgers(ledger: Path, others: Sequence[Path], settings: "Settings", wat
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
     own = [] if report.before is None else [Version(ledger, report.before)]
     for other in others:
-        theirs = Version(other, read_latest(other))
+        theirs = Version(other, read_latest(check_ledger_path(other)))
         found = find_contradictions(own, theirs) if own else []
         report.contradictions += found
         for contradiction in found:

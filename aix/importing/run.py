@@ -32,7 +32,7 @@ from aix.importing.touched import note_touched, with_touched
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.ledger.provenance import are_views_kept
-from aix.paths import absolute_path
+from aix.paths import absolute_path, check_ledger_path
 from aix.prices.table import PriceTable
 
 
@@ -129,6 +129,7 @@ def import_histories(
 ) -> Report:
     """Import what is new or has changed in these places, or where the tools keep their logs; or join other ledgers."""
     settings, watcher = settings or Settings(), watcher or Watcher()
+    check_ledger_path(ledger)
     if others := [place for place in places or () if is_ledger(place)]:
         from aix.importing.joins import join_ledgers
 
