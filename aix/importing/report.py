@@ -3,11 +3,15 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from aix.importing.discovery import Refusal
 from aix.ledger.manifest import Manifest
+
+if TYPE_CHECKING:
+    from aix.ledger.contradictions import Contradiction
 
 
 class Status(StrEnum):
@@ -47,6 +51,10 @@ class Report:
     """Sources that were skipped without a look at each."""
     before: Manifest | None = None
     after: Manifest | None = None
+    contradictions: "list[Contradiction]" = field(default_factory=list)
+    """Rows of other ledgers that contradict those of this one, by ledger and table."""
+    new_rows: dict[str, int] = field(default_factory=dict)
+    """By table, rows that other ledgers add."""
     seconds: float = 0.0
 
     @property

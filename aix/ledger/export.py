@@ -17,6 +17,7 @@ from aix.ledger.row_groups import batches_of, read_row_groups
 from aix.ledger.upgrade import upgraded_rows
 from aix.ledger.views import view_select
 from aix.ledger.workbench import engine_errors_of, write_rows
+from aix.paths import is_utf8
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
@@ -35,6 +36,8 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
     """Write a DuckDB database with a table per table, which every DuckDB since 1.0 opens."""
     if target.is_dir():
         raise ExportError(target, "is a folder")
+    if not is_utf8(target):
+        raise ExportError(target, "DuckDB writes no file whose path is not UTF-8")
     if "?" in str(target.absolute().parent):
         raise ExportError(target, "DuckDB cannot write into a folder whose name has a question mark")
     with _made_beside(target) as folder:

@@ -13,6 +13,7 @@ from aix.ledger.catalog import refresh_catalog
 from aix.ledger.keeping import kept_selects
 from aix.ledger.manifest import Manifest, files_by_name, manifest_path, read_latest, read_manifest, version_numbers
 from aix.library.views import create_library_views, library_views, views_named
+from aix.paths import check_ledger_path
 from aix.schema import find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
@@ -353,7 +354,7 @@ def open_ledger(path: Path | str | None = None) -> Ledger:
     1
     """
     folder = load_config().ledger if path is None else Path(path)
-    absolute = folder.expanduser().absolute()
+    absolute = check_ledger_path(folder.expanduser().absolute())
     manifest = read_latest(absolute)
     refresh_catalog(absolute)
     return Ledger(absolute, manifest)

@@ -22,6 +22,7 @@ from aix_importers.claude_code.telling import Teller
 from aix_importers.claude_code.threads import threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.usage import Request, Requests
+from aix_importers.times import UNDATED
 from aix_importers.writer import Writer
 
 _KEPT_BYTES = 8 * 2**20
@@ -105,7 +106,9 @@ class _Extraction:
             return
         facts = turns[turn]
         time = max(facts.ended_at or 0, facts.started_at or 0)
-        message = OpenMessage(f"{call_id}:result", turn, "assistant", None, time, True, facts.messages)
+        message = OpenMessage(
+            f"{call_id}:result", turn, "assistant", None, time, facts.start_basis or "neighbour", facts.messages
+        )
         blocks = decode_blocks(result.content)
         if not blocks:
             return
@@ -133,6 +136,7 @@ class _Extraction:
                     session_label=turn.thread.label if turn else None,
                     seq=seq if turn else None,
                     time=scan.first_time or 0,
+                    time_basis=UNDATED if scan.first_time is None else "neighbour",
                 )
                 if turn is not None:
                     summarisers[turn] = request

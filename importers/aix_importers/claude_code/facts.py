@@ -25,7 +25,8 @@ class TurnFacts:
 
     turn: Turn
     started_at: int | None = None
-    is_start_inferred: bool = False
+    start_basis: str | None = None
+    """How the start was concluded, where no record says it."""
     ended_at: int | None = None
     cwd: str | None = None
     git_branch: str | None = None

@@ -32,7 +32,8 @@ class OpenMessage:
     role: str
     source: str | None
     time: int
-    is_time_inferred: bool
+    time_basis: str | None
+    """How the time was concluded, where no record says it."""
     position: int
     texts: list[str] = field(default_factory=list)
     has_content: bool = True

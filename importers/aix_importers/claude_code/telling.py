@@ -30,7 +30,7 @@ from aix_importers.claude_code.scan import Scan, message_key_of, queue_key
 from aix_importers.claude_code.stream import tools_of
 from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
 from aix_importers.claude_code.usage import Requests
-from aix_importers.times import read_time
+from aix_importers.times import UNDATED, read_time
 
 _ROLES = {
     Kind.PROMPT: "user",
@@ -429,15 +429,15 @@ class Teller:
     def _new_message(
         self, facts: ThreadFacts, record: Record, turn: Turn, role: str, source: str | None, key: str
     ) -> OpenMessage:
-        time, is_inferred = self._time_of(record, facts)
+        time, basis = self._time_of(record, facts)
         turn_facts = self._turn_facts(turn)
-        message = OpenMessage(key, turn, role, source, time, is_inferred, turn_facts.messages)
+        message = OpenMessage(key, turn, role, source, time, basis, turn_facts.messages)
         turn_facts.messages += 1
         if turn_facts.messages == 1:
             turn_facts.mode = facts.mode
             turn_facts.tools_available = [*facts.tools] or None
         if turn_facts.started_at is None or record.uuid == turn.uuid:
-            turn_facts.started_at, turn_facts.is_start_inferred = time, is_inferred
+            turn_facts.started_at, turn_facts.start_basis = time, basis
         turn_facts.ended_at = max(time, turn_facts.ended_at or time)
         message.cwd = record.cwd
         turn_facts.cwd = turn_facts.cwd or record.cwd
@@ -448,16 +448,16 @@ class Teller:
             turn_facts.thinking = _thinking(record.thinking_metadata)
         return message
 
-    def _time_of(self, record: Record, facts: ThreadFacts) -> tuple[int, bool]:
-        """Return the earliest time of a record, or that of its neighbour."""
+    def _time_of(self, record: Record, facts: ThreadFacts) -> tuple[int, str | None]:
+        """Return the earliest time of a record, else that of its neighbour or file, and how it was concluded."""
         own = self._copies.time_of(record.uuid) if record.uuid else None
         if own is None and record.timestamp is not None:
             own = read_time(record.timestamp)
         if own is not None:
             facts.time = own
-            return own, False
+            return own, None
         neighbour = facts.time if facts.time is not None else self._scan.first_time
-        return self._scan.written_at if neighbour is None else neighbour, True
+        return (self._scan.written_at, UNDATED) if neighbour is None else (neighbour, "neighbour")
 
     def facts_of(self, threads: Iterable[Thread]) -> list[ThreadFacts]:
         """Return what was gathered about conversations."""

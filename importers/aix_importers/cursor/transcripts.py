@@ -34,6 +34,7 @@ from aix_importers.cursor.values import (
 from aix_importers.raw_lines import RawLine, raw_lines
 from aix_importers.recognition import SUFFIXES as LINE_SUFFIXES
 from aix_importers.recognition import may_hold_lines, unread_form
+from aix_importers.times import UNDATED
 
 SUFFIXES = (*LINE_SUFFIXES, ".json", ".txt")
 _LARGEST_FILE = 256 * 2**20
@@ -68,6 +69,8 @@ def read_transcript(source: Source) -> Conversation:
     is_timed = any(each.time is not None for each in listed)
     ended_at = None if is_timed else _modified_at(source.path)
     conversation = make_conversation(source, session_id, listed, None, ended_at)
+    if not is_timed:  # the date of the file is no time of the conversation
+        conversation.time_basis, conversation.updated_at = UNDATED, None
     conversation.parent_id = parent_id
     conversation.problems = reader.problems
     conversation.was_stopped = reader.was_stopped
