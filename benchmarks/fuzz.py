@@ -3,10 +3,15 @@
     python -m benchmarks.fuzz [--seed N] [--seconds N] [--transcripts N] [--databases N] [--only NAME] [--logs FOLDER]
 
 A mutant is a fixture, or a log of FOLDER, that was changed at random. Discovery and extraction run in this process,
-without a ledger. A finding is an exception, a row that breaks the schema, a mutant that takes too long, a line that is
-neither a row, a counted kind nor a problem, and a text of a line that the mutation left alone which the rows no longer
-hold although no problem names the line. The exit code is 1 when there is one. `--mutant N` runs one mutant again, and
-leaves its files in the folder of `--keep`.
+without a ledger. A finding is
+
+- an exception, or a mutant that takes too long,
+- a row that breaks the schema,
+- a log that two importers claim, or none although it holds records,
+- a line that is neither a row, a counted kind nor a problem,
+- a text of a line that the mutation left alone which the rows no longer hold although no problem names the record.
+
+The exit code is 1 when there is one. `--mutant N` runs one mutant again and leaves its files in the folder of `--keep`.
 """
 
 import argparse
@@ -42,6 +47,9 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 MOST_SECONDS = 20.0
 """Time for one mutant; most take a few milliseconds."""
 _LARGEST_LOG = 2 * 2**20
+_SEARCHED_BYTES = 2**20
+"""Files in which no record was found so far are given up behind this."""
+_IMPORTERS = (ClaudeCodeImporter({}), SessionLogImporter({}))
 _MOST_SHOWN = 20
 
 
@@ -120,7 +128,7 @@ class LineLogs:
         name = chance.choice(original.logs)
         files = {**original.files, name: mutated(original.files[name], chance)}
         sources = write(folder, files)
-        sources_in(self._importer, folder)
+        yield from self._claims(original, folder, name, files[name])
         texts, outcome, wrong = read(self._importer, sources)
         yield from (("schema", detail) for detail in wrong)
         for problems in outcome.problems.values():
@@ -130,6 +138,16 @@ class LineLogs:
         logs = {str(folder / each): files[each] for each in original.logs}
         for path, line, text in lost_texts(logs, original.kept, texts, outcome):
             yield "loss", f"{Path(path).relative_to(folder)}:{line.number} lost {text[:60]!r}"
+
+    def _claims(self, original: Original, folder: Path, name: str, content: bytes) -> Iterator[tuple[str, str]]:
+        """Find out who claims a mutant: it must be one importer while records of the original stand in it."""
+        path = str((folder / name).absolute())
+        claims = [each.name for each in _IMPORTERS if any(path == source.path for source in sources_in(each, folder))]
+        if len(claims) > 1:
+            yield "claim", f"{name} is claimed by {' and '.join(claims)}"
+        has_records = any(line in original.kept for line in content.split(b"\n"))
+        if not claims and has_records and len(content) <= _SEARCHED_BYTES:
+            yield "claim", f"{name} holds records of the original and is nobody's"
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> list[Source]:
@@ -164,7 +182,7 @@ def _original(importer: Importer, folder: Path) -> Original:
 def targets(logs: Path | None = None) -> dict[str, Target]:
     """Return the kinds of logs by name; with a folder, also its logs, each by itself."""
     found: dict[str, Target] = {}
-    for importer in (ClaudeCodeImporter({}), SessionLogImporter({})):
+    for importer in _IMPORTERS:
         folders = [folder / "input" for folder in sorted((FIXTURES / importer.name).iterdir()) if folder.is_dir()]
         if logs is not None:
             sizes = {path.parent: 0 for path in logs.rglob("*.jsonl")}
@@ -279,7 +297,7 @@ def _wanted(transcripts: int, only: str | None) -> dict[str, int]:
 
 
 def _show(tally: Tally, seed: int, seconds: float) -> None:
-    kinds = ("exception", "hang", "schema", "loss")
+    kinds = ("exception", "hang", "schema", "claim", "loss")
     print(f"{'mutants of':14} {'count':>8}" + "".join(f" {kind:>10}" for kind in kinds))
     for name, count in sorted(tally.mutants.items()):
         found = Counter(finding.what for finding in tally.findings if finding.target == name)
