@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command
+from aix.cli.diagnostics import say
 from aix.cli.options import DATE, ledger_option, listing_output, to_milliseconds
 from aix.config import load_config
+from aix.errors import UnknownSessionError
 from aix.formats import Listing, ListingColumn
 
 if TYPE_CHECKING:
@@ -70,17 +72,21 @@ def command(
         raise click.UsageError("What to forget must be UTF-8.")
     if text == "":
         raise click.UsageError("--match needs a text; every session holds the empty one.")
-    from aix.ledger.collection import finish_forgetting
+    from aix.ledger.collection import finish_forgetting, is_forgetting_unfinished
     from aix.ledger.removal import forget
 
-    if not dry_run:
-        finish_forgetting(ledger)
     before_ms = to_milliseconds(before, load_config(ctx.obj).timezone)
-    selection, rules = _select(ledger, session, source, before_ms, text)
+    try:
+        selection, rules = _select(ledger, session, source, before_ms, text)
+    except UnknownSessionError:
+        if is_forgetting_unfinished(ledger):
+            say("older versions still hold what was forgotten before; aix vacuum removes them")
+        raise
     columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
     if dry_run:
         sessions = [("session", label, 1) for label in selection.labels]
         return Listing(columns, [*sessions, *(("rules", file, count) for file, count in rules.items())])
+    finish_forgetting(ledger)
     return Listing(columns, _rows(forget(ledger, selection)))
 
 
@@ -101,9 +107,10 @@ def _select(
     from aix.ledger.manifest import read_latest
     from aix.ledger.selection import Selection, count_rules, select_before, select_match, select_source
     from aix.ledger.views import create_views
+    from aix.ledger.workbench import engine_errors_of
     from aix.reading.names import find_session
 
-    with duckdb.connect() as connection:
+    with engine_errors_of(ledger), duckdb.connect() as connection:
         create_views(connection, ledger, read_latest(ledger))
         if session is not None:
             selection = Selection(labels=[find_session(connection, session)])

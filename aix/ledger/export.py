@@ -14,6 +14,7 @@ from aix.ledger.catalog import STORAGE_VERSION
 from aix.ledger.durable import DiskError, make_folder
 from aix.ledger.manifest import Manifest
 from aix.ledger.row_groups import batches_of, read_row_groups
+from aix.ledger.segment_checks import checked_path
 from aix.ledger.upgrade import upgraded_rows
 from aix.ledger.views import view_select
 from aix.ledger.workbench import engine_errors_of, write_rows
@@ -58,7 +59,7 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
 def _rows(ledger: Path, version: Manifest, table: Table) -> Iterator[pa.RecordBatch]:
     is_outdated = table.name in changed_tables(version.schema_version)
     for segment in version.tables.get(table.name, ()):
-        path = ledger / segment.path
+        path = checked_path(ledger, table, segment, version.schema_version)
         if is_outdated:
             yield from upgraded_rows(table, path, version.schema_version)
         else:
