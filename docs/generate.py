@@ -79,11 +79,38 @@ def _ledger_page() -> Iterator[str]:
     yield from _joined_ledgers()
     yield from _row_ids()
     yield from _schema_versions()
+    yield from _manifest_rules()
     for title, tables in (("Canonical tables", canonical), ("Extension tables", extensions)):
         yield f"## {title}"
         yield ""
         for table in tables:
             yield from _table_section(table)
+
+
+_MANIFEST_RULES = """
+## What a manifest may name
+
+`versions/NUMBER.json` lists the files of a version. A ledger may come from somebody else, so nothing in it is believed
+unchecked: where one of these rules is broken, the ledger is damaged, the exit code is 3, and nothing is changed.
+
+- A path is `data/NAME`, `data/FOLDER/NAME` or `NAME.parquet`, and stands only once. A name has letters, digits, `_`,
+  `-` and `.`, and begins with none of the last two. This holds for tables, kept views, indexes, fingerprints and ties.
+- What it names is a regular file: no link, no named pipe, no folder. A segment has the size that the manifest says.
+  `aix check` also compares its rows and columns, and so does every command that copies rows out of it.
+- Indexes, fingerprints and ties have the SHA-256 that the manifest says. Earlier releases wrote none, and ignore it; an
+  index without one must be in order.
+- Every table is one of the schema, and every group has an index. Counts are not negative, and `oldest` is at most the
+  number of the version.
+
+The folder of the ledger may be reached through a link; `versions`, `staging` and `raw` may not be links. With a link as
+`data`, the ledger is read and not changed: nothing is written or removed through a link. What AIX does not make, such
+as links and folders in `data`, is never removed.
+"""
+
+
+def _manifest_rules() -> Iterator[str]:
+    yield from _MANIFEST_RULES.strip().split("\n")
+    yield ""
 
 
 def _contents(title: str, tables: Iterable[Table]) -> Iterator[str]:
