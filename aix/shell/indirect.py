@@ -205,7 +205,7 @@ class Indirect:
         found: list[str] = []
         for each in braces_expanded(first):
             value = self._values.expand(each, variant)
-            found += self._values.fields(value) if value != each else value.split()
+            found += self._values.fields(value) if value != each else [value]
         for word in words[1:]:
             for each in braces_expanded(word):
                 value = self._values.expand(each, variant)

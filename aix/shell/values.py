@@ -33,7 +33,20 @@ _SINGLE_CLASS = re.compile(r"\[(.)\]")
 _BRACE_WORD = re.compile(r"[\w./~*?@%+=,{}-]+")
 _BRACKETS = {"{": re.compile(r"[{}]"), "(": re.compile(r"[()]")}
 _DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
-_KNOWN = {"IFS": " ", "SHELL": "sh", "BASH": "bash"}
+_KNOWN = {
+    "IFS": " ",
+    "SHELL": "sh",
+    "BASH": "bash",
+    "PYTHON": "python",
+    "NODE": "node",
+    "NPM": "npm",
+    "MAKE": "make",
+    "CC": "cc",
+    "CXX": "c++",
+    "GO": "go",
+    "CARGO": "cargo",
+}
+"""Variables that by convention name a program, where the script does not say another."""
 
 
 class Values:
