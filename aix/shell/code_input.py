@@ -41,6 +41,8 @@ def plain_program(program: str) -> str:
     >>> plain_program("python3.12"), plain_program("perl5.34"), plain_program("md5sum")
     ('python', 'perl', 'md5sum')
     """
+    if not program[-1:].isdigit() and not program.endswith(".exe"):
+        return program
     bare = _VERSIONED.sub("", program)
     return bare if _INTERPRETER.match(bare) else program
 

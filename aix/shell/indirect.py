@@ -22,7 +22,7 @@ from aix.shell.splitting import split, split_words
 from aix.shell.values import MAX_VARIANTS, Values, braces_expanded, classes_resolved
 
 PROGRAM, SPELLING, CODE, DECODED, LOADED = "program", "spelling", "code", "decoded", "loaded"
-"""What is not known: the program; its name, which is spelled by a pattern; code; code that is decoded; a library."""
+"""Kinds of unknown things: a program; a name that a pattern spells; code; code that is decoded; code that is loaded."""
 
 MAX_DEPTH = 5
 """How deep indirect commands are followed."""
@@ -70,7 +70,7 @@ class Inner(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a command runs besides itself."""
+    """The answer about one command: all that it runs besides itself."""
 
     inner: tuple[Inner, ...] = ()
     unknown: frozenset[str] = frozenset()
@@ -143,7 +143,10 @@ class Indirect:
             inner.append(self._by_alias(command))
         if program not in _PRINTING and (_EXPANDED.search("\0".join(command.words)) or _is_unknown(program)):
             inner += self._spelled_out(command, unknown)
-        if program in _RUNNING or program[-1:].isdigit():
+        if program == "git":
+            if command.sub in GIT_RUNNING or "-c" in command.words:
+                inner += self._by_git(command, unknown)
+        elif program in _RUNNING or program[-1:].isdigit():
             inner += self._by_program(command, unknown)
         if command.env or program in _DECLARING:
             inner += self._by_environment(command, unknown)
@@ -213,14 +216,16 @@ class Indirect:
                 found += value.split() if is_split else [value]
         return tuple(found)
 
+    def _by_git(self, command: Command, unknown: set[str]) -> Iterator[Inner]:
+        words = command.words[:_MOST_WORDS]
+        if git_loads_code(words):
+            unknown.add(LOADED)
+        return self._inner_of(git_runs(words), command)
+
     def _by_program(self, command: Command, unknown: set[str]) -> Iterator[Inner]:
         program, words = code_input.plain_program(command.program), command.words[:_MOST_WORDS]
         yield from self._inner_of(runs(program, words), command)
-        if program == "git" and (command.sub in GIT_RUNNING or "-c" in words):
-            yield from self._inner_of(git_runs(words), command)
-            if git_loads_code(words):
-                unknown.add(LOADED)
-        elif program in ("sed", "gsed"):
+        if program in ("sed", "gsed"):
             for effect in sed_effects(words):
                 if effect.kind == "run" and effect.text:
                     yield from self._inner_of([Run(effect.text)], command)
@@ -305,14 +310,14 @@ class Indirect:
 
 _TEXT_PRINTING = frozenset(("echo", "printf", "cat"))
 _TEXT_RUNNERS = code_input.SHELLS | {"eval", "source", ".", "at", "batch", "crontab", "parallel", "ssh"}
-_RUNNING = RUNNING | inline_code.LANGUAGES | {"git", "sed", "gsed"}
+_RUNNING = RUNNING | inline_code.LANGUAGES | {"sed", "gsed"}
 
 
 def programs_run(script: Script, *, most: int = 100) -> list[str]:
     """Return the programs that a script runs, directly and indirectly, each once.
 
     >>> programs_run(split("c=rm; $c -rf x; flock lock curl y"))
-    ['$c', 'rm', 'flock', 'curl']
+    ['$c', 'flock', 'rm', 'curl']
     """
     found: dict[str, None] = {}
     waiting: list[tuple[Inner, Indirect | None, int]] = [(Inner(script), None, 0)]

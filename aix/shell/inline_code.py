@@ -26,7 +26,7 @@ _ESCAPES = {
     ),
     "expect": "spawn",
 }
-"""What begins a shell command among the commands of other programs."""
+"""By program, the words that begin a shell command among its own commands."""
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _EDITORS = frozenset(("vim", "vi", "nvim", "ex", "view", "gvim", "vimdiff", "less", "more", "ed"))
 _BACKTICKED = frozenset(("perl", "ruby", "php"))

@@ -12,7 +12,7 @@ from aix.shell.subcommands import subcommand
 
 
 class Run(NamedTuple):
-    """What a program runs: a text that a shell reads, or words of a command."""
+    """Something that a program runs: a text that a shell reads, or words of a command."""
 
     text: str | None = None
     words: tuple[str, ...] = ()
