@@ -86,6 +86,9 @@ def test_people_get_a_sentence(settings: Path, capfdbinary: pytest.CaptureFixtur
         ("r''m -rf x", ["rm"], "none"),
         ("/bin/rm -rf x", ["rm"], "none"),
         ("bash -c 'rm x'", ["rm"], "none"),
+        ("c=rm; $c -rf x", ["$c", "rm"], "none"),
+        ("${x:-rm} -rf x", ["${x:-rm}", "rm"], "none"),
+        ("echo 'rm x' | sh", ["echo", "sh", "rm"], "none"),
         ("npm ci && git status; /bin/rm 'a b'", ["npm", "git", "rm"], "none"),
     ],
 )

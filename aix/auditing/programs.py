@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from aix.permissions.contract import Call, Dialect, Judge, Rule
 from aix.permissions.risks import Risks
 from aix.permissions.targets import parts_of
 from aix.shell import Command, Script, split
+from aix.shell.indirect import commands_run
 
-_MOST_COMMANDS = 100
 _NEEDS_QUOTES = re.compile(r"""[\s'"\\;&|<>()`]|\A\Z""")
 
 
@@ -27,7 +27,7 @@ class Programs(NamedTuple):
     """What a call runs and risks."""
 
     names: tuple[str, ...]
-    """Programs behind wrappers, without their folder and quotes, each once."""
+    """Programs behind wrappers, variables and texts, without their folder and quotes, each once."""
     are_plain: bool
     """Whether each command begins with its program as it is listed."""
     risks: tuple[dict[str, str], ...]
@@ -56,12 +56,12 @@ def programs_of(
     meanings = {rule.id: rule.why for rule in risks.rules}
     found = {
         (risk.risk, risk.severity, meanings.get(risk.rule_id) or risks.names.get(risk.risk, "")): None
-        for risk in risks.risks_of(parts, script)
+        for risk in risks.risks_of(parts, script, cwd)
     }
-    commands = script.commands if script else ()
+    commands = commands_run(script) if script else []
     return Programs(
         tuple(dict.fromkeys(command.program for command in commands)),
-        script is None or _is_plain(script),
+        script is None or _is_plain(script, commands),
         tuple({"class": risk, "severity": severity, "why": why} for risk, severity, why in found),
         tuple(_missed(ruled, commands)) if ruled else (),
     )
@@ -72,15 +72,15 @@ def missed_sentence(program: str, rule: Rule) -> str:
     return f"the program is {program}: {rule.kind} {rule.text} does not match this spelling"
 
 
-def _is_plain(script: Script) -> bool:
+def _is_plain(script: Script, commands: Sequence[Command]) -> bool:
     written = [simple.source.partition(" ")[0] for simple in script.simple]
-    return written == [command.program for command in script.commands]
+    return written == [command.program for command in commands]
 
 
-def _missed(ruled: RuledCall, commands: tuple[Command, ...]) -> Iterator[tuple[str, Rule]]:
+def _missed(ruled: RuledCall, commands: Sequence[Command]) -> Iterator[tuple[str, Rule]]:
     call, dialect, judge = ruled
     seen = {rule for rule in judge.matching(call) if rule.kind == "deny"}
-    for command in commands[:_MOST_COMMANDS]:
+    for command in commands:
         plain = replace(call, input=dialect.input_of(call.tool, _plainly_written(command)))
         for rule in judge.matching(plain):
             if rule.kind == "deny" and rule not in seen:

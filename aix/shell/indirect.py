@@ -313,23 +313,23 @@ _TEXT_RUNNERS = code_input.SHELLS | {"eval", "source", ".", "at", "batch", "cron
 _RUNNING = RUNNING | inline_code.LANGUAGES | {"sed", "gsed"}
 
 
-def programs_run(script: Script, *, most: int = 100) -> list[str]:
-    """Return the programs that a script runs, directly and indirectly, each once.
+def commands_run(script: Script, *, most: int = 100) -> list[Command]:
+    """Return the commands that a script runs, directly and indirectly, no more than `most`.
 
-    >>> programs_run(split("c=rm; $c -rf x; flock lock curl y"))
+    >>> [command.program for command in commands_run(split("c=rm; $c -rf x; flock lock curl y"))]
     ['$c', 'flock', 'rm', 'curl']
     """
-    found: dict[str, None] = {}
+    found: list[Command] = []
     waiting: list[tuple[Inner, Indirect | None, int]] = [(Inner(script), None, 0)]
     while waiting and len(found) < most:
         inner, outer, depth = waiting.pop(0)
         indirect = Indirect(inner.script, outer, inner.alias)
         for place, command in enumerate(inner.script.commands[:most]):
-            found[command.program] = None
+            found.append(command)
             if depth < MAX_DEPTH:
                 waiting += [(each, indirect, depth + 1) for each in indirect.of(place).inner]
                 waiting = waiting[:most]
-    return list(found)[:most]
+    return found[:most]
 
 
 def _name(path: str) -> str:
