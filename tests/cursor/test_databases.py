@@ -98,11 +98,12 @@ def test_a_backup_stands_in_for_bad_pages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + b"\xff" * 8_000, b"no database"])
 def test_what_is_no_database_is_named_or_left_alone(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / GLOBAL
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    expected = {"unreadable"} if content.startswith(b"SQLite") else set()
-    assert read(tmp_path) == (set(), expected)
+    for path in (tmp_path / GLOBAL, tmp_path / "elsewhere.vscdb"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    assert read(tmp_path) == (set(), {"unreadable"} if content else {"no_table"})
+    (tmp_path / GLOBAL).unlink()
+    assert read(tmp_path) == (set(), {"unreadable"} if content.startswith(b"SQLite") else set())
 
 
 def test_tables_of_other_forms_are_read(tmp_path: Path) -> None:
@@ -114,4 +115,4 @@ def test_tables_of_other_forms_are_read(tmp_path: Path) -> None:
         for key, value in rows:
             hexed = str(value).encode().hex() if str(key).endswith("a1") else str(value)
             database.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", (key, hexed))
-    assert read(tmp_path) == ({"cursor:c-1"}, set())
+    assert read(tmp_path) == ({"cursor:c-1"}, {"no_table"})

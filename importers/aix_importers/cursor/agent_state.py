@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from aix_importers.cursor.values import ABSENT, base64_bytes, field, items, json_value, read, text
-from aix_importers.cursor.wire import part, parts, whole_number
+from aix_importers.cursor.wire import is_whole, part, parts, whole_number
 
 _HASH_BYTES = 32
 _ROOT, _TOKENS, _TURNS, _FOLDERS, _ARCHIVES, _CREATED = 1, 5, 8, 9, 13, 26
@@ -40,6 +40,11 @@ class AgentState:
         self._results: dict[str, str] | None = None
         self.missing = 0
         """Blobs that are referred to and gone."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the state can be read up to its end."""
+        return is_whole(self._data)
 
     @property
     def message_ids(self) -> list[str]:

@@ -67,7 +67,7 @@ class Composer(Struct, rename="camel", gc=False):
     def tool_data(self) -> dict[str, Raw]:
         """The tool calls by bubble, where bubbles do not hold them."""
         for capability in items(self.capabilities):
-            if field(capability, "type") == _TOOL_FORMER:
+            if field(capability, "type") == TOOL_FORMER:
                 return read(_MAP, inner(field(capability, "data", "bubbleDataMap"))) or {}
         return {}
 
@@ -77,7 +77,7 @@ class Composer(Struct, rename="camel", gc=False):
         return moment(self.created_at)
 
 
-_TOOL_FORMER = Raw(b"15")
+TOOL_FORMER = Raw(b"15")
 _COMPOSER = Decoder(Composer)
 _MAP = Decoder(dict[str, Raw])
 _UNKNOWN_MODELS = {"", "default", "auto"}

@@ -20,11 +20,23 @@ from aix_importers.cursor.said import Said
 from aix_importers.cursor.tools import tool_names
 from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.cursor.turn_rows import TurnRows
-from aix_importers.cursor.values import ABSENT, count, field, flag, items, json_value, moment, text
+from aix_importers.cursor.values import (
+    ABSENT,
+    count,
+    field,
+    fields_if_object,
+    flag,
+    is_filled,
+    items,
+    json_value,
+    moment,
+    text,
+)
 from aix_importers.writer import Writer
 
 _MODES = {1: "ask", 2: "agent", 3: "edit", 4: "custom", 5: "plan", 6: "debug"}
 _DESCRIPTION_CHARACTERS = 200
+_NO_STATE = "~"
 
 
 class ConversationRows:
@@ -54,22 +66,30 @@ class ConversationRows:
         entries = conversation.turns[-1].entries if conversation.orphan_error and conversation.turns else []
         self._last_message = entries[-1] if entries else None
 
+    _unreadable_contexts = 0
+    _state_flaw: str | None = None
+
     def _read_state(self) -> AgentState | None:
-        written = text(self._conversation.composer.conversation_state)
-        values = self._values
-        if values is None:
+        raw, values = self._conversation.composer.conversation_state, self._values
+        written = text(raw)
+        if values is None or not is_filled(raw) or written == _NO_STATE:
             return None
-        return read_state(written, lambda name: values.get(f"agentKv:blob:{name}"))
+        state = read_state(written, lambda name: values.get(f"agentKv:blob:{name}"))
+        if state is None or not state.is_whole:
+            self._state_flaw = "The agent's own state is damaged; what can be read of it was read."
+        return state
 
     def run(self) -> Iterator[Rows | Problem]:
         """Go through the rows."""
         conversation = self._conversation
         following = dict(zip(conversation.entries, conversation.entries[1:], strict=False))
+        gone = 0
         for turn in conversation.turns:
             position = 0
             for entry in turn.entries:
                 found = conversation.read(entry)
                 if found is None:  # it was deleted between two looks
+                    gone += 1
                     continue
                 self._take(turn, entry, found, position, following.get(entry))
                 position += 1
@@ -80,6 +100,14 @@ class ConversationRows:
         if self._bubbles.unknown_code:
             reason = f"Left out, since their content is nowhere: {self._bubbles.unknown_code} blocks of code."
             yield Problem(conversation.source, "code_without_content", reason)
+        if gone:
+            reason = f"Gone while the conversation was read: {gone} messages."
+            yield Problem(conversation.source, "missing_bubbles", reason)
+        if self._unreadable_contexts:
+            reason = f"What was sent with a prompt cannot be read: {self._unreadable_contexts} times."
+            yield Problem(conversation.source, "unreadable_context", reason)
+        if self._state_flaw:
+            yield Problem(conversation.source, "unreadable_state", self._state_flaw)
         if self._hidden.missing:
             reason = f"Gone from the agent's own state: {self._hidden.missing} messages."
             yield Problem(conversation.source, "missing_blobs", reason)
@@ -111,6 +139,8 @@ class ConversationRows:
         request_context = None
         if entry.part is Part.QUERY and self._values is not None:
             request_context = json_value(self._values.get(f"{CONTEXT_PREFIX}{self._conversation.id}:{entry.key}"))
+            if request_context is not None and fields_if_object(request_context) is None:
+                self._unreadable_contexts += request_context != b"null"
         return self._bubbles.message_of(entry, found, request_context)
 
     def _note_spawn(self, entry: Entry, said: Said) -> None:

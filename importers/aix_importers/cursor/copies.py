@@ -29,7 +29,7 @@ class _Copy:
         try:
             target = str(Path(self._folder.name) / "copy.db")
             _copy_files(path, target)
-            self.connection = connect(target, "mode=rw", is_private=True)
+            self.connection, self.schema_error = connect(target, "mode=rw", is_private=True)
         except BaseException:
             self._folder.cleanup()
             raise
@@ -46,8 +46,8 @@ _COPIES: dict[tuple[str, str], _Copy] = {}
 
 
 @contextmanager
-def copied(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a copy of a database.
+def copied(path: str) -> Iterator[tuple[sqlite3.Connection, str | None]]:
+    """Open a copy of a database; give the connection, and an error in the schema if there is one.
 
     Raises:
         sqlite3.Error: It cannot be copied, or is no database.
@@ -58,7 +58,7 @@ def copied(path: str) -> Iterator[sqlite3.Connection]:
         copy = _COPIES[key] = _Copy(path)
     copy.users += 1
     try:
-        yield copy.connection
+        yield copy.connection, copy.schema_error
     finally:
         copy.users -= 1
         _close_unused()

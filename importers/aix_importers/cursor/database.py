@@ -11,8 +11,9 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from aix_importers.cursor.connections import connect
+from aix_importers.cursor.connections import PYTHON_ERRORS, as_sqlite_error, connect
 from aix_importers.cursor.copies import copied, has_copy, state_of
+from aix_importers.cursor.write_ahead_logs import log_damage
 
 MAGIC = b"SQLite format 3\0"
 _READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2
@@ -20,6 +21,10 @@ _READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2
 _READ_ONLY = "mode=ro"
 _BESIDE_A_WRITER = "mode=ro&readonly_shm=1"
 _AT_REST = "mode=ro&immutable=1"
+
+_WORK_STEP = 1_000_000
+"""Instructions of SQLite's machine."""
+_MOST_WORK = 500
 
 Value = bytes | int | float | None
 Row = Sequence[Value]
@@ -32,22 +37,44 @@ class Database:
         self._path = path
         self._stack = stack
         self._state_at_rest: str | None = None
+        self._work = 0
         state, way = state_of(path), _way_into(path)
         if way is None or has_copy(path):
-            self.connection = stack.enter_context(copied(path))
+            self._open_copy()
             return
         try:
-            self.connection = stack.enter_context(closing(connect(path, way)))
+            self.connection, self.schema_error = connect(path, way)
         except sqlite3.OperationalError:  # locked, or left in the middle of a write
-            self.connection = stack.enter_context(copied(path))
+            self._open_copy()
             return
+        stack.enter_context(closing(self.connection))
+        self.connection.set_progress_handler(self._is_too_much, _WORK_STEP)
         if way == _AT_REST:
             self._state_at_rest = state
+
+    def _open_copy(self) -> None:
+        self.connection, self.schema_error = self._stack.enter_context(copied(self._path))
+        self.connection.set_progress_handler(self._is_too_much, _WORK_STEP)
+
+    def _is_too_much(self) -> bool:
+        """Whether a query is to be broken off: a view may be made so that it never ends."""
+        self._work += 1
+        return self._work > _MOST_WORK
+
+    @property
+    def log_error(self) -> str | None:
+        """What is wrong with its log of writes, in a sentence."""
+        return log_damage(self._path, state_of(self._path))
+
+    @property
+    def size_bytes(self) -> int:
+        """How large the file is, without its log."""
+        return _size(self._path) or 0
 
     def rows(self, sql: str, given: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """Return the rows of a query; they are read again, from a copy, if somebody wrote meanwhile."""
         try:
-            found = self.connection.execute(sql, given).fetchall()
+            found = self._ask(sql, given)
         except sqlite3.DatabaseError:
             if not self._has_been_written():
                 raise
@@ -55,8 +82,15 @@ class Database:
             if not self._has_been_written():
                 return found
         self._state_at_rest = None
-        self.connection = self._stack.enter_context(copied(self._path))
-        return self.connection.execute(sql, given).fetchall()
+        self._open_copy()
+        return self._ask(sql, given)
+
+    def _ask(self, sql: str, given: Sequence[object] | Mapping[str, object]) -> list[Any]:
+        self._work = 0
+        try:
+            return self.connection.execute(sql, given).fetchall()
+        except PYTHON_ERRORS as error:
+            raise as_sqlite_error(error) from error
 
     def _has_been_written(self) -> bool:
         return self._state_at_rest not in (None, state_of(self._path))

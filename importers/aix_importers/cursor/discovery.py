@@ -1,20 +1,35 @@
 """Which files are Cursor's, and which conversations they hold."""
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from aix.importing import Candidate, Source
+from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.database import MAGIC
+from aix_importers.cursor.keys import DATABASE, source_key
 from aix_importers.cursor.listing import list_sources
 from aix_importers.cursor.permission_files import RULE_FILES, holds_rules
+from aix_importers.cursor.places import is_place_of_editor
 from aix_importers.cursor.stores import NAME as STORE_NAME
-from aix_importers.cursor.stores import store_source
+from aix_importers.cursor.stores import is_place_of_store, store_source
 from aix_importers.cursor.tracking import NAME as TRACKING_NAME
 from aix_importers.cursor.tracking import tracking_sources
 from aix_importers.cursor.transcripts import SUFFIXES
-from aix_importers.recognition import PROGRAM_FILES, Family, is_below_cursor_folder, may_hold_lines, recognise
+from aix_importers.cursor.workspaces import DATABASE as WORKSPACE_DATABASE
+from aix_importers.recognition import (
+    CURSOR_FOLDER,
+    PROGRAM_FILES,
+    Family,
+    is_below_cursor_folder,
+    may_hold_lines,
+    recognise,
+)
 
-_HEAD_BYTES = 4_096
+_HEAD_BYTES = 65_536
+_SETTINGS_BYTES = 2**20
+_OTHER_LOGS = (b'"sessionId"', b'"parentUuid"', b'"uuid"')
 
 
 def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
@@ -24,44 +39,63 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
             continue
         name = file.name
         if name.endswith((".vscdb", ".db")):
-            if file.head(len(MAGIC)) == MAGIC:
-                yield from _in_database(file, name)
+            if file.head(len(MAGIC)) == MAGIC or _is_place_of_database(file.path, name):
+                yield from _isolated(file.path)
         elif name in RULE_FILES:
-            if importer in (file.claimed_by, file.was_claimed_by) or holds_rules(file.head()):
+            if importer in (file.claimed_by, file.was_claimed_by) or holds_rules(file.head(_SETTINGS_BYTES)):
                 yield Source(file.path, may_hold_secrets=True)
         elif name.lower().endswith(SUFFIXES) and (file.claimed_by or _is_transcript(file, name.lower())):
             yield Source(file.path)
 
 
-def _in_database(file: Candidate, name: str) -> Iterator[Source]:
+def _is_place_of_database(path: str, name: str) -> bool:
+    """Whether a file that is not a database lies where Cursor keeps one."""
+    if name == WORKSPACE_DATABASE:
+        return is_place_of_editor(path)
+    return (name == STORE_NAME and is_place_of_store(path)) or name == TRACKING_NAME
+
+
+def _isolated(path: str) -> list[Source]:
+    """Return the sources in a database; if it cannot be read, one that becomes a problem, so that it hides no other."""
+    try:
+        return list(database_sources(path))
+    except (sqlite3.Error, OSError):
+        return [Source(path, source_key(DATABASE), stamp=state_of(path), may_hold_secrets=True)]
+
+
+def database_sources(path: str) -> Iterator[Source]:
+    """Go through the conversations and settings in a database.
+
+    Raises:
+        sqlite3.Error: It is damaged, or not a database.
+        OSError: It, or a file beside it, cannot be read.
+    """
+    name = os.path.basename(path)  # noqa: PTH119
     if name.endswith(".vscdb"):
-        yield from _listed(file)
+        yield from list_sources(path)
     elif name == STORE_NAME:
-        store = store_source(file.path)
+        store = store_source(path)
         if store is not None:
             yield store
     elif name == TRACKING_NAME:
-        yield from tracking_sources(file.path)
-
-
-def _listed(file: Candidate) -> list[Source]:
-    try:
-        return list(list_sources(file.path))
-    except (sqlite3.Error, OSError):
-        # Reading it will say what is wrong with it.
-        return [Source(file.path, stamp=f"{file.size_bytes}:{file.mtime_ns}")]
+        yield from tracking_sources(path)
 
 
 def _is_transcript(file: Candidate, name: str) -> bool:
     """Whether a file is a transcript: by its folder, and by how it begins.
 
-    All JSON lines there are transcripts, unless their records are those of another tool.
+    All files in the place of transcripts are, unless their records are those of another tool.
     """
     if not is_below_cursor_folder(file.path):
         return False
     if may_hold_lines(name):
         family = recognise(file.path).family
-        is_unknown = family is None and file.size_bytes > 0 and name not in PROGRAM_FILES
+        is_unknown = family is None and name not in PROGRAM_FILES
         return is_unknown or family is Family.CURSOR
-    head = file.head(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf\0 \r\n\t")
-    return head.startswith((b"user:", b"assistant:")) if name.endswith(".txt") else head.startswith(b"[")
+    head = file.head(_HEAD_BYTES)
+    beginnings = (b"user:", b"assistant:") if name.endswith(".txt") else b"["
+    if head.lstrip(b"\xef\xbb\xbf\0 \r\n\t").startswith(beginnings):
+        return True
+    parts = Path(file.path).parts
+    is_in_place = CURSOR_FOLDER in parts[-3:-1] or (parts[-4] == CURSOR_FOLDER and parts[-2] == "subagents")
+    return is_in_place and not any(mark in head for mark in _OTHER_LOGS)

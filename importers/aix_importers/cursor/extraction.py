@@ -1,5 +1,6 @@
 """From sources that are read together to rows, problems and ties."""
 
+import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -8,15 +9,16 @@ from pathlib import Path
 from aix.ids import h63
 from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.cursor.call_ids import settle_call_ids
+from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.conversation import Conversation
 from aix_importers.cursor.conversation_rows import ConversationRows
+from aix_importers.cursor.discovery import database_sources
 from aix_importers.cursor.forks import settle_shared_turns
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import (
-    BUBBLE_PREFIX,
     CHAT,
     COMPOSER,
-    COMPOSER_PREFIX,
+    DATABASE,
     INLINE,
     LEFTOVERS,
     SETTINGS,
@@ -25,6 +27,7 @@ from aix_importers.cursor.keys import (
     parse_key,
 )
 from aix_importers.cursor.links import link
+from aix_importers.cursor.losses import losses
 from aix_importers.cursor.permission_files import RULE_FILES, extract_rules
 from aix_importers.cursor.reading import read_conversation
 from aix_importers.cursor.rules import extract_editor_rules
@@ -42,7 +45,11 @@ def extract_all(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
     with ExitStack() as stack:
         read = _Reading(stack)
         for source in sources:
-            yield from read.take(source)
+            try:
+                yield from read.take(source)
+            except sqlite3.Error as error:  # the sources that are read together with it are not to blame
+                yield _damaged(source, error)
+                yield Ties(source, array("Q", [h63("session", parse_key(source.key)[1])]))
         yield from _write(read)
 
 
@@ -59,19 +66,22 @@ class _Reading:
         """Read a source as far as it can be read by itself."""
         kind, session_id = parse_key(source.key)
         if not source.key:
-            if source.path.endswith(".vscdb"):
-                yield Problem(source, "unreadable", "The database cannot be read.")
-            elif Path(source.path).name in RULE_FILES:
+            if Path(source.path).name in RULE_FILES:
                 yield from extract_rules(source)
             else:
                 self.conversations.append(read_transcript(source))
         elif kind == TRACKING:
-            self.tracked[session_id] = read_tracked(source.path, session_id)
+            try:
+                self.tracked[session_id] = read_tracked(source.path, session_id)
+            except sqlite3.Error as error:
+                yield _damaged(source, error)
             yield Ties(source, array("Q", [h63("session", session_id)]))
         elif kind == STORE:
             yield from self._keep(source, session_id, read_store(source, session_id))
+        elif kind == DATABASE:
+            yield from _unreadable(source)
         elif kind == LEFTOVERS:
-            yield from _leftovers(source, self._values(source))
+            yield from (Problem(source, *loss[:2], sample=loss.sample) for loss in losses(self._values(source)))
         elif kind == SETTINGS:
             yield from extract_editor_rules(source, self._values(source))
         else:
@@ -156,13 +166,15 @@ def _ties(conversation: Conversation) -> "array[int]":
     return array("Q", sorted(numbers))
 
 
-def _leftovers(source: Source, values: KeyValues) -> Iterator[Problem]:
-    """Name the bubbles whose conversation is gone."""
-    listed = ((owner.decode("utf-8", "surrogateescape"), number) for owner, number, _ in values.owners(BUBBLE_PREFIX))
-    owners = {owner: number for owner, number in listed if not owner.startswith("task-")}
-    composers = {
-        key[len(COMPOSER_PREFIX) :].decode("utf-8", "surrogateescape") for key, _ in values.keys(COMPOSER_PREFIX)
-    }
-    for owner in sorted(owners.keys() - composers):
-        reason = f"Left out, since their conversation is gone: {owners[owner]} bubbles."
-        yield Problem(source, "orphan_bubbles", reason, sample=owner)
+def _damaged(source: Source, error: sqlite3.Error) -> Problem:
+    return Problem(source, "unreadable", f"The database cannot be read: {error_text(error)}.")
+
+
+def _unreadable(source: Source) -> Iterator[Problem]:
+    """Say why the conversations of a database cannot be listed."""
+    try:
+        list(database_sources(source.path))
+    except sqlite3.Error as error:
+        yield _damaged(source, error)
+    else:
+        raise OSError("it could not be read when its conversations were looked for: import it again")

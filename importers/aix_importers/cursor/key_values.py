@@ -1,27 +1,26 @@
-"""A table of keys and values, of which some pages may be damaged.
+"""The keys and values of a database, of which some pages may be damaged.
 
-A plain scan stops at the first bad page. What lies behind it is reached by stepping over row ids; a `.backup` beside
-the file stands in for rows that cannot be read.
+A plain scan stops at the first bad page. Rows behind it are reached by their ids; a `.backup` beside the file stands in
+for rows that cannot be read, and for a database that cannot be opened.
 """
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.database import Database, as_bytes, opened, table_names
+from aix_importers.cursor.key_tables import KeyTable, key_table, renamed_table
+from aix_importers.cursor.keys import end_of
+from aix_importers.cursor.salvage import IndexCheck, check_index, salvaged_keys
 
 TABLE = "cursorDiskKV"
-_LONGEST_STEP = 64
+ITEMS = "ItemTable"
 _PIECE = 5_000
-_OWNERS = f"""
-select substr(key, :at, instr(substr(key, :at), ':') - 1), count(*), sum(rowid), max(rowid) from {TABLE}
-where key >= cast(:low as text) and key < cast(:high as text) and instr(substr(key, :at), ':') > 1 group by 1
-"""  # noqa: S608
 
 
 class KeyValues:
@@ -32,36 +31,68 @@ class KeyValues:
         self._stack = ExitStack()
         self._spare: Database | None = None
         self.is_damaged = False
+        self.main_error: str | None = None
+        """Why the backup is read in place of the database."""
 
     def __enter__(self) -> Self:
-        self.database = self._stack.enter_context(opened(self.path))
         try:
+            self.database = self._open_main()
             self.tables = table_names(self.database)
-        except sqlite3.DatabaseError:
+            self.disk = key_table(self.database, TABLE) or renamed_table(self.database, self.tables, TABLE)
+            self.items = key_table(self.database, ITEMS)
+            self._state = state_of(self.path)
+            checks = (self.check(each) for each in (self.disk, self.items) if each is not None)
+            self._uses_index = {check_name: check.is_whole for check_name, check in checks}
+        except BaseException:
             self._stack.close()
             raise
+        return self
+
+    def _open_main(self) -> Database:
+        spare = self._open_spare()
+        try:
+            database = self._stack.enter_context(opened(self.path))
+            table_names(database)
+        except sqlite3.Error as error:
+            if spare is None:
+                raise
+            self.main_error = error_text(error)
+            self.path = f"{self.path}.backup"
+            return spare
+        self._spare = spare
+        return database
+
+    def _open_spare(self) -> Database | None:
         backup = f"{self.path}.backup"
         if Path(backup).exists():
             with suppress(sqlite3.Error):
                 spare = self._stack.enter_context(opened(backup))
                 if TABLE in table_names(spare):
-                    self._spare = spare
-        return self
+                    return spare
+        return None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
 
+    def check(self, table: KeyTable) -> tuple[str, IndexCheck]:
+        """Return the name of a table, and whether its index can be relied upon."""
+        return table.name, check_index(self.path, self._state, table.name)
+
     def keys(self, prefix: str) -> Iterator[tuple[bytes, int]]:
         """Go through the keys that begin so, in their order, each with the id of its row."""
-        if TABLE not in self.tables:
+        table = self.disk
+        if table is None or not table.source:
             return
         found: list[tuple[bytes, int]] = []
-        try:
-            yield from _keys(self.database, prefix)
-        except sqlite3.DatabaseError:
-            self.is_damaged = True
+        if self._uses_index[table.name]:
+            try:
+                yield from _keys(self.database, table, prefix)
+            except sqlite3.DatabaseError:
+                self.is_damaged = True
+                found = self._keys_elsewhere(prefix)
+        else:
             found = self._keys_elsewhere(prefix)
         # Some were given before the damage was met: whoever asked takes a key once.
         yield from found
@@ -71,127 +102,126 @@ class KeyValues:
 
         Only the index is read. A row that is written anew gets a greater id, so that the mark changes.
         """
-        if TABLE not in self.tables:
+        table = self.disk
+        if table is None or not table.source:
             return []
-        low, high = prefix.encode(), _end_of(prefix)
-        try:
-            rows = self.database.rows(_OWNERS, {"low": low, "high": high, "at": len(prefix) + 1})
-            return [(owner, number, f"{total}:{last}") for owner, number, total, last in rows if owner]
-        except sqlite3.DatabaseError:
-            self.is_damaged = True
+        if self._uses_index[table.name]:
+            try:
+                given = {"low": prefix, "high": end_of(prefix), "at": len(prefix) + 1}
+                rows = self.database.rows(_owners_sql(table), given)
+                mark = "" if table.has_rows else f":{self._state}"
+                return [(owner, number, f"{total}:{last}{mark}") for owner, number, total, last in rows if owner]
+            except sqlite3.DatabaseError:
+                self.is_damaged = True
         listed: dict[bytes, dict[bytes, int]] = {}
         for key, row in self.keys(prefix):
-            owner, colon, _ = key[len(low) :].partition(b":")
+            owner, colon, _ = key[len(prefix.encode()) :].partition(b":")
             if colon and owner:
                 listed.setdefault(owner, {})[key] = row
         return [(owner, len(keys), f"{sum(keys.values())}:{max(keys.values())}") for owner, keys in listed.items()]
 
+    def salvaged(self) -> dict[bytes, int]:
+        """Return all keys that can be reached without relying on the index, with the ids of their rows."""
+        return salvaged_keys(self.path, self._state, self.disk.name) if self.disk is not None else {}
+
     def _keys_elsewhere(self, prefix: str) -> list[tuple[bytes, int]]:
+        low, high = (each.encode("utf-8", "surrogateescape") for each in (prefix, end_of(prefix)))
+        found = {key: row for key, row in self.salvaged().items() if low <= key < high}
         if self._spare is not None:
             with suppress(sqlite3.DatabaseError):
-                return list(_keys(self._spare, prefix))
-        salvaged = _salvaged_keys(self.path, state_of(self.path))
-        low, high = prefix.encode(), _end_of(prefix)
-        ordered = sorted(key for key in salvaged if low <= key < high)
-        return [(key, salvaged[key]) for key in ordered]
+                table = key_table(self._spare, TABLE)
+                spare = _keys(self._spare, table, prefix) if table is not None and table.source else ()
+                found = dict(spare) | found
+        return sorted(found.items())
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key; nothing where there is none, or it is NULL, or lies on a bad page."""
-        if TABLE not in self.tables:
+        table = self.disk
+        if table is None or not table.source:
             return None
+        if not self._uses_index[table.name]:
+            return self._elsewhere(key)
         try:
-            return _get(self.database, key)
+            return _get(self.database, table, key)
         except sqlite3.DatabaseError:
             self.is_damaged = True
-        return self.spare(key) if self._spare is not None else self._salvage(key)
+        return self._elsewhere(key)
+
+    def _elsewhere(self, key: str) -> bytes | None:
+        found = self._salvage(key)
+        return found if found is not None else self.spare(key)
 
     def spare(self, key: str) -> bytes | None:
         """Return what the backup has for a key."""
         if self._spare is None:
             return None
         with suppress(sqlite3.DatabaseError):
-            return _get(self._spare, key)
+            table = key_table(self._spare, TABLE)
+            return _get(self._spare, table, key) if table is not None and table.source else None
         return None
 
     def _salvage(self, key: str) -> bytes | None:
-        row = _salvaged_keys(self.path, state_of(self.path)).get(key.encode("utf-8", "surrogateescape"))
-        if row is None:
+        row = self.salvaged().get(key.encode("utf-8", "surrogateescape"))
+        if row is None or self.disk is None:
             return None
         try:
-            [(value,)] = self.database.rows(f"select value from {TABLE} where rowid = ?", (row,))  # noqa: S608
+            [(value,)] = self.database.rows(f"select value from {self.disk.name} where rowid = ?", (row,))  # noqa: S608
         except (sqlite3.DatabaseError, ValueError):
+            self.is_damaged = True
             return None
         return as_bytes(value)
 
     def item(self, key: str) -> bytes | None:
         """Return what the editor's own table of items has for a key."""
-        if "ItemTable" not in self.tables:
+        found = self.item_row(key)
+        return as_bytes(found[0]) if found else None
+
+    def item_row(self, key: str) -> tuple[object] | None:
+        """Return the row of an item, whose value may be NULL; nothing where there is no such row."""
+        table = self.items
+        if table is None or not table.source:
             return None
-        try:
-            found = self.database.rows("select value from ItemTable where key = ?", (key,))
-        except sqlite3.DatabaseError:
+        for database, column in ((self.database, "key"), (self.database, "cast(+key as text)"), (self._spare, "key")):
+            if database is None or (column == "key" and not self._uses_index[ITEMS]):
+                continue
+            with suppress(sqlite3.DatabaseError):
+                found = database.rows(f"select value from {table.source} where {column} = ?", (key,))  # noqa: S608
+                return found[-1] if found else None
             self.is_damaged = True
-            return None
-        return as_bytes(found[0][0]) if found else None
+        return None
 
 
-def _get(database: Database, key: str) -> bytes | None:
-    # As bytes: a key may be no UTF-8.
-    given = key.encode("utf-8", "surrogateescape")
-    found = database.rows(f"select value from {TABLE} where key = cast(? as text)", (given,))  # noqa: S608
-    return as_bytes(found[0][0]) if found else None
+def _owners_sql(table: KeyTable) -> str:
+    return f"""
+        select substr(key, :at, instr(substr(key, :at), ':') - 1), count(*), sum({table.row}), max({table.row})
+        from {table.source} where key >= :low and key < :high and instr(substr(key, :at), ':') > 1 group by 1
+    """  # noqa: S608
 
 
-def _end_of(prefix: str) -> bytes:
-    """Return the first key behind all that begin so: prefixes end with a colon."""
-    data = prefix.encode()
-    return data[:-1] + bytes([data[-1] + 1])
+def _get(database: Database, table: KeyTable, key: str) -> bytes | None:
+    found = database.rows(f"select value from {table.source} where key = cast(? as text)", (given_key(key),))  # noqa: S608
+    return as_bytes(found[-1][0]) if found else None
 
 
-def _keys(database: Database, prefix: str) -> Iterator[tuple[bytes, int]]:
+def given_key(key: str) -> str | bytes:
+    """Return a key as a query takes it: as bytes where it is not UTF-8."""
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        return key.encode("utf-8", "surrogateescape")
+    return key
+
+
+def _keys(database: Database, table: KeyTable, prefix: str) -> Iterator[tuple[bytes, int]]:
     """Read keys from the index, a piece at a time: nobody who wants to write has to wait long."""
-    low, high = prefix.encode(), _end_of(prefix)
+    low, high = given_key(prefix), given_key(end_of(prefix))
     while True:
         piece = database.rows(
-            f"select key, rowid from {TABLE} where key >= cast(? as text) and key < cast(? as text)"  # noqa: S608
+            f"select key, {table.row} from {table.source} where key >= cast(? as text) and key < cast(? as text)"  # noqa: S608
             f" order by key limit {_PIECE}",
             (low, high),
         )
         yield from ((key, row) for key, row in piece if isinstance(key, bytes))
         if len(piece) < _PIECE:
             return
-        low = piece[-1][0] + b"\0"
-
-
-@lru_cache(maxsize=2)  # one conversation after the other is read of one file
-def _salvaged_keys(path: str, state: str) -> dict[bytes, int]:  # noqa: ARG001
-    """Return the keys of all rows that can still be reached, with the ids of their rows."""
-    found: dict[bytes, int] = {}
-    with opened(path) as database:
-        connection = database.connection  # as a stream: what came before a bad page counts
-        last = _last_row(connection)
-        at, step = -1, 1
-        while at <= last:
-            try:
-                rows = connection.execute(
-                    f"select rowid, key from {TABLE} where rowid > ? order by rowid",  # noqa: S608
-                    (at,),
-                )
-                for row, key in rows:
-                    at, step = row, 1
-                    if isinstance(key, bytes):
-                        found[key] = row
-                break
-            except sqlite3.DatabaseError:
-                at += step
-                step = min(2 * step, _LONGEST_STEP)
-    return found
-
-
-def _last_row(connection: sqlite3.Connection) -> int:
-    """Return the greatest id of a row, or one that is certainly greater."""
-    with suppress(sqlite3.DatabaseError):
-        [(last,)] = connection.execute(f"select max(rowid) from {TABLE}").fetchall()  # noqa: S608
-        return int(last or 0)
-    [(pages,)] = connection.execute("pragma page_count").fetchall()
-    return int(pages) * _LONGEST_STEP
+        low = given_key(piece[-1][0].decode("utf-8", "surrogateescape") + "\0")

@@ -3,14 +3,24 @@
 from urllib.parse import quote, unquote
 
 COMPOSER, INLINE, CHAT, LEFTOVERS = "composer", "inline", "chat", "leftovers"
-SETTINGS, STORE, TRACKING = "settings", "store", "tracking"
+SETTINGS, STORE, TRACKING, DATABASE = "settings", "store", "tracking", "database"
 COMPOSER_PREFIX = "composerData:"
 BUBBLE_PREFIX = "bubbleId:"
 CONTEXT_PREFIX = "messageRequestContext:"
 CHATS_ITEM = "workbench.panel.aichat.view.aichat.chatdata"
+COMPOSERS_ITEM = "composer.composerData"
 HEADERS_ITEM = "composer.composerHeaders"
 SETTINGS_ITEM = "src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser"
 _PLAIN = "-_.~:@ "
+
+
+def end_of(prefix: str) -> str:
+    """Return the first key behind all that begin so.
+
+    >>> end_of("bubbleId:")
+    'bubbleId;'
+    """
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
 def source_key(kind: str, session_id: str = "") -> str:

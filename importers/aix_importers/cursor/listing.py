@@ -6,7 +6,6 @@ Only the index of the keys is read, and the composers themselves: of bubbles, wh
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -15,11 +14,11 @@ from zlib import crc32
 from aix.importing import Source
 from aix_importers.cursor.composers import read_composer
 from aix_importers.cursor.database import as_bytes
-from aix_importers.cursor.key_values import KeyValues
+from aix_importers.cursor.items import BUBBLE_MARK, CHATS, COMPOSERS
+from aix_importers.cursor.key_values import KeyValues, given_key
 from aix_importers.cursor.keys import (
     BUBBLE_PREFIX,
     CHAT,
-    CHATS_ITEM,
     COMPOSER,
     COMPOSER_PREFIX,
     CONTEXT_PREFIX,
@@ -30,9 +29,9 @@ from aix_importers.cursor.keys import (
     SETTINGS_ITEM,
     source_key,
 )
+from aix_importers.cursor.losses import losses
 from aix_importers.cursor.values import field, is_filled, items, json_value, text
 from aix_importers.cursor.workspaces import (
-    COMPOSERS_KEY,
     WORKSPACE_FILE,
     heads_in,
     heads_of,
@@ -70,32 +69,31 @@ def list_sources(path: str) -> Iterator[Source]:
         sqlite3.Error: It cannot be opened.
     """
     with KeyValues(path) as values:
-        if "ItemTable" not in values.tables and "cursorDiskKV" not in values.tables:
-            return
-        yield from _composers(path, values)
-        yield from _items(path, values)
+        if values.items is not None or values.disk is not None:
+            yield from _composers(path, values)
+            yield from _items(path, values)
+        lost = [repr(loss) for loss in losses(values)]
+        if lost:
+            stamp = _Stamp()
+            stamp.add(*lost)
+            yield Source(path, source_key(LEFTOVERS), stamp=stamp.digest())
 
 
 def _composers(path: str, values: KeyValues) -> Iterator[Source]:
     stamps = _stamps(values)
     workspace_of = _workspaces(path, values, stamps)
-    left = _Stamp()
     content_of = cache(_content)
     for session_id, stamp in stamps.items():
         is_nothing = stamp.is_empty or session_id.startswith(_DRAFTS)
         if stamp.has_composer and is_nothing and not stamp.has_list and not stamp.bubbles:
             continue
         if not stamp.has_composer and not session_id.startswith("task-"):
-            left.bubbles += stamp.bubbles
-            left.add(session_id, stamp.bubbles)
             continue
         file = workspace_of.get(session_id)
         if file is not None:
             stamp.add(file, content_of(file))
         sidecars = (file,) if file is not None and content_of(file) else ()
         yield Source(path, source_key(COMPOSER, session_id), sidecars=sidecars, stamp=stamp.digest())
-    if left.bubbles:
-        yield Source(path, source_key(LEFTOVERS), stamp=left.digest())
 
 
 def _content(path: str) -> bytes:
@@ -118,7 +116,8 @@ def _stamps(values: KeyValues) -> dict[str, _Stamp]:
         stamp.add(row, len(value or b""), crc32(value or b""))
         composer = read_composer(json_value(value))
         stamp.has_list = composer is not None and composer.has_conversation
-        stamp.is_empty = composer is not None and not composer.has_conversation
+        is_hollow = BUBBLE_MARK not in (json_value(value) or b"")
+        stamp.is_empty = composer is not None and not composer.has_conversation and is_hollow
     for prefix in (BUBBLE_PREFIX, CONTEXT_PREFIX):
         for owner, number, mark in values.owners(prefix):
             session_id = owner.decode("utf-8", "surrogateescape")
@@ -138,7 +137,7 @@ def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict
     if beside.is_file():
         return dict.fromkeys(stamps, str(beside))
     storage = storage_beside(path)
-    for session_id, head in heads_of(field(values.item(HEADERS_ITEM), "allComposers")).items():
+    for session_id, head in heads_of(items(field(values.item(HEADERS_ITEM), "allComposers"))).items():
         if session_id in stamps:
             stamps[session_id].add(bytes(head.name), bytes(head.is_archived), bytes(head.last_updated_at))
     for session_id, workspace_id, value in header_rows(values):
@@ -159,15 +158,17 @@ def header_rows(values: KeyValues, session_id: str | None = None) -> list[tuple[
     if "composerHeaders" not in values.tables:
         return []
     only = " where composerId = cast(? as text)" if session_id is not None else ""
-    given = (session_id.encode("utf-8", "surrogateescape"),) if session_id is not None else ()
+    given = (given_key(session_id),) if session_id is not None else ()
     found = []
-    with suppress(sqlite3.DatabaseError):
+    try:
         rows = values.database.rows(f"select composerId, workspaceId, value from composerHeaders{only}", given)  # noqa: S608
         for name, workspace, value in rows:
             if isinstance(name, bytes):
                 folder = workspace.decode("utf-8", "replace") if isinstance(workspace, bytes) else None
                 safe = folder if folder and "/" not in folder and "\\" not in folder and folder != ".." else None
                 found.append((name.decode("utf-8", "surrogateescape"), safe, as_bytes(value) or b""))
+    except sqlite3.DatabaseError:
+        values.is_damaged = True
     return found
 
 
@@ -176,13 +177,11 @@ def _items(path: str, values: KeyValues) -> Iterator[Source]:
     has_file = workspace_file.is_file()
     beside = workspace_file.read_bytes() if has_file else b""
     sidecars = (str(workspace_file),) if has_file else ()
-    listed = ((INLINE, field(values.item(COMPOSERS_KEY), "allComposers"), "composerId", "conversation"),)
-    chats = ((CHAT, field(values.item(CHATS_ITEM), "tabs"), "tabId", "bubbles"),)
     seen: set[str] = set()
-    for kind, raw, name, body in (*listed, *chats):
-        for item in items(raw):
-            session_id = text(field(item, name))
-            if not session_id or session_id in seen or not is_filled(field(item, body)):
+    for kind, listed in ((INLINE, COMPOSERS), (CHAT, CHATS)):
+        for item in listed.entries(values):
+            session_id = text(field(item, listed.id))
+            if not session_id or session_id in seen or not is_filled(field(item, listed.body)):
                 continue
             seen.add(session_id)
             stamp = _Stamp()

@@ -1,15 +1,17 @@
 """Reading a conversation in outline, from wherever it is kept."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from msgspec import Raw
 
 from aix_importers.cursor.bubbles import ASSISTANT, USER, Bubble, read_bubble
 from aix_importers.cursor.clock import set_times
 from aix_importers.cursor.conversation import Conversation, Entry, Part
+from aix_importers.cursor.flaws import flaw_of
 from aix_importers.cursor.tool_data import ToolData, read_tool
 from aix_importers.cursor.turns import add_latest_summary, chain, divide
-from aix_importers.cursor.values import field, is_filled, text
+from aix_importers.cursor.values import field, is_filled, sample_of, text
 
 _ATTACHMENTS = ("fileSelections", "folderSelections", "selections", "selectedImages")
 
@@ -19,13 +21,21 @@ def outline(
     bubbles: Iterable[tuple[str, int | None, Bubble]],
     tools: Mapping[str, Raw],
     ended_at: int | None = None,
+    *,
+    raw_of: Callable[[str], bytes | Raw | None],
+    report: Callable[[str, str], None],
 ) -> None:
-    """Fill in the entries and turns; bubbles come in order, with their keys and what the list says of their kind."""
+    """Fill in the entries and turns; bubbles come in order, with their keys and what the list says of their kind.
+
+    `raw_of` gives a bubble as it is written, by its key. `report` takes what is wrong with a bubble, and its key.
+    """
     through: dict[str, str | None] = {}
     last: Bubble | None = None
     for key, listed_kind, bubble in bubbles:
         tool = read_tool(bubble.tool_former_data) or read_tool(tools.get(key))
         entry = _entry(key, bubble.kind or listed_kind, bubble, tool)
+        if reason := flaw_of(bubble, listed_kind, entry.part, tool, partial(raw_of, key)):
+            report(reason, key)
         if entry.part is Part.SUMMARY:
             through[key] = text(field(bubble.summary, "truncationLastBubbleIdInclusive"))
         conversation.child_ids.update(entry.child_ids)
@@ -80,14 +90,21 @@ def _is_input_box(bubble: Bubble, conversation: Conversation) -> bool:
     return conversation.is_chat or not any(attached)
 
 
-def inline_bubbles(session_id: str, listed: Iterable[Raw]) -> Iterator[tuple[str, int | None, Bubble]]:
+def inline_bubbles(
+    session_id: str, listed: Iterable[Raw], report: Callable[[str, str], None]
+) -> Iterator[tuple[str, int | None, Bubble]]:
     """Go through bubbles that stand in one list; one without a name is called by its place."""
     seen: set[str] = set()
     for place, raw in enumerate(listed):
         bubble = read_bubble(raw)
         if bubble is None:
+            report("A message is no JSON object.", sample_of(raw) or "")
             continue
         key = bubble.key or f"{session_id}:{place}"
-        if key not in seen:
-            seen.add(key)
-            yield key, ASSISTANT if bubble.kind is None else None, bubble
+        if key in seen:
+            report("A message repeats the id of another, and was left out.", key)
+            continue
+        seen.add(key)
+        if bubble.kind is None:
+            report("A message does not say whose it is, and counts as the assistant's.", key)
+        yield key, ASSISTANT if bubble.kind is None else None, bubble

@@ -7,7 +7,7 @@ from pathlib import Path
 from aix.importing import Problem, Rows, Source, readable
 from aix.permissions import home_of
 from aix_importers.cursor.rules import Rule, rule_rows
-from aix_importers.cursor.values import ABSENT, fields_if_object, items, text
+from aix_importers.cursor.values import ABSENT, fields_if_object, is_filled, is_list, items, text
 
 RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny"}
@@ -39,6 +39,8 @@ def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> l
     lists += [(name, "allow", form, settings.get(name)) for name, form in _ALLOWLISTS.items()]
     found = []
     for name, kind, form, entries in lists:
+        if entries is not None and is_filled(entries) and not is_list(entries):
+            report(f"{name} is no list.")
         for position, item in enumerate(items(entries)):
             if rule := text(item):
                 found.append(Rule(kind, form.format(rule), position))
@@ -69,7 +71,12 @@ def scope_of(path: str) -> str:
 def extract_rules(source: Source) -> Iterator[Rows | Problem]:
     """Go through the rules of a file."""
     path = Path(source.path)
-    rules = rules_in(path.read_bytes())
+    reports: list[str] = []
+    data = path.read_bytes()
+    if len(data) > _LARGEST_FILE:
+        reports.append(f"The file was read up to its first {_LARGEST_FILE} bytes.")
+    rules = rules_in(data, reports.append)
+    yield from (Problem(source, "unusable_rule", report) for report in reports)
     if rules is None:
         yield Problem(source, "unreadable_settings", "The file holds no object of permissions.")
         return

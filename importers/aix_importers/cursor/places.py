@@ -23,6 +23,19 @@ def default_places() -> Iterator[Path]:
             yield folder / name
 
 
+def is_place_of_editor(path: str) -> bool:
+    """Whether a file lies where the editor keeps its databases.
+
+    >>> is_place_of_editor("/home/ada/.config/Cursor/User/globalStorage/state.vscdb")
+    True
+    >>> is_place_of_editor("/home/ada/.config/Code/User/globalStorage/state.vscdb")
+    False
+    """
+    folders = path.replace(os.sep, "/").split("/")[:-1]
+    is_storage = folders[-1:] == ["globalStorage"] or folders[-2:-1] == ["workspaceStorage"]
+    return is_storage and "cursor" in (folder.lower() for folder in folders)
+
+
 def _command_line_folders(home: Path, config: Path) -> list[Path]:
     given = os.environ.get("CURSOR_CONFIG_DIR")
     if given:

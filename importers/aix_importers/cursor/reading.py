@@ -6,15 +6,17 @@ from functools import lru_cache
 from msgspec import Raw
 
 from aix.importing import Problem, Source
-from aix_importers.cursor.bubbles import USER, Bubble, read_bubble
+from aix_importers.cursor.bubbles import ASSISTANT, Bubble, read_bubble
 from aix_importers.cursor.composers import Composer, Head, read_composer, read_head
 from aix_importers.cursor.conversation import Conversation, Entry, Part
 from aix_importers.cursor.copies import state_of
+from aix_importers.cursor.cut_json import closed
+from aix_importers.cursor.flaws import flaws_of
+from aix_importers.cursor.items import CHATS, COMPOSERS
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import (
     BUBBLE_PREFIX,
     CHAT,
-    CHATS_ITEM,
     COMPOSER_PREFIX,
     HEADERS_ITEM,
     parse_key,
@@ -23,8 +25,19 @@ from aix_importers.cursor.listing import header_rows
 from aix_importers.cursor.outline import inline_bubbles, outline
 from aix_importers.cursor.paths import uri_path
 from aix_importers.cursor.tool_data import read_tool
-from aix_importers.cursor.values import ABSENT, count, field, fields, is_filled, items, json_value, moment, text
-from aix_importers.cursor.workspaces import COMPOSERS_KEY, Workspace, folder_of, heads_in, heads_of
+from aix_importers.cursor.values import (
+    ABSENT,
+    count,
+    field,
+    fields,
+    is_filled,
+    items,
+    json_value,
+    moment,
+    sample_of,
+    text,
+)
+from aix_importers.cursor.workspaces import Workspace, folder_of, heads_in, heads_of
 
 _MOST_HELD_BYTES = 2 * 2**20
 Listed = tuple[str, int | None, Bubble]
@@ -38,13 +51,20 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
     listed = _inline_composer(values, session_id) if kind == "inline" else None
     data = bytes(listed) if listed is not None else values.get(COMPOSER_PREFIX + session_id)
     composer = _composer(values, session_id, data)
-    if composer is None:
-        if not session_id.startswith("task-"):
-            reason = "The conversation is NULL." if data is None else "The conversation is no JSON object."
-            return Problem(source, "unreadable", reason, sample=_sample(data))
-        composer = Composer()
+    problem: Problem | None = None
+    if composer is None and not session_id.startswith("task-"):
+        reason = "The conversation is NULL." if data is None else "The conversation is no JSON object."
+        problem = Problem(source, "unreadable", reason, sample=sample_of(data))
+        composer = read_composer(closed(data)) if data else None
+        if composer is None or not items(composer.conversation):
+            composer = None
+            if next(values.keys(f"{BUBBLE_PREFIX}{session_id}:"), None) is None:
+                return problem
     reader = _ComposerReader(source, values, session_id, composer)
-    return reader.read()
+    conversation = reader.read()
+    if problem is not None:
+        conversation.problems.insert(0, problem)
+    return conversation
 
 
 def _composer(values: KeyValues, session_id: str, data: bytes | None) -> Composer | None:
@@ -52,14 +72,12 @@ def _composer(values: KeyValues, session_id: str, data: bytes | None) -> Compose
     return found if found is not None else read_composer(json_value(values.spare(COMPOSER_PREFIX + session_id)))
 
 
-def _sample(data: bytes | None) -> str | None:
-    return data[:200].decode("utf-8", "replace") if data else None
-
-
 class _ComposerReader:
     """Reads one composer."""
 
-    def __init__(self, source: Source, values: KeyValues, session_id: str, composer: Composer) -> None:
+    def __init__(self, source: Source, values: KeyValues, session_id: str, given: Composer | None) -> None:
+        composer = given or Composer()
+        self._has_list = given is not None
         self._source = source
         self._values = values
         self._id = session_id
@@ -87,8 +105,12 @@ class _ComposerReader:
             text(field(head.subagent_info, "parentComposerId")) if head else None
         )
         conversation.child_ids.update(filter(None, map(text, items(composer.subagent_composer_ids))))
-        outline(conversation, self._bubbles(), self._tools)
+        outline(conversation, self._bubbles(), self._tools, raw_of=self._raw, report=self._report)
+        for flaw in flaws_of(composer):
+            self._note("unreadable_bubble", flaw)
         self._take_orphans(conversation)
+        if not conversation.entries and not self._problems and not self._missing and self._has_list:
+            self._note("no_messages", "The conversation has a list of messages that cannot be read.")
         if not conversation.has_messages and self._missing:
             self._note("no_bodies", f"The conversation lists {len(self._missing)} messages, and none of them is here.")
         elif self._missing:
@@ -120,7 +142,8 @@ class _ComposerReader:
         inline = items(self._composer.conversation)
         if inline:
             return self._kept_inline(inline)
-        return self._unlisted() if self._id.startswith("task-") else iter(())
+        is_list_gone = self._id.startswith("task-") or not self._has_list
+        return self._unlisted() if is_list_gone else iter(())
 
     def _headed(self, headers: list[Raw]) -> Iterator[Listed]:
         for header in headers:
@@ -140,7 +163,7 @@ class _ComposerReader:
             key = (bubble.key if bubble else None) or f"{self._id}:{place}"
             self._inline.setdefault(key, raw)
             self._listed.add(key)
-        yield from inline_bubbles(self._id, inline)
+        yield from inline_bubbles(self._id, inline, self._report)
 
     def _unlisted(self) -> Iterator[Listed]:
         """Go through the bubbles of a subagent whose list is gone, by their times."""
@@ -165,7 +188,7 @@ class _ComposerReader:
         if bubble is None and key in self._map:
             bubble = read_bubble(self._map[key])
         if bubble is None and data is not None and data != b"null":
-            self._note("unreadable_bubble", "A message is no JSON object.", _sample(data))
+            self._note("unreadable_bubble", "A message is no JSON object.", sample_of(data))
         if holds and bubble is not None and data is not None and len(data) <= self._room:
             self._room -= len(data)
             self._held[key] = bubble
@@ -201,6 +224,12 @@ class _ComposerReader:
             counted = f"{orphans} bubbles" + (f" and {calls} calls" if calls else "")
             self._note("orphan_bubbles", f"Left out, since they belong to attempts that were replaced: {counted}.")
 
+    def _raw(self, key: str) -> bytes | Raw | None:
+        return self._inline.get(key) or json_value(self._values.get(self._prefix + key))
+
+    def _report(self, reason: str, sample: str) -> None:
+        self._note("unreadable_bubble", reason, sample)
+
     def _note(self, kind: str, reason: str, sample: str | None = None) -> None:
         problem = Problem(self._source, kind, reason, sample=sample)
         if problem not in self._problems:
@@ -214,27 +243,37 @@ def _listed_heads(values: KeyValues) -> dict[str, Head]:
 @lru_cache(maxsize=2)  # asked for once per conversation
 def _headers_in(path: str, state: str) -> dict[str, Head]:  # noqa: ARG001
     with KeyValues(path) as values:
-        return heads_of(field(values.item(HEADERS_ITEM), "allComposers"))
+        return heads_of(items(field(values.item(HEADERS_ITEM), "allComposers")))
 
 
 def _inline_composer(values: KeyValues, session_id: str) -> Raw | None:
-    for item in items(field(values.item(COMPOSERS_KEY), "allComposers")):
+    for item in COMPOSERS.entries(values):
         if text(field(item, "composerId")) == session_id:
             return item
     return None
 
 
 def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversation | Problem:
-    for tab in items(field(values.item(CHATS_ITEM), "tabs")):
+    for tab in CHATS.entries(values):
         if text(field(tab, "tabId")) == session_id:
             break
     else:
         return Problem(source, "unreadable", "The chat is gone.")
-    inline = {key: bubble for key, _, bubble in inline_bubbles(session_id, items(field(tab, "bubbles")))}
+    problems: list[Problem] = []
+
+    def report(reason: str, sample: str) -> None:
+        problems.append(Problem(source, "unreadable_bubble", reason, sample=sample))
+
+    bubbles = items(field(tab, CHATS.body))
+    inline = {key: bubble for key, _, bubble in inline_bubbles(session_id, bubbles, report)}
     conversation = Conversation(source, session_id, Composer(), lambda entry: inline.get(entry.key), is_chat=True)
     conversation.updated_at = moment(field(tab, "lastSendTime"))
     conversation.title = text(field(tab, "chatTitle")) or None
     conversation.workspace = next(filter(None, map(folder_of, source.sidecars)), None)
-    listed = ((key, USER if bubble.kind == USER else None, bubble) for key, bubble in inline.items())
-    outline(conversation, listed, {}, conversation.updated_at)
+    raws = {(read_bubble(raw) or Bubble()).key: raw for raw in bubbles}
+    listed = ((key, ASSISTANT if bubble.kind is None else None, bubble) for key, bubble in inline.items())
+    outline(conversation, listed, {}, conversation.updated_at, raw_of=raws.get, report=report)
+    if not bubbles:
+        problems.append(Problem(source, "no_messages", "The chat has a list of messages that cannot be read."))
+    conversation.problems = problems
     return conversation

@@ -4,7 +4,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 
 from msgspec import Raw
@@ -14,7 +14,9 @@ from aix.importing import Problem, Source
 from aix_importers.cursor.agent_state import AgentState, RootMessage, result_text
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.composers import known_model
+from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.conversation import Conversation, Part
+from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.database import Database, as_bytes, opened, table_names
 from aix_importers.cursor.decisions import Outcome, outcome_in_store
 from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
@@ -35,10 +37,17 @@ from aix_importers.cursor.values import (
     moment,
     text,
 )
+from aix_importers.cursor.wire import is_whole
 
 NAME = "store.db"
 META_FILE = "meta.json"
 _LARGEST_META = 2**20
+_TABLES = {"blobs", "meta"}
+_KNOWN_PARTS = ("text", "image", "file", "tool-result")
+
+
+def _hash(data: bytes) -> str:
+    return sha256(data).hexdigest()
 
 
 def store_source(path: str) -> Source | None:
@@ -46,17 +55,27 @@ def store_source(path: str) -> Source | None:
     folder = os.path.dirname(path)  # noqa: PTH120
     try:
         with opened(path) as database:
-            if not {"blobs", "meta"} <= table_names(database):
+            if not table_names(database) >= _TABLES and not database.schema_error and not is_place_of_store(path):
                 return None
             rows = database.rows("select key, value from meta order by key")
     except sqlite3.Error:
-        rows = []
+        rows = [state_of(path)]
     stamp = blake2b(repr(rows).encode(), digest_size=16)
     file = f"{folder}{os.sep}{META_FILE}"
     stamp.update(_read(file))
     sidecars = (file,) if Path(file).is_file() else ()
     key = source_key(STORE, os.path.basename(folder))  # noqa: PTH119
     return Source(path, key, sidecars=sidecars, stamp=stamp.hexdigest())
+
+
+def is_place_of_store(path: str) -> bool:
+    """Whether a database lies where the command line keeps its sessions.
+
+    >>> is_place_of_store("/home/ada/.cursor/chats/5d41402a/s-1/store.db"), is_place_of_store("/srv/store.db")
+    (True, False)
+    """
+    folders = path.replace(os.sep, "/").split("/")[:-1]
+    return folders[-2:-1] == ["acp-sessions"] or folders[-3:-2] == ["chats"]
 
 
 def _read(path: str) -> bytes:
@@ -71,9 +90,13 @@ def read_store(source: Source, session_id: str) -> Conversation | Problem:
     """Return the session of a database of blobs."""
     try:
         with opened(source.path) as database:
-            return _StoreReader(source, session_id, database).read()
+            found = _StoreReader(source, session_id, database).read()
+            if database.schema_error and isinstance(found, Conversation):
+                reason = f"The schema of the database is damaged: {database.schema_error}."
+                found.problems.append(Problem(source, "damaged", reason))
+            return found
     except sqlite3.Error as error:
-        return Problem(source, "unreadable", f"The database of the session cannot be read: {error}.")
+        return Problem(source, "unreadable", f"The database of the session cannot be read: {error_text(error)}.")
 
 
 class _StoreReader:
@@ -83,14 +106,21 @@ class _StoreReader:
         self._source = source
         self._database = database
         self._beside = b"".join(_read(file) for file in source.sidecars)
-        rows = database.rows("select value from meta where key = '0'")
+        rows = database.rows("select value from meta where cast(key as text) = '0'")
         self._meta = fields(json_value(as_bytes(rows[0][0])) if rows else None)
         self._id = text(self._meta.get("agentId", Raw(b"null"))) or session_id
         self._calls: dict[str, tuple[Said, int]] = {}
+        self._problems: list[Problem] = []
+        self._counted: dict[str, tuple[int, str]] = {}
+        self._has_bad_pages = False
 
     def read(self) -> Conversation | Problem:
         root = text(self._meta.get("latestRootBlobId", Raw(b"null"))) or ""
         data = self._blob(root)
+        flaw = self._root_flaw(root, data)
+        if flaw:
+            self._note("unreadable_state", flaw)
+            data = self._best_state(data or b"")
         if not data:
             return Problem(self._source, "no_bodies", "The state of the session is not in its database.")
         state = AgentState(data, self._blob)
@@ -107,9 +137,49 @@ class _StoreReader:
         conversation.parent_id = text(field(self._get("subagentInfo"), "parentComposerId")) or None
         conversation.mode = text(self._get("mode")) or None
         if state.missing:
-            reason = f"{state.missing} messages that the session names are not in its database."
-            conversation.problems.append(Problem(self._source, "missing_blobs", reason))
+            self._note("missing_blobs", f"{state.missing} messages that the session names are not in its database.")
+        for kind, (number, reason) in self._counted.items():
+            self._note(kind, reason.format(number))
+        if self._has_bad_pages:
+            self._note("damaged", "The database is damaged here; what can still be read was taken.")
+        conversation.problems += self._problems
         return conversation
+
+    def _note(self, kind: str, reason: str) -> None:
+        self._problems.append(Problem(self._source, kind, reason))
+
+    def _count(self, kind: str, reason: str) -> None:
+        self._counted[kind] = self._counted.get(kind, (0, ""))[0] + 1, reason
+
+    def _root_flaw(self, root: str, data: bytes | None) -> str | None:
+        """Return what is wrong with the state that the session names; nothing where it is whole."""
+        if not data:
+            return "The state of the session is not in its database; an earlier one was read if there is one."
+        if not is_whole(data):
+            return "The state of the session is damaged; it was read as far as possible, or an earlier one."
+        ids = AgentState(data, self._blob).message_ids
+        first = self._blob(ids[0]) if ids else None
+        # Blobs are named by their hash. Where that holds for a message and not for the state, the state was changed.
+        is_named_by_hash = first is not None and _hash(first) == ids[0]
+        if _hash(data) != root and (is_named_by_hash or not ids):
+            return "The state of the session is not the one that its name stands for: parts of it may be missing."
+        return None
+
+    def _best_state(self, known: bytes) -> bytes:
+        """Return the state, of those in the database, that refers to most messages which are there."""
+        best, most = known, sum(self._blob(name) is not None for name in AgentState(known, self._blob).message_ids)
+        try:
+            names = [name for (name,) in self._database.rows("select id from blobs") if isinstance(name, bytes)]
+        except sqlite3.DatabaseError:
+            return best
+        for name in names:
+            data = self._blob(name.decode("utf-8", "replace"))
+            if data is None or data[:1] in (b"{", b"[") or not is_whole(data):
+                continue
+            listed = AgentState(data, self._blob).message_ids
+            if len(listed) > most and sum(self._blob(each) is not None for each in listed) > most:
+                best, most = data, len(listed)
+        return best
 
     _model: str | None = None
     _system_prompt: str | None = None
@@ -118,8 +188,14 @@ class _StoreReader:
         return self._meta.get(name, Raw(b"null"))
 
     def _blob(self, name: str) -> bytes | None:
-        rows = self._database.rows("select data from blobs where id = ?", (name,))
-        return as_bytes(rows[0][0]) if rows else None
+        for column in ("id", "cast(+id as text)"):  # by the index, and without it
+            try:
+                rows = self._database.rows(f"select data from blobs where {column} = ?", (name,))  # noqa: S608
+            except sqlite3.DatabaseError:
+                self._has_bad_pages = True
+            else:
+                return as_bytes(rows[0][0]) if rows else None
+        return None
 
     def _messages(self, state: AgentState) -> Iterator[Listed]:
         """Go through the messages; each is called by its session and its blob, since equal ones share a blob."""
@@ -165,6 +241,10 @@ class _StoreReader:
                 said.metadata["redacted_thinking"] = (count if isinstance(count, int) else 0) + 1
             elif kind == "tool-call":
                 self._add_call(said, part)
+            elif kind not in _KNOWN_PARTS:
+                self._count("unknown_parts", "Left out, since they are of no known kind: {} parts of answers.")
+        if not items(message.content) and text(message.content) is None and is_filled(message.content):
+            self._count("unreadable_message", "Their content is neither text nor a list: {} answers.")
         said.thinking = "\n".join(filter(None, thoughts)) or None
         said.code = fences(said.content or "")
         return said
@@ -183,6 +263,7 @@ class _StoreReader:
         for part in items(message.content):
             said, place = self._calls.get(text(field(part, "toolCallId")) or "", (None, 0))
             if said is None:
+                self._count("orphan_results", "Left out, since their call is gone: {} results.")
                 continue
             call_id, call = said.calls[place]
             told = result_text(part)

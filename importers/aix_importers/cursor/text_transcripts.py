@@ -28,6 +28,8 @@ class Block:
 def blocks_of(written: str) -> Iterator[Block]:
     r"""Go through the blocks of a transcript. What looks like the start of one inside a prompt still is part of it.
 
+    Text before the first block comes as a block without a role.
+
     >>> blocks = blocks_of("user:\nhi\n\nassistant:\n[Tool call] ls\n  path: .\n")
     >>> [(block.role, block.text, block.calls) for block in blocks]
     [('user', 'hi', []), ('assistant', '', [('ls', {'path': '.'})])]
@@ -44,7 +46,7 @@ def blocks_of(written: str) -> Iterator[Block]:
             block, given = Block(speaker[1]), None
             continue
         if block is None:
-            continue
+            block = Block("")
         is_query_open = (is_query_open or "<user_query>" in line) and "</user_query>" not in line
         call = _CALL.fullmatch(line) if block.role == "assistant" else None
         if call:

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -23,21 +22,30 @@ class Tracked(Struct, frozen=True, gc=False):
 
 
 def tracking_sources(path: str) -> Iterator[Source]:
-    """Go through the conversations that the database names."""
-    with suppress(sqlite3.Error), opened(path) as database:
+    """Go through the conversations that the database names.
+
+    Raises:
+        sqlite3.Error: It cannot be read.
+    """
+    with opened(path) as database:
         for session_id, tracked in _tracked(database, None).items():
             stamp = blake2b(repr(tracked).encode("utf-8", "replace"), digest_size=16).hexdigest()
             yield Source(path, source_key(TRACKING, session_id), stamp=stamp)
 
 
 def read_tracked(path: str, session_id: str) -> Tracked:
-    """Return what is noted of a conversation."""
-    with suppress(sqlite3.Error), opened(path) as database:
+    """Return what is noted of a conversation.
+
+    Raises:
+        sqlite3.Error: The database cannot be read.
+    """
+    with opened(path) as database:
         return _tracked(database, session_id).get(session_id, Tracked())
-    return Tracked()
 
 
 def _tracked(database: Database, session_id: str | None) -> dict[str, Tracked]:
+    if database.schema_error:
+        raise sqlite3.DatabaseError(database.schema_error)
     tables = table_names(database)
     found: dict[str, Tracked] = {}
     if "ai_code_hashes" in tables:

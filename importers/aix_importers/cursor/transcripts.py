@@ -10,6 +10,7 @@ from msgspec import Raw
 from aix.importing import Problem, Source
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part
+from aix_importers.cursor.cut_json import closed
 from aix_importers.cursor.decisions import Outcome
 from aix_importers.cursor.files import FileUse
 from aix_importers.cursor.paths import normal_path
@@ -17,13 +18,28 @@ from aix_importers.cursor.plain import Listed, make_call, make_conversation
 from aix_importers.cursor.queries import query_of
 from aix_importers.cursor.said import Said
 from aix_importers.cursor.text_transcripts import blocks_of
-from aix_importers.cursor.values import ABSENT, field, fields, items, json_of, json_text, text
-from aix_importers.raw_lines import raw_lines
+from aix_importers.cursor.values import (
+    ABSENT,
+    field,
+    fields,
+    is_filled,
+    is_list,
+    items,
+    json_of,
+    json_text,
+    read_list,
+    sample_of,
+    text,
+)
+from aix_importers.raw_lines import RawLine, raw_lines
 from aix_importers.recognition import SUFFIXES as LINE_SUFFIXES
 from aix_importers.recognition import may_hold_lines, unread_form
 
 SUFFIXES = (*LINE_SUFFIXES, ".json", ".txt")
 _LARGEST_FILE = 256 * 2**20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ROLES = ("user", "assistant")
+_PARTS = ("text", "tool_use", "image")
 _THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>\n?", re.DOTALL)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATCH_TOOLS = ("ApplyPatch", "apply_patch")
@@ -47,6 +63,8 @@ def read_transcript(source: Source) -> Conversation:
     reader = _TranscriptReader(source, session_id)
     listed = list(reader.messages())
     reader.settle_calls()
+    if not listed and not reader.problems:
+        reader.problems.append(Problem(source, "empty", "The transcript holds no message."))
     is_timed = any(each.time is not None for each in listed)
     ended_at = None if is_timed else _modified_at(source.path)
     conversation = make_conversation(source, session_id, listed, None, ended_at)
@@ -69,6 +87,7 @@ class _TranscriptReader:
         self._place = 0
         self._open: list[tuple[Said, int]] = []
         self._last: Said | None = None
+        self._line: RawLine | None = None
         self.problems: list[Problem] = []
         self.was_stopped = False
 
@@ -77,10 +96,13 @@ class _TranscriptReader:
         path = self._source.path
         if may_hold_lines(path):
             return self._lines()
-        data = Path(path).read_bytes()[:_LARGEST_FILE]
+        with Path(path).open("rb") as file:
+            data = file.read(_LARGEST_FILE)
+            if file.read(1):
+                self._note("too_long", f"The transcript was read up to its first {_LARGEST_FILE} bytes.")
         if path.lower().endswith(".json"):
             return self._records(data)
-        return self._blocks(data.decode("utf-8", "replace"))
+        return self._blocks(data)
 
     def settle_calls(self) -> None:
         """Leave calls at the very end open, unless something says that the turn has ended."""
@@ -99,19 +121,24 @@ class _TranscriptReader:
         with Path(self._source.path).open("rb") as file:
             for line in raw_lines(file):
                 data = line.data.strip(b"\0 \r\t")
-                if not data:
+                if line.number == 1:
+                    data = data.removeprefix(_BYTE_ORDER_MARK)
+                if not data and b"\0" not in line.data:
                     continue
+                self._line = line
                 record = fields(data)
                 if not record or line.is_too_long:
-                    reason = "The line is no JSON object."
-                    sample = data[:200].decode("utf-8", "replace")
-                    self.problems.append(
-                        Problem(self._source, "not_json", reason, line.number, line.byte_offset, sample)
-                    )
+                    self._note("not_json", "The line is no JSON object.", data)
                     continue
-                yield from self._record(record)
+                yield from self._record(record, data)
+        self._line = None
 
-    def _record(self, record: dict[str, Raw]) -> Iterator[Listed]:
+    def _note(self, kind: str, reason: str, data: bytes | Raw | None = None) -> None:
+        line = self._line
+        number, offset = (line.number, line.byte_offset) if line else (None, None)
+        self.problems.append(Problem(self._source, kind, reason, number, offset, sample_of(data)))
+
+    def _record(self, record: dict[str, Raw], data: bytes) -> Iterator[Listed]:
         kind, role = text(record.get("type", ABSENT)), text(record.get("role", ABSENT))
         if kind == "turn_ended":
             self._open.clear()
@@ -125,19 +152,33 @@ class _TranscriptReader:
         pieces = items(content)
         written = text(content)
         if written is None:
-            said = (text(field(piece, "text")) for piece in pieces if text(field(piece, "type")) == "text")
+            if role in _ROLES and not is_list(content):
+                self._note("unreadable_message", "The content of a message is neither text nor a list.", data)
+            said = [text(field(piece, "text")) for piece in pieces if text(field(piece, "type")) == "text"]
             written = "\n".join(each for each in said if each is not None)
-        if role == "user":
+            unread = sum(text(field(piece, "type")) not in _PARTS for piece in pieces) + said.count(None)
+            if unread:
+                self._note("unknown_parts", f"Left out, since they cannot be read: {unread} parts of a message.", data)
+        if role not in _ROLES:
+            self._note("unknown_record", "The record is of no known kind.", data)
+        elif role == "user":
             yield self._input(written)
-        elif role == "assistant":
+        else:
             calls = [piece for piece in pieces if text(field(piece, "type")) == "tool_use"]
             yield self._answer(
                 written, [(text(field(call, "name")) or "unknown", field(call, "input")) for call in calls]
             )
 
     def _records(self, data: bytes) -> Iterator[Listed]:
-        for raw in items(data):
+        data = data.removeprefix(_BYTE_ORDER_MARK).strip(b"\0 \r\n\t")
+        listed = read_list(data)
+        if listed is None:
+            self._note("not_json", "The transcript is no JSON list; its messages before the damage were read.", data)
+            listed = read_list(closed(data)) or []
+        for raw in listed:
             role, written = text(field(raw, "role")), text(field(raw, "text")) or ""
+            if not written and is_filled(field(raw, "text")):
+                self._note("unreadable_message", "The text of a message is no text.", raw)
             if role == "user":
                 yield self._input(written)
             elif role == "assistant":
@@ -148,9 +189,21 @@ class _TranscriptReader:
                 yield self._answer(written, calls)
             elif role == "tool":
                 self._open.clear()
+            else:
+                self._note("unknown_record", "The record is of no known kind.", raw)
 
-    def _blocks(self, written: str) -> Iterator[Listed]:
+    def _blocks(self, data: bytes) -> Iterator[Listed]:
+        try:
+            written = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            self._note("not_utf8", "The transcript is not UTF-8: bytes that are not were replaced.")
+            written = data.decode("utf-8", "replace").removeprefix("\ufeff")
         for block in blocks_of(written):
+            if not block.role:
+                if block.text.strip("\0 \n\r\t"):
+                    reason = "Text before the first message belongs to nobody, and was left out."
+                    self._note("unknown_record", reason, block.text.encode("utf-8", "replace"))
+                continue
             if block.role == "user":
                 yield self._input(block.text)
             else:

@@ -17,11 +17,13 @@ __all__ = ["ABSENT", "items", "read", "text"]
 _EMPTY = {b"", b"null", b'""', b"[]", b"{}", b"false", b"0"}
 _LONGEST_EMPTY = max(map(len, _EMPTY))
 _OBJECT = Decoder(dict[str, Raw])
+_LIST = Decoder(list[Raw])
 _NUMBER = Decoder(int | float)
 _FLAG = Decoder(bool)
 _DIGITS = re.compile(r"\d{1,15}")
 _HEX = re.compile(rb"(?:[0-9a-fA-F]{2})+")
 _LARGEST = 2**63 - 1
+_SAMPLE_BYTES = 200
 _LEAST_EPOCH = 10**12
 _END_OF_TIME = 253_402_300_800_000
 
@@ -52,6 +54,21 @@ def field(raw: bytes | Raw | None, *names: str) -> Raw:
     for name in names:
         found = fields(found).get(name, ABSENT)
     return found
+
+
+def read_list(data: bytes | Raw) -> list[Raw] | None:
+    """Return the items of a list; nothing where the data is not a list."""
+    return read(_LIST, data)
+
+
+def is_list(raw: Raw) -> bool:
+    """Whether a value is a list."""
+    return bytes(memoryview(raw)[:1]) == b"["
+
+
+def sample_of(data: bytes | Raw | None) -> str | None:
+    """Return the beginning of a value as text."""
+    return bytes(memoryview(data)[:_SAMPLE_BYTES]).decode("utf-8", "replace") if data is not None else None
 
 
 def number(raw: bytes | Raw) -> float | int | None:

@@ -14,6 +14,11 @@ def wire_fields(data: bytes) -> Iterator[Field]:
     >>> list(wire_fields(bytes([8, 150, 1, 18, 2, 104, 105])))
     [(1, 150), (2, b'hi')]
     """
+    return ((number, value) for number, value, _ in _scan(data))
+
+
+def _scan(data: bytes) -> Iterator[tuple[int, int | bytes, int]]:
+    """Go through the fields of a message, each with the place of its end."""
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)
@@ -24,7 +29,7 @@ def wire_fields(data: bytes) -> Iterator[Field]:
             value, at = _varint(data, at)
             if at < 0:
                 return
-            yield number, value
+            yield number, value, at
             continue
         if kind == _BYTES:
             length, at = _varint(data, at)
@@ -32,7 +37,7 @@ def wire_fields(data: bytes) -> Iterator[Field]:
             length = {_FIXED64: 8, _FIXED32: 4}.get(kind, -1)
         if at < 0 or length < 0 or at + length > len(data):
             return
-        yield number, data[at : at + length]
+        yield number, data[at : at + length], at + length
         at += length
 
 
@@ -65,3 +70,12 @@ def whole_number(data: bytes, number: int) -> int | None:
     """Return the last field of one number that holds a whole number."""
     found = [value for each, value in wire_fields(data) if each == number and isinstance(value, int)]
     return found[-1] if found else None
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether data is a message up to its last byte.
+
+    >>> is_whole(bytes([8, 150, 1])), is_whole(bytes([8, 150, 1, 18, 9]))
+    (True, False)
+    """
+    return max((end for *_, end in _scan(data)), default=0) == len(data)

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,13 +10,13 @@ from msgspec import Raw, Struct
 
 from aix_importers.cursor.composers import Head, read_head
 from aix_importers.cursor.copies import state_of
+from aix_importers.cursor.items import COMPOSERS
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.paths import path_of_uri
-from aix_importers.cursor.values import field, items, text
+from aix_importers.cursor.values import field, text
 
 DATABASE = "state.vscdb"
 WORKSPACE_FILE = "workspace.json"
-COMPOSERS_KEY = "composer.composerData"
 _LARGEST_FILE = 2**20
 
 
@@ -60,28 +61,34 @@ def heads_in(workspace: Workspace) -> dict[str, Head]:
 def _heads_in(database: str, state: str) -> dict[str, Head]:  # noqa: ARG001
     try:
         with KeyValues(database) as values:
-            listed = values.item(COMPOSERS_KEY)
+            return heads_of(COMPOSERS.entries(values))
     except (sqlite3.Error, OSError):
         return {}
-    return heads_of(field(listed, "allComposers"))
 
 
-def heads_of(listed: Raw) -> dict[str, Head]:
+def heads_of(listed: Iterable[Raw]) -> dict[str, Head]:
     """Return by id what a list says about conversations."""
     found: dict[str, Head] = {}
-    for item in items(listed):
+    for item in listed:
         head = read_head(item)
         if head is not None and (name := text(head.composer_id)):
             found.setdefault(name, head)
     return found
 
 
-def folder_of(workspace_file: str) -> str | None:
-    """Return the folder that was open, by the file beside the database of a workspace."""
+def read_workspace(workspace_file: str) -> bytes | None:
+    """Return the content of a file beside the database of a workspace; nothing where it cannot be read."""
     try:
         with Path(workspace_file).open("rb") as file:
-            data = file.read(_LARGEST_FILE)
+            return file.read(_LARGEST_FILE)
     except OSError:
+        return None
+
+
+def folder_of(workspace_file: str) -> str | None:
+    """Return the folder that was open, by the file beside the database of a workspace."""
+    data = read_workspace(workspace_file)
+    if data is None:
         return None
     folder = text(field(data, "folder"))
     if folder:

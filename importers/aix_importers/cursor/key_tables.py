@@ -1,0 +1,98 @@
+"""Tables of keys and values, in the form that Cursor gives them and in other forms."""
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from contextlib import suppress
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aix_importers.cursor.database import Database
+from aix_importers.cursor.keys import COMPOSER_PREFIX, end_of
+
+KEY, VALUE = "key", "value"
+_PLAIN_NAME = re.compile("[A-Za-z_]+")
+
+
+class KeyTable(Struct, frozen=True):
+    """How a table of keys and values is asked."""
+
+    name: str
+    source: str = ""
+    """SQL that gives the columns `key` and `value`; empty where the table cannot be read."""
+    row: str = "0"
+    """SQL for the id of a row; 0 where rows have no ids."""
+    oddity: str | None = None
+    """How the table differs from Cursor's, in a sentence."""
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows have ids."""
+        return self.row != "0"
+
+
+def key_table(database: Database, name: str) -> KeyTable | None:
+    """Return the form of a table; nothing where the database has no table or view of that name.
+
+    Raises:
+        sqlite3.DatabaseError: The list of tables cannot be read.
+    """
+    found = database.rows(
+        "select type from sqlite_master where name = ? collate nocase and type in ('table', 'view')", (name,)
+    )
+    if not found:
+        return None
+    try:
+        return _form(database, name, is_view=found[0][0] == b"view")
+    except sqlite3.DatabaseError as error:
+        return KeyTable(name, oddity=f"{name} cannot be read: {error}.")
+
+
+def renamed_table(database: Database, names: Iterable[str], missing: str) -> KeyTable | None:
+    """Return another table of a database that holds the keys of conversations; nothing where there is none."""
+    for name in sorted(names):
+        table = key_table(database, name) if _PLAIN_NAME.fullmatch(name) else None
+        if table is None or not table.source:
+            continue
+        low, high = COMPOSER_PREFIX, end_of(COMPOSER_PREFIX)
+        sql = f"select 1 from {table.source} where key >= ? and key < ? limit 1"  # noqa: S608
+        with suppress(sqlite3.DatabaseError):
+            if database.rows(sql, (low, high)):
+                reason = f"The database has no table {missing}; {name}, which has keys of conversations, was read."
+                return replace(table, oddity=reason)
+    return None
+
+
+def _form(database: Database, name: str, *, is_view: bool) -> KeyTable:
+    columns = [_lower(column) for _, column, *_ in database.rows(f"pragma table_info({name})")]
+    if len(columns) < 2:
+        return KeyTable(name, oddity=f"{name} cannot be read: it has {len(columns)} columns.")
+    key = columns.index(KEY) if KEY in columns else 0
+    value = columns.index(VALUE) if VALUE in columns else max(set(range(len(columns))) - {key})
+    is_named = columns[key] == KEY and columns[value] == VALUE
+    if is_view:
+        database.rows(f"select count(*) from {name}")  # noqa: S608 # it may take forever, or refer to what is gone
+    row = "0" if is_view or not is_named or not _has_rows(database, name) else "rowid"
+    oddity = f"{name} is a view and not a table; what it shows was read." if is_view else None
+    if is_named:
+        return KeyTable(name, name, row, oddity)
+    numbered = ", ".join(f"c{number}" for number in range(len(columns)))
+    source = f"(with t({numbered}) as (select * from {name}) select c{key} as key, c{value} as value from t)"  # noqa: S608
+    database.rows(f"select key, value from {source} limit 1")  # noqa: S608
+    listed = ", ".join(columns)
+    oddity = f"{name} has the columns {listed}: {columns[key]} was read as key, and {columns[value]} as value."
+    return KeyTable(name, source, row, oddity)
+
+
+def _has_rows(database: Database, name: str) -> bool:
+    try:
+        database.rows(f"select rowid from {name} limit 0")  # noqa: S608
+    except sqlite3.OperationalError:
+        return False
+    return True
+
+
+def _lower(name: object) -> str:
+    written = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name)
+    return written.lower()
