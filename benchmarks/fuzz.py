@@ -2,7 +2,8 @@
 
     python -m benchmarks.fuzz [--seed N] [--seconds N] [--transcripts N] [--databases N] [--only NAME] [--logs FOLDER]
 
-A mutant is a fixture, or a log of FOLDER, that was changed at random. Discovery and extraction run in this process,
+A mutant is a fixture, or a log of FOLDER, that was changed at random: a Claude Code transcript, a session log, or a
+database of Cursor. Discovery and extraction run in this process,
 without a ledger. A finding is
 
 - an exception, or a mutant that takes too long,
@@ -39,13 +40,14 @@ from aix.schema.checks import batch_from_columns
 from aix_importers.claude_code import ClaudeCodeImporter
 from aix_importers.claude_code.names import source_file
 from aix_importers.session_log import SessionLogImporter
+from benchmarks import cursor_mutations
 from benchmarks.lost_texts import RowTexts, kept_texts, lost_texts
 from benchmarks.mutated_lines import mutated
 from benchmarks.record_balance import Outcome, balance_of, sources_in
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-MOST_SECONDS = 20.0
-"""Time for one mutant; most take a few milliseconds."""
+MOST_SECONDS = 60.0
+"""Time for one mutant, also on a busy machine; most take a few milliseconds."""
 _LARGEST_LOG = 2 * 2**20
 _SEARCHED_BYTES = 2**20
 """Files in which no record was found so far are given up behind this."""
@@ -150,6 +152,31 @@ class LineLogs:
             yield "claim", f"{name} holds records of the original and is nobody's"
 
 
+class CursorDatabases:
+    """Databases of Cursor."""
+
+    name = "cursor"
+
+    def __init__(self) -> None:
+        self._bases = cursor_mutations.bases()
+        self._before: dict[int, cursor_mutations.Extraction] = {}
+
+    def run(self, chance: random.Random, folder: Path, tally: Tally) -> Iterator[tuple[str, str]]:
+        """Make a mutant in an empty folder, read it, and go through what is wrong."""
+        bench = cursor_mutations.Bench(folder)
+        number = chance.randrange(len(self._bases))
+        base = self._bases[number]
+        if number not in self._before:
+            self._before[number] = bench.read(base, base.data)
+        mutant = cursor_mutations.mutated(base.data, chance)
+        after = bench.read(base, mutant)
+        (folder / Path(base.path).name).write_bytes(mutant)
+        tally.problems.update(kind.partition(":")[0] for kind in after.problems.elements())
+        lost = cursor_mutations.loss(self._before[number], after)
+        if lost:
+            yield "loss", f"{base.path} lost {lost}"
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> list[Source]:
     """Write files, and return those that are logs as sources."""
     for name, content in files.items():
@@ -188,7 +215,8 @@ def targets(logs: Path | None = None) -> dict[str, Target]:
             sizes = {path.parent: 0 for path in logs.rglob("*.jsonl")}
             folders += [folder for folder in sorted(sizes) if _size(folder) <= _LARGEST_LOG]
         found[importer.name] = LineLogs(importer, folders)
-    return found
+    databases = CursorDatabases()
+    return {**found, databases.name: databases}
 
 
 def _size(folder: Path) -> int:
@@ -272,6 +300,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--transcripts", type=int, default=20_000, help="mutants of Claude Code and session logs")
+    parser.add_argument("--databases", type=int, default=10_000, help="mutants of databases of Cursor")
     parser.add_argument("--only", choices=sorted(targets()), help="one kind of log")
     parser.add_argument("--logs", type=Path, help="a folder of logs to mutate beside the fixtures")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
@@ -283,17 +312,19 @@ def main() -> int:
         tally = Tally()
         run_mutant(targets(given.logs)[given.only], given.seed, given.mutant, tally, keep=given.keep)
     else:
-        wanted = _wanted(given.transcripts, given.only)
+        wanted = _wanted(given.transcripts, given.databases, given.only)
         tally = run_shared(wanted, given.seed, given.seconds, logs=given.logs, jobs=given.jobs)
     _show(tally, given.seed, time.monotonic() - began)
     is_short = given.mutant is None and sum(tally.mutants.values()) < sum(wanted.values())
     return 1 if tally.findings or is_short else 0
 
 
-def _wanted(transcripts: int, only: str | None) -> dict[str, int]:
-    """Return how many mutants to make of each kind of log."""
-    wanted = {"claude_code": transcripts * 3 // 4, "session_log": transcripts - transcripts * 3 // 4}
-    return wanted if only is None else {only: transcripts}
+def _wanted(transcripts: int, databases: int, only: str | None) -> dict[str, int]:
+    """Return how many mutants to make of each kind of log; most transcripts are of Claude Code."""
+    if only is not None:
+        return {only: databases if only == CursorDatabases.name else transcripts}
+    entries = transcripts // 4
+    return {"claude_code": transcripts - entries, "session_log": entries, CursorDatabases.name: databases}
 
 
 def _show(tally: Tally, seed: int, seconds: float) -> None:

@@ -30,7 +30,7 @@ REPAIRS = {
 }  # fmt: skip
 """Kinds of problems whose record is kept: of a line that can be read they explain no loss."""
 _WARMUP = "Warmup"
-_BEFORE_JSON = "\ufeff\x1e"
+_BEFORE_JSON = "\ufeff\x1e \t\r"
 """Marks before a value that readers leave out."""
 _BLANK_BYTES = b" \t\r\x0b\x0c\x1e\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(strict=False, parse_int=float)
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
     number: int
     record: dict[str, Any] | None
-    """Its object; NULL when the line is anything else."""
+    """The object that it begins with; NULL when it begins with anything else."""
 
 
 @dataclass
@@ -122,22 +122,16 @@ class Balance:
         is_warmup = file.kind is FileKind.AGENT and _is_warmup(lines)
         warmups = _warmups(lines)
         for line in lines:
-            kind = self._problem(source, line, name_of(line))
-            if kind is None:
-                if is_side or is_warmup or _uuid(line) in warmups:
-                    self.fates["counted", "side call" if is_side else "warm-up"] += 1
-                    continue
-                kind = self._fate_in_transcript(line)
-            self._put(source, line, kind)
+            fate = self._fate_in_transcript(line)
+            if fate is None and (is_side or is_warmup or _uuid(line) in warmups):
+                fate = ("counted", "side call" if is_side else "warm-up")
+            self._put(source, line, fate or self._problem(source, line) or self._fate_in_context(line))
 
     def add_session_log(self, source: Source, lines: Iterable[Line]) -> None:
         """Take the lines of a session log."""
         for line in lines:
-            kind = self._problem(source, line, _uuid(line))
-            if kind is None:
-                is_row = _uuid(line) in self._outcome.uuids
-                kind = ("row", "entry") if is_row else None
-            self._put(source, line, kind)
+            is_row = _uuid(line) in self._outcome.uuids
+            self._put(source, line, ("row", "entry") if is_row else self._problem(source, line))
 
     def _put(self, source: Source, line: Line, fate: Fate | None) -> None:
         if fate is None:
@@ -147,13 +141,11 @@ class Balance:
             self._explained[name] = fate[1]
         self.fates[fate] += 1
 
-    def _problem(self, source: Source, line: Line, uuid: str | None) -> Fate | None:
+    def _problem(self, source: Source, line: Line) -> Fate | None:
         """Return the problem that explains why a line gave nothing; one that repairs it explains nothing."""
         problems = self._outcome.problems[source.path]
         kinds = problems.get(line.number, set())
-        if uuid is not None and (uuid in self._outcome.uuids or uuid in self._outcome.context):
-            return None
-        losses = kinds - REPAIRS if uuid is not None else kinds
+        losses = kinds - REPAIRS if name_of(line) is not None else kinds
         if not losses:
             losses = problems.get(None, set()) & WHOLE_FILE
         return ("problem", min(losses)) if losses else None
@@ -174,17 +166,15 @@ class Balance:
                 return "counted", f"progress/{shown}"
             if name_of(line) in outcome.uuids:
                 return "row", kind
-        return self._fate_in_context(kind, uuid, record)
+        return ("context", kind) if uuid in outcome.context else None
 
-    def _fate_in_context(self, kind: str, uuid: str | None, record: dict[str, Any]) -> Fate | None:
-        outcome = self._outcome
-        if uuid is not None:
-            return ("context", kind) if uuid in outcome.context else None
-        key = (kind, str(record.get("timestamp")))
-        if outcome.nameless_context[key] <= 0:
+    def _fate_in_context(self, line: Line) -> Fate | None:
+        """Find a record without a uuid among those that are kept as context; each is found once."""
+        key = (_type(line), str((line.record or {}).get("timestamp")))
+        if _uuid(line) is not None or self._outcome.nameless_context[key] <= 0:
             return None
-        outcome.nameless_context[key] -= 1
-        return "context", kind
+        self._outcome.nameless_context[key] -= 1
+        return "context", _type(line)
 
     def _has_request(self, record: dict[str, Any]) -> bool:
         """Whether the usage of an answer is that of a request."""
@@ -239,7 +229,7 @@ def sources_in(importer: Importer, folder: Path) -> list[Source]:
 
 def _object(data: bytes) -> dict[str, Any] | None:
     try:
-        value = decode(data.strip(b"\0").decode("utf-8", "replace").lstrip(_BEFORE_JSON))
+        value, _ = _DECODER.raw_decode(data.strip(b"\0").decode("utf-8", "replace").lstrip(_BEFORE_JSON))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

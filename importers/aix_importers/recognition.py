@@ -160,6 +160,14 @@ def is_below_cursor_folder(path: str) -> bool:
 def recognise_file(file: BinaryIO | FileIO, *, may_be_cursor: bool = False) -> Recognised:
     """Return the family of an open file, and the form of its records."""
     form, pieces = _pieces(file)
+    found = _recognise_pieces(form, pieces, may_be_cursor=may_be_cursor)
+    if found.family is None and form in (Form.UTF_16_LE, Form.UTF_16_BE):  # only its first line may be UTF-16
+        file.seek(0)
+        found = _recognise_pieces(Form.LINES, _grow(b"", file), may_be_cursor=may_be_cursor)
+    return found
+
+
+def _recognise_pieces(form: Form, pieces: Iterator[bytes], *, may_be_cursor: bool) -> Recognised:
     first = next(pieces, b"")
     families = set(Family) if may_be_cursor else _FAMILIES
     family = _family_of_lines(chain([first], pieces), families)

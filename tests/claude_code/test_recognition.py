@@ -74,6 +74,7 @@ BEFORE = {
     "blank_lines": (b"\n \t\r\n" * 20_000, []),
     "log_noise": (b"warning {no record} of anything\n" * 2_000, ["not_json"]),
     "records_of_another_tool": (b'{"level":"info","type":"note","text":"starting"}\n' * 900, ["unknown_type"]),
+    "a_line_in_utf_16": ("notes".encode("utf-16") + b"\n", ["invalid_utf8", "not_json", "nul_bytes"]),
     "nul_bytes": (b"\0" * 300_000, ["nul_bytes"]),
     "lines_of_nul_bytes": ((b"\0" * 4_095 + b"\n") * 70, ["nul_bytes"]),
     "a_cut_line": (LINES[0][:-60] + b"\n", ["not_json"]),
