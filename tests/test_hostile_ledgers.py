@@ -1,5 +1,6 @@
 """A ledger that a stranger made, or a bad disk, harms nothing beside it and ends as a damaged ledger."""
 
+import errno
 import json
 import os
 import shutil
@@ -13,9 +14,10 @@ import pytest
 
 from aix.cli.diagnostics import ExitCode, run
 from aix.cli.root import aix as root_command
-from aix.errors import LedgerError
+from aix.errors import LedgerDamagedError, LedgerError
 from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import EntryFile, manifest_paths, read_latest
+from aix.ledger.raw import keep_raw, raw_path
 from tests.deliveries import dump
 from tests.hostile_ledgers import FILE_CASES, MANIFEST_CASES, OLD, OLD_VERSION_CASES, Case, Scene, flipped, index
 
@@ -164,6 +166,41 @@ def test_an_index_of_other_bytes_doubles_no_rows(scene: Scene) -> None:
     with pytest.MonkeyPatch.context() as patch:
         assert outcome("import", scene, patch) is ExitCode.LEDGER
     assert dump(scene.ledger) == before
+
+
+def copies_that_link_out(scene: Scene, *, is_folder: bool) -> Path:
+    """Return a ledger with copies of sources; where they would go in the ledger of the scene, links lead out of it."""
+    theirs = scene.ledger.parent / "theirs"
+    shutil.copytree(scene.ledger, theirs)
+    for log in (scene.ledger.parent / "logs").rglob("*.jsonl"):
+        copy = raw_path(scene.ledger, keep_raw(theirs, log))
+        place = copy.parent if is_folder else copy
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(scene.victim if is_folder else scene.victim / "docs" / "thesis.txt")
+    return theirs
+
+
+@pytest.mark.parametrize("is_folder", [True, False], ids=["folder", "file"])
+def test_no_copy_of_a_source_is_written_through_a_link(scene: Scene, *, is_folder: bool) -> None:
+    theirs = copies_that_link_out(scene, is_folder=is_folder)
+    scene.victim.chmod(0o755)
+    before = contents(scene.victim), (scene.victim / "docs" / "thesis.txt").stat().st_mtime
+    with pytest.raises(LedgerDamagedError):
+        import_histories(scene.ledger, [theirs], Settings(keep_raw=True))
+    with pytest.raises(LedgerDamagedError):
+        keep_raw(scene.ledger, next((scene.ledger.parent / "logs").rglob("*.jsonl")))
+    assert (contents(scene.victim), (scene.victim / "docs" / "thesis.txt").stat().st_mtime) == before
+
+
+def test_no_lock_is_made_through_a_link(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "this disk has no hard links")
+
+    monkeypatch.setattr("aix.ledger.durable.link", refuse)
+    (scene.ledger / "versions" / ".lock").symlink_to(scene.victim / "made")
+    with pytest.MonkeyPatch.context() as patch:
+        assert outcome("import", scene, patch) is ExitCode.LEDGER
+    assert not (scene.victim / "made").exists()
 
 
 def without_checksums(scene: Scene) -> None:

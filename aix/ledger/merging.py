@@ -7,10 +7,10 @@ from uuid import uuid4
 
 from aix.ledger.addition import add_statements
 from aix.ledger.commit import Stage
-from aix.ledger.durable import make_folder, new_file, place, remove, writing_to
+from aix.ledger.durable import new_file, place, remove, writing_to
 from aix.ledger.elsewhere import given_elsewhere
 from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, groups_of, read_latest
-from aix.ledger.raw import kept_digests, raw_path
+from aix.ledger.raw import kept_digests, place_of_copy, raw_path
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.upgrade import upgraded_rows
@@ -63,12 +63,10 @@ def _statements(
 
 def _copy_raw(ledger: Path, other: Path) -> None:
     for digest in kept_digests(other):
-        copy = raw_path(ledger, digest)
-        if copy.exists():
-            continue
         with writing_to(ledger):
-            make_folder(copy.parent.parent)
-            make_folder(copy.parent)
+            copy = place_of_copy(ledger, digest)
+            if copy.exists():
+                continue
             part = copy.with_name(f".{uuid4().hex}.part")
             try:
                 with raw_path(other, digest).open("rb") as content, new_file(part) as file:

@@ -39,9 +39,7 @@ def keep_raw(ledger: Path, source: Path) -> str:
                 for piece in _pieces(source):
                     digest.update(piece)
                     compressed.write(piece)
-            copy = raw_path(ledger, digest.hexdigest())
-            check_folder(copy.parent)
-            make_folder(copy.parent)
+            copy = place_of_copy(ledger, digest.hexdigest())
             if not place(part, copy):
                 copy.touch()  # it is in use again
         finally:
@@ -65,6 +63,17 @@ def raw_path(ledger: Path, digest: str) -> Path:
     if not _DIGEST.fullmatch(digest):
         raise ValueError(f"{digest!r} is not the SHA-256 of anything")
     return ledger / RAW_FOLDER / digest[:2] / f"{digest}{_SUFFIX}"
+
+
+def place_of_copy(ledger: Path, digest: str) -> Path:
+    """Return where a copy goes, with its folder made; raise LedgerDamagedError when that leads through a link."""
+    path = raw_path(ledger, digest)
+    for folder in (path.parent.parent, path.parent):
+        check_folder(folder)
+        make_folder(folder)
+    if os.path.lexists(path):
+        check_regular(path)
+    return path
 
 
 def kept_digests(ledger: Path) -> Iterator[str]:
