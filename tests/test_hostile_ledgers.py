@@ -69,6 +69,7 @@ def arguments(operation: str, scene: Scene) -> list[str]:
         "vacuum": ["vacuum", "--grace", "0", *ledger],
         "vacuum --dry-run": ["vacuum", "--dry-run", *ledger],
         "export": ["export", "--format", "parquet", "-o", str(beside / "out"), *ledger],
+        "export sessions": ["export", "--format", "session-log", "-o", str(beside / "sessions"), *ledger],
         "sources": ["sources", str(beside / "logs"), *ledger],
         "join": ["import", str(scene.ledger), "--ledger", str(beside / "own")],
     }.get(operation, [operation, *ledger])

@@ -19,14 +19,26 @@ _GLOB_CHARACTER = re.compile(r"[*?\[]")
 
 
 def create_views(
-    connection: "duckdb.DuckDBPyConnection", ledger: Path, manifest: Manifest, names: Iterable[str] = TABLES
+    connection: "duckdb.DuckDBPyConnection",
+    ledger: Path,
+    manifest: Manifest,
+    names: Iterable[str] = TABLES,
+    *,
+    typed: bool = False,
 ) -> None:
-    """Create or replace a view for every table of the schema, or for some, whatever version wrote the files."""
+    """Create or replace a view for every table of the schema, or for some, whatever version wrote the files.
+
+    With `typed` its columns have the types of the schema even where a file has others. That takes a moment, and is for
+    readers whose programs rely on them.
+    """
     import duckdb
 
     for table in map(TABLES.__getitem__, names):
         try:
             select = view_select(table, ledger, manifest)
+            if typed and manifest.tables.get(table.name):
+                columns = (f"cast({quote_name(each.name)} as {each.type}) as {quote_name(each.name)}" for each in table)
+                select = f"select {', '.join(columns)} from ({select})"
             connection.execute(f"create or replace view {quote_name(table.name)} as {select}")
         except (duckdb.Error, LedgerDamagedError) as error:
             raise LedgerDamagedError(ledger, f"the files of table {table.name} cannot be read: {error}") from error

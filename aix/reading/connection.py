@@ -38,7 +38,7 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
     connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
     connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
     connection.execute("set enable_external_access = false")
-    create_views(connection, ledger, manifest)
+    create_views(connection, ledger, manifest, typed=True)
     connection.execute("set lock_configuration = true")
     return connection
 
@@ -59,7 +59,8 @@ def is_of_files(error: Exception, ledger: Path) -> bool:
     if isinstance(error, duckdb.IOException) and "No space left" in str(error):
         return False
     is_of_reading = type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.SerializationException)
-    return is_of_reading or f'"{ledger / DATA_FOLDER}/' in str(error)
+    names_file = isinstance(error, duckdb.InvalidInputException) and f'"{ledger / DATA_FOLDER}/' in str(error)
+    return is_of_reading or names_file
 
 
 def _private_folder(connection: duckdb.DuckDBPyConnection) -> str:
