@@ -252,9 +252,11 @@ def _family_of_lines(pieces: Iterable[bytes], families: set[Family]) -> Family |
                     continue
                 objects += 1
                 family = _family_of_line(record)
-                votes += [family] if family in families else []
-                lead = 2 * votes.count(family) - len(votes) if family in families else 0
-                if lead >= _DECISIVE_LEAD or objects == _MOST_OBJECTS:
+                if family and family in families:
+                    votes.append(family)
+                    if 2 * votes.count(family) - len(votes) >= _DECISIVE_LEAD:
+                        return family
+                if objects == _MOST_OBJECTS:
                     return _most(votes)
         begun.add(piece[end + 1 :])
         found = families & {*votes, begun.family()}

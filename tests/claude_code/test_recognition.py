@@ -290,6 +290,14 @@ def test_a_file_is_looked_at_again_when_it_has_grown(tmp_path: Path) -> None:
     assert tables[0] == tables[1]
 
 
+def test_a_file_of_programs_in_the_folder_of_another_tool_has_one_importer(tmp_path: Path) -> None:
+    for folder in (".claude/projects", "agent-transcripts"):
+        path = tmp_path / folder / "programs.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(line(id="m", type="program", text="long " * 9_000, programType="model"))
+        assert [importer.name for importer, _ in claims(path)] == ["session_log"]
+
+
 class Endless(RawIOBase):
     """A file without an end that counts how much of it was read."""
 
