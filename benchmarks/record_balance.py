@@ -43,11 +43,11 @@ Fate = tuple[str, str]
 
 
 class Line(NamedTuple):
-    """A line of a log."""
+    """A line of a log, or one of several objects on it."""
 
     number: int
     record: dict[str, Any] | None
-    """The object that it begins with; NULL when it begins with anything else."""
+    """An object that it begins with; NULL when it begins with anything else."""
 
 
 @dataclass
@@ -125,13 +125,14 @@ class Balance:
             fate = self._fate_in_transcript(line)
             if fate is None and (is_side or is_warmup or _uuid(line) in warmups):
                 fate = ("counted", "side call" if is_side else "warm-up")
-            self._put(source, line, fate or self._problem(source, line) or self._fate_in_context(line))
+            fate = fate or self._problem(source, line, name_of(line)) or self._fate_in_context(line)
+            self._put(source, line, fate)
 
     def add_session_log(self, source: Source, lines: Iterable[Line]) -> None:
         """Take the lines of a session log."""
         for line in lines:
             is_row = _uuid(line) in self._outcome.uuids
-            self._put(source, line, ("row", "entry") if is_row else self._problem(source, line))
+            self._put(source, line, ("row", "entry") if is_row else self._problem(source, line, _uuid(line)))
 
     def _put(self, source: Source, line: Line, fate: Fate | None) -> None:
         if fate is None:
@@ -141,11 +142,11 @@ class Balance:
             self._explained[name] = fate[1]
         self.fates[fate] += 1
 
-    def _problem(self, source: Source, line: Line) -> Fate | None:
+    def _problem(self, source: Source, line: Line, name: str | None) -> Fate | None:
         """Return the problem that explains why a line gave nothing; one that repairs it explains nothing."""
         problems = self._outcome.problems[source.path]
         kinds = problems.get(line.number, set())
-        losses = kinds - REPAIRS if name_of(line) is not None else kinds
+        losses = kinds - REPAIRS if name is not None else kinds
         if not losses:
             losses = problems.get(None, set()) & WHOLE_FILE
         return ("problem", min(losses)) if losses else None
@@ -196,7 +197,7 @@ def lines_of(content: bytes) -> Iterator[Line]:
     """Go through the lines of a log that are not blank."""
     for number, data in enumerate(content.split(b"\n"), 1):
         if data.strip(_BLANK_BYTES):
-            yield Line(number, _object(data))
+            yield from (Line(number, record) for record in _objects(data) or [None])
 
 
 def balance(importer: Importer, sources: Sequence[Source]) -> Balance:
@@ -227,18 +228,24 @@ def sources_in(importer: Importer, folder: Path) -> list[Source]:
     return list(importer.discover([Candidate(str(path.absolute()), 1, 0, 0) for path in paths]))
 
 
-def _object(data: bytes) -> dict[str, Any] | None:
+def _objects(data: bytes) -> list[dict[str, Any]]:
+    """Return the objects that a line begins with, up to what is not JSON."""
+    text = data.strip(b"\0").decode("utf-8", "replace").lstrip(_BEFORE_JSON)
+    found: list[dict[str, Any]] = []
     try:
-        value, _ = _DECODER.raw_decode(data.strip(b"\0").decode("utf-8", "replace").lstrip(_BEFORE_JSON))
+        while text:
+            value, end = _DECODER.raw_decode(text)
+            found += [value] if isinstance(value, dict) else []
+            text = text[end:].lstrip()
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        pass
+    return found
 
 
 def _uuid(line: Line) -> str | None:
     record = line.record or {}
     uuid, session = _repaired(record.get("uuid")), record.get("session_id")
-    if uuid is None and isinstance(session, str) and not isinstance(record.get("sessionId"), str):
+    if record.get("uuid") is None and isinstance(session, str) and not isinstance(record.get("sessionId"), str):
         return f"stream:{session}:{line.number}"  # records of captures are named by their lines
     return uuid
 
