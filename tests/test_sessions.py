@@ -298,3 +298,11 @@ def test_the_date_of_a_file_is_in_no_range_and_on_no_day(undated: Path, capsys: 
         days = ledger.query("token_economics/cost_by_day")
         assert [(str(row[0]), row[2], row[3]) for row in days.rows()] == [("2026-01-02", 1, 7), ("None", 1, 7)]
         assert len(ledger.query("overview/recent_use").rows()) == 1
+        assert [row[-1] for row in ledger.sql("select count(*) from v_counted_requests").rows()] == [2]
+        since = ledger.query("token_economics/cost_by_day", since="2029-01-01")
+        assert since.rows() == []
+
+
+def test_no_session_is_forgotten_by_the_date_of_its_file(undated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_here("forget", "--before", "2035-01-01", "--dry-run", "--json", "--ledger", str(undated))
+    assert len(json.loads(capsys.readouterr().out)) == 1

@@ -87,9 +87,17 @@ def _lies_at(column: str, place: str) -> str:
     return f"({column} = {quote_text(place)} or starts_with({column}, {quote_text(place.rstrip('/') + '/')}))"
 
 
+_BEFORE = """
+    select label from sessions s
+    left join inferred_values i
+      on i.table_name = 'sessions' and i.row_key = s.label and i.column_name = 'updated_at' and i.basis = 'undated'
+    where updated_at < ? and i.row_key is null order by label
+"""
+
+
 def select_before(connection: "duckdb.DuckDBPyConnection", moment_ms: int) -> Selection:
-    """Find the sessions whose last activity lies before a moment."""
-    found = connection.execute("select label from sessions where updated_at < ? order by label", [moment_ms]).fetchall()
+    """Find the sessions whose last activity lies before a moment; of a log without times none is known."""
+    found = connection.execute(_BEFORE, [moment_ms]).fetchall()
     return Selection(labels=[label for (label,) in found])
 
 

@@ -57,5 +57,5 @@ select coalesce(t.origin, r.origin) as origin, coalesce(s.sessions, 0) as sessio
 from by_turn t
 full join by_request r on r.origin = t.origin
 left join by_message m on m.origin = t.origin
-left join by_session s on s.origin = t.origin
+left join by_session s on s.origin = coalesce(t.origin, r.origin)
 order by coalesce(t.origin, r.origin) nulls last

@@ -90,8 +90,8 @@ left join inferred_values i
   on i.table_name = 'requests' and i.row_key = r.request_id and i.column_name = 'requested_at' and i.basis = 'undated'
 left join v_tagged t on t.entity_type = 'turns' and t.entity_id = r.turn_id
 left join v_tagged s on s.entity_type = 'sessions' and s.entity_id = r.session_label
-where (getvariable('since') is null or r.requested_at >= getvariable('since'))
-  and (getvariable('until') is null or r.requested_at < getvariable('until'))
+where (getvariable('since') is null or (i.row_key is null and r.requested_at >= getvariable('since')))
+  and (getvariable('until') is null or (i.row_key is null and r.requested_at < getvariable('until')))
   and (getvariable('model') is null or contains(lower(r.model), lower(getvariable('model'))))
   and (getvariable('origin') is null or r.origin = getvariable('origin'))
   and (getvariable('session') is null or r.session_label = getvariable('session'))

@@ -272,6 +272,18 @@ def test_no_sample_shows_a_secret(tmp_path: Path) -> None:
     assert "HIDDEN" not in repr(problems)
 
 
+def test_no_sample_shows_a_value_that_was_taken_for_a_key(tmp_path: Path) -> None:
+    path = tmp_path / GLOBAL
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as database, database:
+        for name in ("ItemTable", "cursorDiskKV"):
+            database.execute(f"CREATE TABLE {name} (v BLOB, k TEXT)")
+            database.execute(f"INSERT INTO {name} VALUES (?, ?)", ("HIDDEN\x07VALUE", "cursorAuth/accessToken"))
+    _, problems = read_together(tmp_path)
+    assert "unknown_keys" in {problem.kind for problem in problems}
+    assert "HIDDEN" not in repr(problems)
+
+
 def test_a_damaged_log_of_writes_is_named(tmp_path: Path) -> None:
     elsewhere = write_database(tmp_path / "elsewhere.vscdb", composer("c-0", [prompt("p0", 0, "Ask")]))
     path = tmp_path / "tree" / GLOBAL

@@ -1,5 +1,6 @@
 """Records of a database that no conversation accounts for: each is counted, and becomes a problem."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ IGNORED_PREFIXES = (
     "ofsContent:",
 )  # fmt: skip
 """Keys of kinds that are known and not read by themselves; of `agentKv:`, blobs that a conversation refers to are."""
-_NEVER_NAMED = ("cursorAuth", "secret:", "mcpOAuth")
+_NEVER_NAMED = re.compile(rb"auth|secret|token", re.IGNORECASE)
 _LONGEST_KEY = 80
 
 
@@ -111,7 +112,7 @@ def _unknown_keys(values: KeyValues, table: KeyTable) -> Iterator[Loss]:
         return
     if unknown:
         reason = f"Left out, since their keys are of no known kind: {unknown} rows of {TABLE}."
-        yield Loss("unknown_keys", reason, _shown(sample))
+        yield Loss("unknown_keys", reason, _shown(sample, table))
     if nameless:
         yield Loss("unknown_keys", f"Left out, since their keys name no conversation: {nameless} rows of {TABLE}.")
 
@@ -126,14 +127,17 @@ def _odd_items(values: KeyValues, table: KeyTable) -> Iterator[Loss]:
     odd = odd_item_keys(key for (key,) in rows)
     if odd:
         yield Loss(
-            "unknown_keys", f"Left out, since their keys are damaged: {len(odd)} rows of {ITEMS}.", _shown(odd[0])
+            "unknown_keys",
+            f"Left out, since their keys are damaged: {len(odd)} rows of {ITEMS}.",
+            _shown(odd[0], table),
         )
 
 
-def _shown(key: bytes | None) -> str | None:
-    """Return the beginning of a key; nothing where it may be that of a secret."""
-    is_secret = key is None or any(name.encode() in key for name in _NEVER_NAMED)
-    return None if is_secret or key is None else sample_of(key[:_LONGEST_KEY])
+def _shown(key: bytes | None, table: KeyTable) -> str | None:
+    """Return the beginning of a key; nothing where it may be that of a secret, or a value that was taken for a key."""
+    if key is None or table.source != table.name or _NEVER_NAMED.search(key):
+        return None
+    return sample_of(key[:_LONGEST_KEY])
 
 
 def _count_unknown(values: KeyValues, table: KeyTable) -> tuple[int, bytes | None]:
