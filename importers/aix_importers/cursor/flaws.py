@@ -61,8 +61,11 @@ def _flaws_of_capability(capability: Raw) -> Iterator[str]:
     data, is_of_calls = field(capability, "data"), field(capability, "type") == TOOL_FORMER
     calls = field(data, "bubbleDataMap")
     found = fields_if_object(inner(calls)) if is_filled(calls) else {}
-    is_lost = is_of_calls and is_filled(data) and fields_if_object(data) is None
-    if found is None or is_lost or (not is_of_calls and _HOLDS_CALLS.search(bytes(capability))):
+    is_lost = fields_if_object(capability) is None or (
+        is_of_calls and is_filled(data) and fields_if_object(data) is None
+    )
+    is_hidden = not (is_of_calls and found) and _HOLDS_CALLS.search(bytes(capability))
+    if found is None or is_lost or is_hidden:
         yield "The calls that stand beside the messages cannot be read."
         return
     for raw in found.values():
