@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import suppress
 
 from msgspec import Struct
@@ -32,27 +32,34 @@ class KeyTable(Struct, frozen=True):
         return self.row != "0"
 
 
-def key_table(database: Database, name: str) -> KeyTable | None:
+def key_table(database: Database, name: str, kinds: Mapping[str, str]) -> KeyTable | None:
     """Return the form of a table; nothing where the database has no table or view of that name.
 
-    Raises:
-        sqlite3.DatabaseError: The list of tables cannot be read.
+    `kinds` says of every name whether it is a table or a view.
     """
-    found = database.rows(
-        "select type from sqlite_master where name = ? collate nocase and type in ('table', 'view')", (name,)
-    )
-    if not found:
+    kind = kinds.get(name) or next((kind for each, kind in kinds.items() if each.lower() == name.lower()), None)
+    if kind is None:
         return None
     try:
-        return _form(database, name, is_view=found[0][0] == b"view")
+        if kind == "table" and _is_plain(database, name):
+            return KeyTable(name, name, "rowid")
+        return _form(database, name, is_view=kind == "view")
     except sqlite3.DatabaseError as error:
         return KeyTable(name, oddity=f"{name} cannot be read: {error}.")
 
 
-def renamed_table(database: Database, names: Iterable[str], missing: str) -> KeyTable | None:
+def _is_plain(database: Database, name: str) -> bool:
+    try:
+        database.rows(f"select rowid, key, value from {name} limit 0")  # noqa: S608
+    except sqlite3.OperationalError:
+        return False
+    return True
+
+
+def renamed_table(database: Database, missing: str, kinds: Mapping[str, str]) -> KeyTable | None:
     """Return another table of a database that holds the keys of conversations; nothing where there is none."""
-    for name in sorted(names):
-        table = key_table(database, name) if _PLAIN_NAME.fullmatch(name) else None
+    for name in sorted(kinds):
+        table = key_table(database, name, kinds) if _PLAIN_NAME.fullmatch(name) else None
         if table is None or not table.source:
             continue
         low, high = COMPOSER_PREFIX, end_of(COMPOSER_PREFIX)
@@ -73,24 +80,15 @@ def _form(database: Database, name: str, *, is_view: bool) -> KeyTable:
     is_named = columns[key] == KEY and columns[value] == VALUE
     if is_view:
         database.rows(f"select count(*) from {name}")  # noqa: S608 # it may take forever, or refer to what is gone
-    row = "0" if is_view or not is_named or not _has_rows(database, name) else "rowid"
     oddity = f"{name} is a view and not a table; what it shows was read." if is_view else None
     if is_named:
-        return KeyTable(name, name, row, oddity)
+        return KeyTable(name, name, oddity=oddity)
     numbered = ", ".join(f"c{number}" for number in range(len(columns)))
     source = f"(with t({numbered}) as (select * from {name}) select c{key} as key, c{value} as value from t)"  # noqa: S608
     database.rows(f"select key, value from {source} limit 1")  # noqa: S608
     listed = ", ".join(columns)
     oddity = f"{name} has the columns {listed}: {columns[key]} was read as key, and {columns[value]} as value."
-    return KeyTable(name, source, row, oddity)
-
-
-def _has_rows(database: Database, name: str) -> bool:
-    try:
-        database.rows(f"select rowid from {name} limit 0")  # noqa: S608
-    except sqlite3.OperationalError:
-        return False
-    return True
+    return KeyTable(name, source, oddity=oddity)
 
 
 def _lower(name: object) -> str:

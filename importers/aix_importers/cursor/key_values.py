@@ -13,7 +13,7 @@ from typing import Self
 
 from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.copies import state_of
-from aix_importers.cursor.database import Database, as_bytes, opened, table_names
+from aix_importers.cursor.database import Database, as_bytes, opened, table_kinds
 from aix_importers.cursor.key_tables import KeyTable, key_table, renamed_table
 from aix_importers.cursor.keys import end_of
 from aix_importers.cursor.salvage import IndexCheck, check_index, salvaged_keys
@@ -30,16 +30,18 @@ class KeyValues:
         self.path = path
         self._stack = ExitStack()
         self._spare: Database | None = None
+        self._spare_table: KeyTable | None = None
+        self._owners: dict[str, list[tuple[bytes, int, str]]] = {}
         self.is_damaged = False
         self.main_error: str | None = None
         """Why the backup is read in place of the database."""
 
     def __enter__(self) -> Self:
         try:
-            self.database = self._open_main()
-            self.tables = table_names(self.database)
-            self.disk = key_table(self.database, TABLE) or renamed_table(self.database, self.tables, TABLE)
-            self.items = key_table(self.database, ITEMS)
+            self.database, kinds = self._open_main()
+            self.tables = kinds.keys()
+            self.disk = key_table(self.database, TABLE, kinds) or renamed_table(self.database, TABLE, kinds)
+            self.items = key_table(self.database, ITEMS, kinds)
             self._state = state_of(self.path)
             checks = (self.check(each) for each in (self.disk, self.items) if each is not None)
             self._uses_index = {check_name: check.is_whole for check_name, check in checks}
@@ -48,28 +50,28 @@ class KeyValues:
             raise
         return self
 
-    def _open_main(self) -> Database:
-        spare = self._open_spare()
+    def _open_main(self) -> tuple[Database, dict[str, str]]:
+        """Open the database, or its backup if that cannot be done; return its tables and views too."""
+        self._open_spare()
         try:
             database = self._stack.enter_context(opened(self.path))
-            table_names(database)
+            return database, table_kinds(database)
         except sqlite3.Error as error:
+            spare, self._spare = self._spare, None
             if spare is None:
                 raise
             self.main_error = error_text(error)
             self.path = f"{self.path}.backup"
-            return spare
-        self._spare = spare
-        return database
+            return spare, table_kinds(spare)
 
-    def _open_spare(self) -> Database | None:
+    def _open_spare(self) -> None:
         backup = f"{self.path}.backup"
         if Path(backup).exists():
             with suppress(sqlite3.Error):
                 spare = self._stack.enter_context(opened(backup))
-                if TABLE in table_names(spare):
-                    return spare
-        return None
+                self._spare_table = key_table(spare, TABLE, table_kinds(spare))
+                if self._spare_table is not None and self._spare_table.source:
+                    self._spare = spare
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -78,7 +80,7 @@ class KeyValues:
 
     def check(self, table: KeyTable) -> tuple[str, IndexCheck]:
         """Return the name of a table, and whether its index can be relied upon."""
-        return table.name, check_index(self.path, self._state, table.name)
+        return table.name, check_index(self.database, table, self.path, self._state)
 
     def keys(self, prefix: str) -> Iterator[tuple[bytes, int]]:
         """Go through the keys that begin so, in their order, each with the id of its row."""
@@ -102,6 +104,11 @@ class KeyValues:
 
         Only the index is read. A row that is written anew gets a greater id, so that the mark changes.
         """
+        if prefix not in self._owners:
+            self._owners[prefix] = self._read_owners(prefix)
+        return self._owners[prefix]
+
+    def _read_owners(self, prefix: str) -> list[tuple[bytes, int, str]]:
         table = self.disk
         if table is None or not table.source:
             return []
@@ -127,11 +134,9 @@ class KeyValues:
     def _keys_elsewhere(self, prefix: str) -> list[tuple[bytes, int]]:
         low, high = (each.encode("utf-8", "surrogateescape") for each in (prefix, end_of(prefix)))
         found = {key: row for key, row in self.salvaged().items() if low <= key < high}
-        if self._spare is not None:
+        if self._spare is not None and self._spare_table is not None:
             with suppress(sqlite3.DatabaseError):
-                table = key_table(self._spare, TABLE)
-                spare = _keys(self._spare, table, prefix) if table is not None and table.source else ()
-                found = dict(spare) | found
+                found = dict(_keys(self._spare, self._spare_table, prefix)) | found
         return sorted(found.items())
 
     def get(self, key: str) -> bytes | None:
@@ -153,11 +158,10 @@ class KeyValues:
 
     def spare(self, key: str) -> bytes | None:
         """Return what the backup has for a key."""
-        if self._spare is None:
+        if self._spare is None or self._spare_table is None:
             return None
         with suppress(sqlite3.DatabaseError):
-            table = key_table(self._spare, TABLE)
-            return _get(self._spare, table, key) if table is not None and table.source else None
+            return _get(self._spare, self._spare_table, key)
         return None
 
     def _salvage(self, key: str) -> bytes | None:

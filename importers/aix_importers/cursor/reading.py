@@ -84,6 +84,7 @@ class _ComposerReader:
         self._composer = composer
         self._tools = composer.tool_data
         self._prefix = f"{BUBBLE_PREFIX}{session_id}:"
+        self._prefix_bytes = self._prefix.encode("utf-8", "surrogateescape")
         self._map = fields(composer.conversation_map) if is_filled(composer.conversation_map) else {}
         self._inline: dict[str, Raw] = {}
         self._missing: set[str] = set()
@@ -169,9 +170,11 @@ class _ComposerReader:
         """Go through the bubbles of a subagent whose list is gone, by their times."""
         found: list[tuple[int, int, str]] = []
         for key, row in self._values.keys(self._prefix):
-            name = key[len(self._prefix.encode()) :].decode("utf-8", "surrogateescape")
+            name = key[len(self._prefix_bytes) :].decode("utf-8", "surrogateescape")
             bubble = self._read(name)
-            if bubble is not None:
+            if bubble is None:
+                self._missing.add(name)
+            else:
                 found.append((bubble.time or 0, row, name))
         for _, _, name in sorted(found):
             if name not in self._listed and (bubble := self._read(name)):
@@ -207,7 +210,7 @@ class _ComposerReader:
         prompts = [entry.time for entry in conversation.entries if entry.part is Part.QUERY]
         last_prompt = prompts[-1] if prompts else 0
         for key, _ in self._values.keys(self._prefix):
-            name = key[len(self._prefix.encode()) :].decode("utf-8", "surrogateescape")
+            name = key[len(self._prefix_bytes) :].decode("utf-8", "surrogateescape")
             if name in self._listed:
                 continue
             self._listed.add(name)

@@ -9,12 +9,13 @@ from msgspec import Struct
 
 from aix_importers.cursor.connections import PYTHON_ERRORS, error_text
 from aix_importers.cursor.database import Database, opened
-from aix_importers.cursor.key_tables import key_table
+from aix_importers.cursor.key_tables import KeyTable
 
 _ERRORS = (sqlite3.Error, *PYTHON_ERRORS)
 _FIRST_ROW, _LAST_ROW = -(2**63), 2**63 - 1
 _MOST_GAPS = 10_000
-_LARGEST_CHECKED = 64 * 2**20
+_LARGEST_CHECKED = 16 * 2**20
+_MOST_CHECKS = 256
 
 
 class IndexCheck(Struct, frozen=True):
@@ -32,32 +33,39 @@ class IndexCheck(Struct, frozen=True):
         return not self.differing and not self.odd_keys and self.error is None
 
 
-@lru_cache(maxsize=64)  # asked for once per conversation
-def check_index(path: str, state: str, name: str) -> IndexCheck:  # noqa: ARG001
-    """Compare the keys of an index with those of its table, unless the database is large."""
-    with opened(path) as database:
-        table = key_table(database, name)
-        if table is None or not table.has_rows:
-            return IndexCheck()
+_CHECKS: dict[tuple[str, str, str], IndexCheck] = {}
+"""By path, state and table."""
+
+
+def check_index(database: Database, table: KeyTable, path: str, state: str) -> IndexCheck:
+    """Compare the index of a table with the table, unless the database is large; for each state it is done once."""
+    if not table.has_rows:
+        return IndexCheck()
+    place = path, state, table.name
+    if place not in _CHECKS:
+        if len(_CHECKS) >= _MOST_CHECKS:
+            _CHECKS.clear()
         try:
-            [(odd,)] = database.rows(f"select count(*) from {name} where key >= x''")  # noqa: S608
-            if database.size_bytes > _LARGEST_CHECKED:
-                return IndexCheck(odd_keys=odd)
-            indexed = {key for (key,) in database.rows(f"select key from {name} order by key")}  # noqa: S608
-            stored = {key for (key,) in database.rows(f"select key from {name} not indexed")}  # noqa: S608
+            _CHECKS[place] = _compared(database, table.name)
         except sqlite3.DatabaseError as error:
-            return IndexCheck(error=error_text(error))
+            _CHECKS[place] = IndexCheck(error=error_text(error))
+    return _CHECKS[place]
+
+
+def _compared(database: Database, name: str) -> IndexCheck:
+    [(odd,)] = database.rows(f"select count(*) from {name} where key >= x''")  # noqa: S608
+    if database.size_bytes > _LARGEST_CHECKED:
+        return IndexCheck(odd_keys=odd)
+    indexed = {key for (key,) in database.rows(f"select key from {name} order by key")}  # noqa: S608
+    stored = {key for (key,) in database.rows(f"select key from {name} not indexed")}  # noqa: S608
     return IndexCheck(len(indexed ^ stored), odd)
 
 
 @lru_cache(maxsize=2)  # one conversation after the other is read of one file
 def salvaged_keys(path: str, state: str, name: str) -> dict[bytes, int]:  # noqa: ARG001
-    """Return the keys of all rows that can still be reached, with the ids of their rows."""
+    """Return the keys of all rows of a table that can still be reached, with the ids of the rows."""
     found: dict[bytes, int] = {}
     with opened(path) as database:
-        table = key_table(database, name)
-        if table is None or not table.has_rows:
-            return found
         for sql in (f"select rowid, key from {name} order by key", f"select rowid, key from {name} order by key desc"):  # noqa: S608
             with suppress(*_ERRORS):
                 for row, key in database.connection.execute(sql):

@@ -94,6 +94,8 @@ def read_store(source: Source, session_id: str) -> Conversation | Problem:
             if database.schema_error and isinstance(found, Conversation):
                 reason = f"The schema of the database is damaged: {database.schema_error}."
                 found.problems.append(Problem(source, "damaged", reason))
+            if database.log_error and isinstance(found, Conversation):
+                found.problems.append(Problem(source, "damaged_log", database.log_error))
             return found
     except sqlite3.Error as error:
         return Problem(source, "unreadable", f"The database of the session cannot be read: {error_text(error)}.")
