@@ -197,7 +197,10 @@ def lines_of(content: bytes) -> Iterator[Line]:
     """Go through the lines of a log that are not blank."""
     for number, data in enumerate(content.split(b"\n"), 1):
         if data.strip(_BLANK_BYTES):
-            yield from (Line(number, record) for record in _objects(data) or [None])
+            records = _objects(data)
+            yield from (Line(number, record) for record in records)
+            if not records:
+                yield Line(number, None)
 
 
 def balance(importer: Importer, sources: Sequence[Source]) -> Balance:

@@ -164,6 +164,13 @@ CASES = {
         [],
         ["result of toolu_ls in r1", "result of toolu_ls in r2"],
     ),
+    "a_call_twice_with_another_input": Case(
+        [
+            answer("a", "answer", 3, call("toolu_x"), {**call("toolu_x"), "input": {"command": "never run"}}),
+        ],
+        [],
+        ["never run"],
+    ),
     "two_results_of_unknown_calls": Case(
         [result("r", "answer", 3, "one", "two")], [], ["result of one in r", "result of two in r"]
     ),

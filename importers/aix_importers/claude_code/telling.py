@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import Rows
@@ -260,7 +261,11 @@ class Teller:
         ledger_id = call_id if owner == message.key else f"{message.key}:{call_id}"
         self._current_calls[call_id] = ledger_id
         turn = self._turn_facts(message.turn)
-        if ledger_id in self._open_calls:
+        known = self._open_calls.get(ledger_id)
+        if known is not None:
+            if bytes(known.params) != bytes(block.input):
+                further = {"id": call_id, "name": block.name, "input": block.input or None}
+                _keep(message, "further_call", Raw(msgspec.json.encode(further)))
             return
         call = OpenCall(
             ledger_id,
@@ -312,9 +317,9 @@ class Teller:
                 self._rows.add_call(call, result)
                 self._follow(call, result, opened.turn)
             elif self._placement.turn_of_call(call_id) is None:
-                _keep(opened, "result_of_unknown_call", result)
+                _keep(opened, "result_of_unknown_call", Raw(result.json.encode()))
             elif call_id in self._call_owners or call_id in self._early_results:
-                _keep(opened, "further_result", result)
+                _keep(opened, "further_result", Raw(result.json.encode()))
             else:
                 self._early_results[call_id] = (RecordPlace(self._scan, self._line, self._offset), result)
 
@@ -476,9 +481,8 @@ class Teller:
         return facts
 
 
-def _keep(message: OpenMessage, name: str, result: CallResult) -> None:
-    """Keep a result that no row of a call can hold; several of them become a list."""
-    found = Raw(result.json.encode())
+def _keep(message: OpenMessage, name: str, found: Raw) -> None:
+    """Keep a call or a result that no row of a call can hold; several of them become a list."""
     earlier = message.metadata.get(name)
     if earlier is None:
         message.metadata[name] = found
