@@ -6,8 +6,9 @@ BIN = $(VENV)/bin
 CONSTRAINTS = constraints/dev.txt
 KILLS = 200
 EXAMPLES = 60
+SEED = 0
 
-.PHONY: help run test test-long test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench clean
+.PHONY: help run test test-long test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench fuzz clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,6 +68,9 @@ docs: $(VENV)/.dev  ## Write the generated pages in docs/
 
 bench: $(VENV)/.dev  ## Measure speed and memory
 	$(BIN)/python -m benchmarks.run
+
+fuzz: $(VENV)/.dev  ## Read logs that were changed at random, SEED=0, and look for losses and failures
+	$(BIN)/python -m benchmarks.fuzz --seed $(SEED)
 
 clean:  ## Remove what the other targets made
 	rm -rf .venv .venv-lowest .venv-spark build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -33,6 +33,9 @@ def import_histories(
 ) -> "Report":
     """Import histories from these files and folders, by default from where the tools keep them; say what was done.
 
+    Other ledgers can be named instead: they are joined, and `report.contradictions` has what in them contradicts rows
+    of this one.
+
     Without settings, sources are read in this process. With `Settings(jobs=4)` of `aix.importing.run`, worker processes
     read them; a script then needs the usual `if __name__ == "__main__":`.
 

@@ -29,6 +29,7 @@
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    there is none at that path
     │   │   └── NothingToImportError   nor is there any log in it
+    │   ├── LedgerPathError        its path is not UTF-8
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
     │   ├── LedgerTooNewError      a newer AIX wrote it
     │   └── LedgerUnwritableError  nothing can be written to it
@@ -386,6 +387,18 @@ class NothingToImportError(LedgerNotFoundError):
     def remedy(self) -> str:
         """Say what importers know."""
         return "check the path; `aix importers` lists what can be imported"
+
+
+class LedgerPathError(LedgerError):
+    """The path of the ledger is not UTF-8."""
+
+    def __str__(self) -> str:
+        return f"{self.path} cannot hold a ledger: its path is not UTF-8, and DuckDB opens no other"
+
+    @property
+    def remedy(self) -> str:
+        """Name the ways to use another folder."""
+        return "name another folder with --ledger, AIX_LEDGER or `ledger` in config.toml, or rename this one"
 
 
 class LedgerDamagedError(LedgerError):

@@ -158,8 +158,11 @@ def examine(ledger: Path) -> Iterator[Examination]:
     """Open the newest version of a ledger for checks, and the one before it in the schema `previous`."""
     import duckdb
 
+    from aix.ledger.segment_checks import check_segments
+
     manifest = read_latest(ledger)
     previous = _read_previous(ledger, manifest)
+    check_segments(ledger, manifest)
     with (
         tempfile.TemporaryDirectory(prefix="aix-check-") as folder,
         duckdb.connect(config={**_LIMITS, "temp_directory": folder}) as connection,
@@ -191,7 +194,7 @@ def _create_library_views(connection: "duckdb.DuckDBPyConnection", ledger: Path,
         raise
     except duckdb.Error as error:
         raise LedgerDamagedError(ledger, f"what the checks read cannot be made: {error}") from error
-    create_library_views(connection, [view for view in needed if view.name not in derived], kept)
+    create_library_views(connection, [view for view in needed if view.name not in derived], kept, ledger)
 
 
 def _read_previous(ledger: Path, manifest: Manifest) -> Manifest | None:

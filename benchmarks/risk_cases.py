@@ -19,7 +19,7 @@ def risks_in(command: str) -> set[str]:
     """Return the names of the risks of a command that is run in a workspace."""
     script = split(command)
     parts = parts_of("exec", "shell", command, WORKSPACE, WORKSPACE, script=script)
-    return {risk.risk for risk in load_risks().risks_of(parts, script)}
+    return {risk.risk for risk in load_risks().risks_of(parts, script, WORKSPACE)}
 
 
 def main(files: list[str]) -> int:

@@ -17,6 +17,7 @@ from aix.cli.diagnostics import MEANINGS
 from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
 from aix.ids import h63, ulid
+from aix.ledger.contradictions import compared_columns
 from aix.library.packs import find_query, own_query_names, query_root
 from aix.library.query import Query
 from aix.library.view_files import view_folder
@@ -75,13 +76,41 @@ def _ledger_page() -> Iterator[str]:
     yield from _contents("Canonical tables", canonical)
     yield from _contents("Extension tables", extensions)
     yield from _join_rules()
+    yield from _joined_ledgers()
     yield from _row_ids()
     yield from _schema_versions()
+    yield from _manifest_rules()
     for title, tables in (("Canonical tables", canonical), ("Extension tables", extensions)):
         yield f"## {title}"
         yield ""
         for table in tables:
             yield from _table_section(table)
+
+
+_MANIFEST_RULES = """
+## What a manifest may name
+
+`versions/NUMBER.json` lists the files of a version. A ledger may come from somebody else, so nothing in it is believed
+unchecked: where one of these rules is broken, the ledger is damaged, the exit code is 3, and nothing is changed.
+
+- A path is `data/NAME`, `data/FOLDER/NAME` or `NAME.parquet`, and stands only once. A name has letters, digits, `_`,
+  `-` and `.`, and begins with none of the last two. This holds for tables, kept views, indexes, fingerprints and ties.
+- What it names is a regular file: no link, no named pipe, no folder. A segment has the size that the manifest says.
+  `aix check` also compares its rows and columns, and so does every command that copies rows out of it.
+- Indexes, fingerprints and ties have the SHA-256 that the manifest says. Earlier releases wrote none, and ignore it; an
+  index without one must be in order.
+- Every table is one of the schema, and every group has an index. Counts are not negative, and `oldest` is at most the
+  number of the version.
+
+The folder of the ledger may be reached through a link; `versions`, `staging` and `raw` may not be links. With a link as
+`data`, the ledger is read and not changed: nothing is written or removed through a link. What AIX does not make, such
+as links and folders in `data`, is never removed.
+"""
+
+
+def _manifest_rules() -> Iterator[str]:
+    yield from _MANIFEST_RULES.strip().split("\n")
+    yield ""
 
 
 def _contents(title: str, tables: Iterable[Table]) -> Iterator[str]:
@@ -98,6 +127,35 @@ def _join_rules() -> Iterator[str]:
     yield "commutative, associative and idempotent, except by `latest`, where the later value that is not NULL stays."
     yield ""
     yield from _markdown_table(("rule", "meaning"), ((f"`{rule}`", rule.meaning) for rule in Join))
+
+
+def _joined_ledgers() -> Iterator[str]:
+    yield "## Joining someone else's ledger"
+    yield ""
+    yield "`aix import OTHER_LEDGER` joins all rows of another ledger by the rules above. To join a ledger is to"
+    yield "trust it: its rows become yours, nothing marks them afterwards, and no command takes them out again but"
+    yield "`aix forget`, session by session. Where both ledgers have a row of the same key, the rules decide"
+    yield "between the values, not whose they are: a longer text, an earlier time or a greater name of the other"
+    yield "ledger takes the place of yours."
+    yield ""
+    yield "Rows that contradict your own are therefore counted and shown before anything is joined: how many of"
+    yield "which table, in which columns, and an example. `--dry-run` stops there, `--strict` joins no ledger that"
+    yield "contradicts a row, and `aix import --json` and `report.contradictions` of `aix.import_histories` have"
+    yield "the same for programs. Two rows of one key contradict each other when both state a value in one of these"
+    yield "columns, neither inferred it, and the values differ:"
+    yield ""
+    listed = ((table, [column.name for column in compared_columns(table)]) for table in TABLES.values())
+    rows = ((f"`{table.name}`", ", ".join(f"`{name}`" for name in names)) for table, names in listed if names)
+    yield from _markdown_table(("table", "columns compared"), rows)
+    yield "These are columns by `known`, and times by `min`, of what logs record once and for all. Ledgers that"
+    yield "read the same log at different times do not contradict each other: a text, a path or JSON that goes on"
+    yield "where the other ends counts as grown, and columns by `max`, `furthest`, `union`, `set` and the like are"
+    yield "not compared. Neither are columns of ids, which say where a row belongs: that depends on the logs that"
+    yield "were read together. So a ledger without contradictions can still add text at the end of yours, raise"
+    yield "counts of tokens, and add rows. Some tools copy records into new logs with new times; of two ledgers of"
+    yield "which one has only the copy, the times contradict each other although both are honest, and the earlier"
+    yield "one stays."
+    yield ""
 
 
 def _row_ids() -> Iterator[str]:

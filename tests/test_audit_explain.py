@@ -72,9 +72,132 @@ def test_files_hold_together_and_paths_start_where_they_are_told(
 
 def test_people_get_a_sentence(settings: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     run_here("audit", "explain", "--settings", str(settings), "--tool", "Bash", "--input", '{"command": "rm x"}')
-    first, second = capfdbinary.readouterr().out.decode().splitlines()
+    first, second, risk = capfdbinary.readouterr().out.decode().splitlines()
+    assert risk.startswith("  risk: destructive, low: ")
     assert first == f"deny: Bash(rm:*) in {settings} denies it."
     assert second.split()[:2] == ["deny", "Bash(rm:*)"]
+
+
+@pytest.mark.parametrize(
+    ("command", "programs", "decision"),
+    [
+        ("'rm' x", ["rm"], "none"),
+        (r"\rm x", ["rm"], "none"),
+        ("r''m -rf x", ["rm"], "none"),
+        ("/bin/rm -rf x", ["rm"], "none"),
+        ("bash -c 'rm x'", ["rm"], "none"),
+        ("c=rm; $c -rf x", ["$c", "rm"], "none"),
+        ("${x:-rm} -rf x", ["${x:-rm}", "rm"], "none"),
+        ("echo 'rm x' | sh", ["echo", "sh", "rm"], "none"),
+        ("npm ci && git status; /bin/rm 'a b'", ["npm", "git", "rm"], "none"),
+    ],
+)
+def test_a_deny_rule_that_misses_how_a_program_is_written_is_named(
+    settings: Path, capfdbinary: pytest.CaptureFixture[bytes], command: str, programs: list[str], decision: str
+) -> None:
+    call = ("--settings", str(settings), "--tool", "Bash", "--input", json.dumps({"command": command}), "--cwd", "/w")
+    explained = explain(capfdbinary, *call)
+    assert (explained["decision"], explained["programs"]) == (decision, programs)
+    sentence = "the program is rm: deny Bash(rm:*) does not match this spelling"
+    assert explained["missed_spellings"] == [
+        {"program": "rm", "rule": "Bash(rm:*)", "file": str(settings), "why": sentence}
+    ]
+    run_here("audit", "explain", *call)
+    shown = capfdbinary.readouterr().out.decode().splitlines()
+    assert f"  {sentence}" in shown
+    assert f"  programs: {', '.join(programs)}" in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("rm x", ["rm"]),
+        ("sudo rm x", ["rm"]),
+        ("env A=1 rm x", ["rm"]),
+        ("command rm x", ["rm"]),
+        ("echo rm", ["echo"]),
+        ("'ls' rm", ["ls"]),
+        ("git status", ["git"]),
+        ("", []),
+    ],
+)
+def test_no_spelling_is_missed_where_rules_match_or_name_another_program(
+    settings: Path, capfdbinary: pytest.CaptureFixture[bytes], command: str, programs: list[str]
+) -> None:
+    call = ("--settings", str(settings), "--tool", "Bash", "--input", json.dumps({"command": command}), "--cwd", "/w")
+    explained = explain(capfdbinary, *call)
+    assert (explained["missed_spellings"], explained["programs"]) == ([], programs)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "risks"),
+    [
+        ("Bash", {"command": "/bin/rm -rf /srv/x"}, [("destructive", "high"), ("write_outside_workspace", "medium")]),
+        ("Bash", {"command": "sudo ls; sudo ls"}, [("privilege", "high")]),
+        ("Read", {"file_path": "/w/.env"}, [("credential_read", "high")]),
+        ("Write", {"file_path": "/etc/hosts"}, [("write_outside_workspace", "high")]),
+        ("Bash", {"command": "ls"}, []),
+        ("Bash", {"command": 7}, []),
+        ("Nothing", {}, []),
+    ],
+)
+def test_a_call_that_never_happened_has_its_risks(
+    settings: Path,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    tool: str,
+    given: dict[str, object],
+    risks: list[tuple[str, str]],
+) -> None:
+    call = ("--settings", str(settings), "--tool", tool, "--input", json.dumps(given), "--cwd", "/w")
+    found = json.loads(json.dumps(explain(capfdbinary, *call)["risks"]))
+    assert [(risk["class"], risk["severity"]) for risk in found] == risks
+    assert all(set(risk) == {"class", "severity", "why"} and risk["why"].endswith(".") for risk in found)
+    run_here("audit", "explain", *call)
+    shown = capfdbinary.readouterr().out.decode()
+    assert all(f"\n  risk: {risk['class']}, {risk['severity']}: {risk['why']}\n" in shown for risk in found)
+
+
+def test_rules_on_risks_of_ones_own_hold_for_a_call_that_never_happened(
+    settings: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'dated = 2026-11-16\n[risks]\nbuilding = "Builds something."\n[[rule]]\nid = "build"\nrisk = "building"\n'
+        'severity = "low"\nprogram = ["make"]\n',
+        "utf-8",
+    )
+    call = ("--settings", str(settings), "--tool", "Bash", "--input", '{"command": "make"}', "--cwd", "/w")
+    expected = [{"class": "building", "severity": "low", "why": "Builds something."}]
+    assert explain(capfdbinary, *call, "--risks", str(own))["risks"] == expected
+    assert explain(capfdbinary, *call)["risks"] == []
+
+
+def test_the_rules_of_every_tool_tell_the_programs_of_its_calls(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / ".cursor" / "cli.json"
+    file.parent.mkdir()
+    file.write_text('{"permissions": {"allow": [], "deny": ["Shell(rm)"]}}', "utf-8")
+    call = ("--tool", "run_terminal_cmd", "--input", '{"command": "sudo ls && rm x"}', "--cwd", "/w")
+    explained = explain(capfdbinary, "--settings", str(file), *call)
+    assert (explained["decision"], explained["programs"]) == ("deny", ["ls", "rm"])
+    risks = json.loads(json.dumps(explained["risks"]))
+    assert {risk["class"] for risk in risks} == {"privilege", "destructive"}
+
+
+@pytest.mark.parametrize("origin", [(), ("--origin", "claude-code")])
+def test_a_call_without_rules_has_its_programs_and_risks(
+    capfdbinary: pytest.CaptureFixture[bytes], origin: tuple[str, ...]
+) -> None:
+    explained = explain(capfdbinary, "--tool", "Bash", "--input", '{"command": "sudo rm -rf /srv/x"}', *origin)
+    assert (explained["decision"], explained["programs"], explained["matching"]) == ("none", ["rm"], [])
+    assert {risk["class"] for risk in json.loads(json.dumps(explained["risks"]))} >= {"privilege", "destructive"}
+
+
+@pytest.mark.parametrize("arguments", [("--tool", "Nothing"), ("--tool", "Bash", "--origin", "nobody")])
+def test_a_call_of_no_known_tool_needs_rules_or_an_origin(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(click.UsageError, match="--origin"):
+        run_here("audit", "explain", *arguments, "--input", '{"command": "ls"}')
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,18 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import aix
 from aix.health import check
 from aix.ids import h63
 from aix.ledger.manifest import manifest_paths, read_latest
 from aix.ledger.removal import Forgotten, forget
-from aix.ledger.selection import Selection, select_before, select_match, select_source
+from aix.ledger.selection import Selection, count_rules, select_before, select_match, select_source
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
 from aix.reading.names import find_session
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows, deliver, dump, rows_of
-from tests.sample_ledger import ABANDONED, MAIN, OTHER, SAMPLE_ROWS, SUBAGENT
+from tests.sample_ledger import ABANDONED, MAIN, OTHER, SAMPLE_ROWS, SUBAGENT, Row
 
 pytestmark = pytest.mark.long
 
@@ -169,6 +170,54 @@ def test_sessions_are_found_by_source(tmp_path: Path) -> None:
         assert select_source(connection, Path("/logs")).labels == ["a", "b"]
         assert select_source(connection, Path("/raw/b")).labels == ["b"]
         assert select_source(connection, Path("/log")).labels == []
+
+
+def rule(file: str, text: str, scope: str = "user") -> Row:
+    times = {"first_seen_at": 1, "last_seen_at": 1}
+    return {"origin": "claude-code", "scope": scope, "file": file, "kind": "deny", "rule": text, "position": 0, **times}
+
+
+PLACES_OF_RULES = {
+    "/conf/settings.json": {"/conf/settings.json"},
+    "/conf/": {"/conf/settings.json"},
+    "/p.jsonl": {"/p.jsonl#ada"},
+    "/": {"/conf/settings.json", "/conf2/settings.json", "/p.jsonl#ada"},
+    "/conf/settings": set[str](),
+}
+
+
+def test_rules_go_with_their_settings_file_and_stay_in_others(tmp_path: Path) -> None:
+    rules = [
+        rule("/conf/settings.json", "Bash(rm:*)"),
+        rule("/conf2/settings.json", "Bash(rm:*)"),
+        rule("/p.jsonl#ada", "Bash(ls)", "persona"),
+    ]
+    called = {
+        "turns": [turn("T")],
+        "turn_context": [context("T", origin="claude-code")],
+        "sessions": [session("s", "T", origin="claude-code")],
+        "messages": [message("M", "T", "assistant")],
+        "tool_calls": [call("C", "T", message_id="M", tool_name="Bash", params_json='{"command": "rm x"}')],
+        "permission_decisions": [{"call_id": "C", "turn_id": "T", "class": "exec", "raw_target": "rm x"}],
+        "import_sources": [{"source_key": each["file"], "importer": "i", "path": each["file"]} for each in rules],
+        "import_problems": [
+            {"run_id": "run", "source_key": each["file"], "seq": 0, "kind": "k", "reason": "r"} for each in rules
+        ],
+        "permission_rules": rules,
+    }
+    deliver(tmp_path, called)
+    with connect(tmp_path) as connection:
+        for place, found in PLACES_OF_RULES.items():
+            assert count_rules(connection, select_source(connection, Path(place))) == dict.fromkeys(found, 1)
+        selection = select_source(connection, Path("/conf/settings.json"))
+    assert forget(tmp_path, selection).rows == {"permission_rules": 1, "import_problems": 1}
+    stays = {"/conf2/settings.json", "/p.jsonl#ada"}
+    assert {row["file"] for row in rows_of(tmp_path, "permission_rules")} == stays
+    assert {row["source_key"] for row in rows_of(tmp_path, "import_problems")} == stays
+    with aix.open(tmp_path) as opened:
+        assert {file for (file,) in opened.sql("select file from rules_in_force").rows()} == stays
+        assert opened.sql("select file from rule_matches").rows() == [("/conf2/settings.json",)]
+        assert opened.sql("select decision, file from rule_verdicts").rows() == [("deny", "/conf2/settings.json")]
 
 
 def test_sessions_are_found_by_age(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`ledger.sessions()`, `.turns()`, `.messages()` and `aix sessions`."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -231,3 +232,69 @@ def test_a_missing_ledger_is_said_so(tmp_path: Path, command: list[str]) -> None
     process = run_aix(*command, "--ledger", str(tmp_path / "nowhere"))
     assert (process.returncode, process.stdout) == (3, "")
     assert "is not a ledger" in process.stderr
+
+
+UNDATED = (
+    {"type": "user", "uuid": "u1", "sessionId": "s-undated", "cwd": "/w", "message": {"role": "user", "content": "Hi"}},
+    {
+        "type": "assistant",
+        "uuid": "a1",
+        "parentUuid": "u1",
+        "sessionId": "s-undated",
+        "message": {
+            "id": "msg_1",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5-20250929",
+            "content": [{"type": "text", "text": "Hello"}],
+            "usage": {"input_tokens": 7, "output_tokens": 3},
+        },
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def undated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of two sessions with times, and of two whose logs have none and were written later."""
+    folder = tmp_path_factory.mktemp("undated")
+    dated = [{**line, "sessionId": "s-dated", "uuid": f"d{line['uuid']}"} for line in UNDATED]
+    for hour, line in enumerate(dated):
+        line["timestamp"] = f"2026-01-02T0{hour}:00:00Z"
+    dated[1].update(parentUuid="du1", message={**UNDATED[1]["message"], "id": "msg_2"})  # type: ignore[dict-item]
+    for name, lines in (("undated", UNDATED), ("dated", dated)):
+        log = folder / "logs" / "projects" / "w" / f"s-{name}.jsonl"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    chat = folder / "logs" / ".cursor" / "projects" / "w" / "agent-transcripts" / "chat.txt"
+    chat.parent.mkdir(parents=True)
+    chat.write_text("user:\nhello\n\nassistant:\nhi\n")
+    for log in folder.rglob("*.*"):
+        if log.is_file():
+            os.utime(log, (1_900_000_000, 1_900_000_000))
+    aix.import_histories([folder / "logs"], folder / "ledger")
+    return folder / "ledger"
+
+
+def test_sessions_without_any_time_come_last_and_have_none(undated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with aix.open(undated) as ledger:
+        rows = ledger.sql("select updated_at from sessions order by 1").rows()
+        assert rows[1:] == [(1_900_000_000_000,)] * 2, "the ledger keeps the date of the file"
+    for order in (["--sort", "updated"], ["--sort", "created"], ["--sort", "updated", "--reverse"]):
+        run_here("sessions", *order, "--json", "--ledger", str(undated))
+        times = [(row["origin"], row["created_at"]) for row in json.loads(capsys.readouterr().out)]
+        assert times == [("claude-code", 1_767_312_000_000), ("claude-code", None), ("cursor", None)]
+    run_here("sessions", "--ledger", str(undated))
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["2026-01-02", "–", "–"]
+    run_here("sessions", "--since", "2029-01-01", "--json", "--ledger", str(undated))
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_the_date_of_a_file_is_in_no_range_and_on_no_day(undated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_here("overview", "--json", "--ledger", str(undated))
+    ranges = {row["origin"]: (row["first_turn_at"], row["last_turn_at"]) for row in json.loads(capsys.readouterr().out)}
+    assert ranges == {"claude-code": (1_767_312_000_000, 1_767_312_000_000), "cursor": (None, None)}
+    run_here("show", "s-undated", "--ledger", str(undated))
+    assert "2030-" not in capsys.readouterr().out
+    with aix.open(undated) as ledger:
+        days = ledger.query("token_economics/cost_by_day")
+        assert [(str(row[0]), row[2], row[3]) for row in days.rows()] == [("2026-01-02", 1, 7), ("None", 1, 7)]
+        assert len(ledger.query("overview/recent_use").rows()) == 1

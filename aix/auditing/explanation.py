@@ -1,12 +1,16 @@
 """One call of the ledger: what it touched, what became of it, and what the rules say about it."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
+from aix.auditing.programs import Programs, RuledCall, programs_of
 from aix.errors import AmbiguousNameError, UnknownCallError
 from aix.formats.people import one_line
 from aix.formats.text import escape_unsafe
 from aix.permissions.contract import Decision
+from aix.permissions.rule_rows import call_of
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -23,6 +27,15 @@ select any_value(coalesce(t.called_at, k.started_at)) as called_at, any_value(t.
   any_value(t.evidence_basis) as evidence_basis
 from tool_calls k
 left join call_targets t on t.call_id = k.id
+where k.id = $call
+"""
+_ASKED = """
+select any_value(d.class), any_value(k.tool_name), any_value(d.raw_target), any_value(t.workspace_path),
+  any_value(k.params_json), any_value(x.origin)
+from tool_calls k
+left join permission_decisions d on d.call_id = k.id
+left join turns t on t.id = k.turn_id
+left join turn_context x on x.turn_id = k.turn_id
 where k.id = $call
 """
 _TARGETS = """
@@ -49,6 +62,7 @@ def explain(ledger: "Ledger", name: str) -> dict[str, object]:
         "targets": _rows(ledger, _TARGETS, call),
         "verdict": verdicts[0] if verdicts else None,
         "matching": _rows(ledger, _MATCHING, call),
+        **_programs(ledger, call).as_object(),
     }
 
 
@@ -80,6 +94,20 @@ def _lines(explained: Mapping[str, object]) -> Iterator[str]:
     for rule in _listed(explained["matching"]):
         part = "decides" if rule["is_deciding"] else "matches"
         yield f"  {part}: {rule['kind']} {rule['rule']} ({rule['scope']}, {rule['file']})"
+    for missed in _listed(explained["missed_spellings"]):
+        yield f"  {missed['why']}"
+
+
+def _programs(ledger: "Ledger", call: str) -> Programs:
+    [row] = ledger.sql(_ASKED, {"call": call}).rows()
+    access_class, tool, target, cwd, parameters, origin = (value if isinstance(value, str) else None for value in row)
+    about = partial(programs_of, access_class, tool or "", target, cwd, ledger.risks)
+    rule_set = ledger.rule_book.in_force(origin, cwd)
+    if rule_set is not None:
+        with suppress(Exception):  # of another distribution: what it breaks must not hide the rest
+            asked = call_of(rule_set.dialect, tool or "", target, cwd or "", parameters)
+            return about(RuledCall(asked, rule_set.dialect, rule_set.judge))
+    return about(None)
 
 
 def _find(ledger: "Ledger", name: str) -> str:

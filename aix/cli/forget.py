@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command
+from aix.cli.diagnostics import say
 from aix.cli.options import DATE, ledger_option, listing_output, to_milliseconds
 from aix.config import load_config
+from aix.errors import UnknownSessionError
 from aix.formats import Listing, ListingColumn
 
 if TYPE_CHECKING:
@@ -18,7 +20,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("session", required=False)
-@click.option("--source", type=click.Path(path_type=Path), metavar="PATH", help="Sessions read from PATH, or below it.")
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Sessions and permission rules read from PATH, or below it.",
+)
 @click.option(
     "--before",
     type=DATE,
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     help="Sessions whose last activity lies before DATE, in the configured time zone.",
 )
 @click.option("--match", "text", metavar="TEXT", help="Sessions that hold TEXT anywhere, letter for letter.")
-@click.option("--dry-run", is_flag=True, help="Show which sessions would go, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and do nothing.")
 @ledger_option
 @listing_output
 @click.pass_context
@@ -43,7 +50,8 @@ def command(
 
     SESSION is a label, an alias, or the beginning of either that no other session has. A session goes with the
     subagents it spawned, with what was noted about it, and with the copies of the sources it was read from. All older
-    versions of the ledger go as well, at once: they hold the same text.
+    versions of the ledger go as well, at once: they hold the same text. With --source, the permission rules of settings
+    files at PATH go too, and what followed from them; the same rule in another file stays.
 
     A turn that another session shares, because one was resumed or forked from the other, stays with that session;
     the listing names it, so that it can be forgotten too.
@@ -54,6 +62,7 @@ def command(
     \b
       aix forget session-log:5b1f
       aix forget --source ~/logs/secret-project --dry-run
+      aix forget --source settings.json
       aix forget --before 2026-01-01
       aix forget --match "the password"
     """
@@ -63,16 +72,21 @@ def command(
         raise click.UsageError("What to forget must be UTF-8.")
     if text == "":
         raise click.UsageError("--match needs a text; every session holds the empty one.")
-    from aix.ledger.collection import finish_forgetting
+    from aix.ledger.collection import finish_forgetting, is_forgetting_unfinished
     from aix.ledger.removal import forget
 
-    if not dry_run:
-        finish_forgetting(ledger)
     before_ms = to_milliseconds(before, load_config(ctx.obj).timezone)
-    selection = _select(ledger, session, source, before_ms, text)
+    try:
+        selection, rules = _select(ledger, session, source, before_ms, text)
+    except UnknownSessionError:
+        if is_forgetting_unfinished(ledger):
+            say("older versions still hold what was forgotten before; aix vacuum removes them")
+        raise
     columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
     if dry_run:
-        return Listing(columns, [("session", label, 1) for label in selection.labels])
+        sessions = [("session", label, 1) for label in selection.labels]
+        return Listing(columns, [*sessions, *(("rules", file, count) for file, count in rules.items())])
+    finish_forgetting(ledger)
     return Listing(columns, _rows(forget(ledger, selection)))
 
 
@@ -86,23 +100,27 @@ def _is_text(given: str | None) -> bool:
 
 def _select(
     ledger: Path, session: str | None, source: Path | None, before_ms: int | None, text: str | None
-) -> "Selection":
+) -> "tuple[Selection, dict[str, int]]":
+    """Return what to forget, and how many permission rules of each file are part of it."""
     import duckdb
 
     from aix.ledger.manifest import read_latest
-    from aix.ledger.selection import Selection, select_before, select_match, select_source
+    from aix.ledger.selection import Selection, count_rules, select_before, select_match, select_source
     from aix.ledger.views import create_views
+    from aix.ledger.workbench import engine_errors_of
     from aix.reading.names import find_session
 
-    with duckdb.connect() as connection:
+    with engine_errors_of(ledger), duckdb.connect() as connection:
         create_views(connection, ledger, read_latest(ledger))
         if session is not None:
-            return Selection(labels=[find_session(connection, session)])
-        if source is not None:
-            return select_source(connection, source)
-        if before_ms is not None:
-            return select_before(connection, before_ms)
-        return select_match(connection, text or "")
+            selection = Selection(labels=[find_session(connection, session)])
+        elif source is not None:
+            selection = select_source(connection, source)
+        elif before_ms is not None:
+            selection = select_before(connection, before_ms)
+        else:
+            selection = select_match(connection, text or "")
+        return selection, count_rules(connection, selection)
 
 
 def _rows(forgotten: "Forgotten") -> list[tuple[str, str, int]]:

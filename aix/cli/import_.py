@@ -10,7 +10,7 @@ from aix.cli.command import Command
 from aix.cli.options import importer_options, ledger_option, listing_output, prices_option
 from aix.errors import NothingToImportError
 from aix.formats import Listing, ListingColumn
-from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
+from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger
 
 if TYPE_CHECKING:
     from aix.importing.registry import Options
@@ -22,7 +22,11 @@ _FAILURES_SHOWN = 20
 @click.command(cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show what would be imported, and do nothing.")
-@click.option("--strict", is_flag=True, help="Import nothing of a source that has any problem.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Import nothing of a source that has any problem, nor a ledger that contradicts this one.",
+)
 @click.option("--reparse", is_flag=True, help="Read everything again, and replace the rows it gave before.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes. Default: one per processor.")
 @click.option("--machine", metavar="NAME", help="Import histories that were copied from another machine as NAME's.")
@@ -67,7 +71,9 @@ def command(
     noted: `aix problems` lists them.
 
     Another ledger is joined into this one: rows about the same thing become one, in whatever order ledgers are joined.
-    Its price table is left out: every ledger keeps its own.
+    Its price table is left out: every ledger keeps its own. Its rows become yours, and some may take the place of what
+    you have: rows that contradict your own are counted, and shown before anything is joined. With --dry-run nothing is
+    joined, with --strict no ledger that contradicts this one, and the exit code is then 1.
 
     \b
       aix import
@@ -75,6 +81,7 @@ def command(
       aix import log.jsonl --strict
       aix import histories --settings managed-settings.json
       aix import /mnt/laptop/aix-ledger
+      aix import /mnt/colleague/aix-ledger --dry-run
     """
     if machine is not None and not machine.isprintable():
         raise click.UsageError("--machine must be a name that can be printed.")
@@ -83,11 +90,15 @@ def command(
     if others and len(others) < len(paths):
         raise click.UsageError("Import ledgers and histories one after the other.")
     if others:
-        given = {"--dry-run": dry_run, "--strict": strict, "--reparse": reparse, "--jobs": jobs, "--machine": machine}
+        given = {"--reparse": reparse, "--jobs": jobs, "--machine": machine}
         for name, value in {**given, "--importer": importer, "--option": options}.items():
             if value:
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
-        return _join_ledgers(ledger, others, prices, keep_raw=keep_raw)
+        from aix.cli.joins import join_and_list
+        from aix.importing.run import Settings
+
+        wish = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
+        return join_and_list(ledger, others, wish)
     from aix.memory import hold_little_memory
 
     hold_little_memory()
@@ -112,23 +123,6 @@ def command(
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
     return _listing(report, is_by_default=not paths, dry_run=dry_run)
-
-
-def _join_ledgers(ledger: Path, others: list[Path], prices: Path | None, *, keep_raw: bool) -> Listing:
-    from aix.ledger.merging import join_ledger
-    from aix.prices.table import PriceTable
-    from aix.reading.summary import note_summary
-
-    before = read_latest(ledger) if is_ledger(ledger) else None
-    table = PriceTable(prices)
-    table.check()
-    for other in others:
-        after = join_ledger(ledger, other, keep_raw=keep_raw, prices=table)
-    note_summary(ledger)
-    columns = (ListingColumn("table"), ListingColumn("rows", "BIGINT"), ListingColumn("new", "BIGINT"))
-    return Listing(
-        columns, [(name, _rows(after, name), _rows(after, name) - _rows(before, name)) for name in _given(after)]
-    )
 
 
 def _given(version: Manifest) -> list[str]:
@@ -171,9 +165,10 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
         files = "file looks like a log that" if unknown == 1 else "files look like logs that"
         notes.append(f"{unknown} {files} no importer recognises; aix sources lists what was found")
     failures = report.failures
-    notes += [f"{name}: {reason}" for name, reason in failures[:_FAILURES_SHOWN]]
-    if len(failures) > _FAILURES_SHOWN:
-        notes.append(f"… and {len(failures) - _FAILURES_SHOWN} more")
+    for named in (report.unread, failures):
+        notes += [f"{name}: {reason}" for name, reason in named[:_FAILURES_SHOWN]]
+        if len(named) > _FAILURES_SHOWN:
+            notes.append(f"… and {len(named) - _FAILURES_SHOWN} more")
     if failures:
         notes.append(f"{len(failures)} could not be imported; the rest was")
     return notes

@@ -26,11 +26,12 @@ def to_milliseconds(date: datetime | None, zone: tzinfo) -> int | None:
 
 
 def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
-    if value or ctx.resilient_parsing:
+    if ctx.resilient_parsing:
         return value
     from aix.config import load_config
+    from aix.paths import check_ledger_path
 
-    return load_config(ctx.obj).ledger
+    return check_ledger_path(value or load_config(ctx.obj).ledger)
 
 
 def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -1,9 +1,9 @@
 """`aix overview`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,11 +27,13 @@ _PEOPLES_COLUMNS = tuple(
         ("calls", True),
         ("input", True),
         ("output", True),
-        ("cached", True),
+        ("cache read", True),
         ("from", False),
         ("to", False),
     )
 )
+_NO_ORIGIN = "(no session)"
+"""Requests that no session of the ledger made; their logs do not say which."""
 _NEXT = (
     ("aix sessions", "the sessions, the newest first"),
     ("aix show SESSION", "one of them, to read"),
@@ -48,7 +50,8 @@ def command(ctx: click.Context, ledger: Path) -> Listing:
     """Show what the ledger holds, by the tool it came from, and what to try next.
 
     The table is short, with times in the configured time zone; all other formats have every column of
-    queries/overview/by_origin.sql, with exact values. What no log says is NULL.
+    queries/overview/by_origin.sql, with exact values. What no log says is NULL. Tokens are those of `aix cost`: of all
+    requests, also of those that belong to no turn or no session. – stands for the time of logs that have none.
 
     \b
       aix overview
@@ -71,12 +74,23 @@ def command(ctx: click.Context, ledger: Path) -> Listing:
 
 
 def _peoples_rows(found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
-    for values in found:
-        row = dict(zip(found.columns, values, strict=True))
+    rows = [dict(zip(found.columns, values, strict=True)) for values in found]
+    if len(rows) > 1:
+        rows.append({"origin": "total", **{name: _summary(name, rows) for name in found.columns if name != "origin"}})
+    for row in rows:
         tokens = [row[name] for name in ("input_tokens", "output_tokens", "cache_read_tokens")]
         yield (
-            *(row[name] for name in ("origin", "sessions", "turns", "failed_turns", "messages", "tool_calls")),
+            row["origin"] or _NO_ORIGIN,
+            *(row[name] for name in ("sessions", "turns", "failed_turns", "messages", "tool_calls")),
             *(None if count is None else short_count(count) for count in tokens),
             local_time(row["first_turn_at"], zone)[:10],
             local_time(row["last_turn_at"], zone)[:10],
         )
+
+
+def _summary(name: str, rows: Sequence[dict[str, Any]]) -> int | None:
+    """Return what a column says about all rows: the range of times, and the sums of counts."""
+    known = [row[name] for row in rows if row[name] is not None]
+    if not known:
+        return None
+    return int({"first_turn_at": min, "last_turn_at": max}.get(name, sum)(known))

@@ -76,6 +76,8 @@ def command(
     TEXT is found whether in capitals or not. ≥ stands before a cost that is a lower bound, because the logs do not say
     how much the models wrote in the end, or because some requests have no price.
 
+    A session whose log has no time at all comes last: – stands for its time.
+
     A turn that several sessions share, because one was resumed or forked from another, counts for each of them.
 
     \b

@@ -38,8 +38,10 @@ def command(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT0
     from aix.ledger.collection import collect, find_removals
     from aix.ledger.tidying import merge_groups, small_groups
 
+    removals = find_removals(ledger, grace * 3600)
     groups = small_groups(ledger) if dry_run else merge_groups(ledger)
-    removals = find_removals(ledger, grace * 3600) if dry_run else collect(ledger, grace * 3600)
+    if not dry_run:
+        removals = collect(ledger, grace * 3600)
     columns = (ListingColumn("what"), ListingColumn("path"), ListingColumn("bytes", "BIGINT"))
     rows = [
         *(("group put together with others", name, size) for name, size in groups.items()),

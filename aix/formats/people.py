@@ -122,14 +122,18 @@ def short_ago(milliseconds: int) -> str:
     return f"{hours} h ago" if hours < 48 else f"{hours // 24} days ago"
 
 
-def local_time(milliseconds: int, zone: tzinfo) -> str:
-    """Write a moment to the minute, as clocks in the zone showed it.
+def local_time(milliseconds: int | None, zone: tzinfo) -> str:
+    """Write a moment to the minute, as clocks in the zone showed it; a dash for one that is not known.
 
     >>> local_time(1_700_000_000_000, UTC)
     '2023-11-14 22:13'
     >>> local_time(2**62, UTC)
     '4611686018427387904 ms'
+    >>> local_time(None, UTC)
+    '–'
     """
+    if milliseconds is None:
+        return "–"
     try:
         moment = (_EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone)
     except OverflowError:  # no calendar goes that far

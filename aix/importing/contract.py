@@ -152,6 +152,8 @@ class Problem:
     byte_offset: int | None = None
     sample: str | None = None
     """The beginning of the piece; AIX cuts it."""
+    is_of_whole_source: bool = False
+    """Whether nothing of the source could be read: `aix import` then shows the source with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Importer(ABC):
     description: ClassVar[str]
     capabilities: ClassVar[Capabilities]
     suffixes: ClassVar[tuple[str, ...]] = ()
-    """How names of its logs end: AIX tells the user about such files that no importer claims."""
+    """How names of its logs end, in lower case: AIX names such files that no importer claims."""
     option_help: ClassVar[Mapping[str, str]] = {}
     """What each option of `aix import --option NAME.OPTION=VALUE` does."""
 

@@ -160,7 +160,7 @@ def _look_at(path: str, read_state: Callable[[], os.stat_result], walk: Walk, su
     try:
         state = read_state()
     except OSError as error:
-        if path.endswith(suffixes):  # a dangling link with another name is nobody's log
+        if path.lower().endswith(suffixes):  # a dangling link with another name is nobody's log
             walk.refusals.append(_unreadable(path, error))
         return
     if stat.S_ISREG(state.st_mode):
@@ -193,7 +193,7 @@ def _refuse_unclaimed(place: str, importers: Sequence[Importer], files: Sequence
     claimed = {path for claim in found.claims for path in claim.source.files}
     suffixes = _suffixes(importers)
     for file in files:
-        if file.path in claimed or not (file.path == place or file.path.endswith(suffixes)):
+        if file.path in claimed or not (file.path == place or file.path.lower().endswith(suffixes)):
             continue
         if file.size_bytes == 0:
             found.refusals.append(Refusal(file.path, Refused.EMPTY, "it is empty"))

@@ -62,6 +62,7 @@ def _read_group(
             if isinstance(piece, Problem):
                 problems.add(piece)
                 reading.problems += 1
+                reading.unread = piece.reason if piece.is_of_whole_source else reading.unread
                 continue
             if isinstance(piece, Ties):
                 ties.add(piece)

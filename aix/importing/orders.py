@@ -69,6 +69,8 @@ class Reading:
     rows: Counter[str] = field(default_factory=Counter)
     labels: list[str] = field(default_factory=list)
     problems: int = 0
+    unread: str = ""
+    """Why nothing of it could be read, although reading it did not fail."""
     failure: str = ""
 
 

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import msgspec
 
+from aix.errors import LedgerDamagedError
 from aix.importing.discovery import Walk
 from aix.ledger.notes import write_note
+from aix.ledger.stored_files import read_decoded
 
 FILE_NAME = "quiet.json"
 _MOST_STATES = 16
@@ -25,6 +27,9 @@ class _Note(msgspec.Struct):
     """Of the ledger."""
     sources: dict[str, int]
     """By state of the places."""
+
+
+_DECODER = msgspec.json.Decoder(_Note)
 
 
 def state_of(walks: Sequence[Walk], readers: Sequence[str]) -> str | None:
@@ -67,6 +72,6 @@ def note_quiet(ledger: Path, version: int, state: str, sources: int) -> None:
 
 
 def _read(ledger: Path) -> _Note | None:
-    with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode((ledger / FILE_NAME).read_bytes(), type=_Note)
+    with suppress(LedgerDamagedError):
+        return read_decoded(ledger / FILE_NAME, _DECODER.decode)
     return None

@@ -3,11 +3,15 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from aix.importing.discovery import Refusal
 from aix.ledger.manifest import Manifest
+
+if TYPE_CHECKING:
+    from aix.ledger.contradictions import Contradiction
 
 
 class Status(StrEnum):
@@ -30,6 +34,8 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     problems: int = 0
     size_bytes: int = 0
     """Of a source that was read."""
+    unread: str = ""
+    """Why nothing of it could be read, although reading it did not fail."""
 
 
 @dataclass
@@ -45,6 +51,10 @@ class Report:
     """Sources that were skipped without a look at each."""
     before: Manifest | None = None
     after: Manifest | None = None
+    contradictions: "list[Contradiction]" = field(default_factory=list)
+    """Rows of other ledgers that contradict those of this one, by ledger and table."""
+    new_rows: dict[str, int] = field(default_factory=dict)
+    """By table, rows that other ledgers add."""
     seconds: float = 0.0
 
     @property
@@ -61,6 +71,12 @@ class Report:
     def bytes_read(self) -> int:
         """How large the sources were that were read."""
         return sum(outcome.size_bytes for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
+
+    @property
+    def unread(self) -> list[tuple[str, str]]:
+        """Sources that are new or have changed and of which nothing could be read, each with the reason."""
+        outcomes = (outcome for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
+        return [(outcome.name, outcome.unread) for outcome in outcomes if outcome.unread]
 
     @property
     def failures(self) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aix.errors import PlaceError
 from aix.ids import ulid
 from aix.importing.contract import Importer
 from aix.importing.discovery import (
@@ -31,7 +32,7 @@ from aix.importing.touched import note_touched, with_touched
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.ledger.provenance import are_views_kept
-from aix.paths import absolute_path
+from aix.paths import absolute_path, check_ledger_path
 from aix.prices.table import PriceTable
 
 
@@ -46,7 +47,7 @@ class Settings:
     jobs: int | None = None
     """Worker processes: one per processor unless said otherwise; 0 reads in this process."""
     strict: bool = False
-    """Whether a source with any problem fails as a whole."""
+    """Whether a source with any problem, or a ledger that contradicts this one, fails as a whole."""
     dry_run: bool = False
     reparse: bool = False
     """Whether to read everything again, and replace what it gave before."""
@@ -126,8 +127,15 @@ def import_histories(
     settings: Settings | None = None,
     watcher: Watcher | None = None,
 ) -> Report:
-    """Import what is new or has changed in these places, or where the tools keep their logs."""
+    """Import what is new or has changed in these places, or where the tools keep their logs; or join other ledgers."""
     settings, watcher = settings or Settings(), watcher or Watcher()
+    check_ledger_path(ledger)
+    if others := [place for place in places or () if is_ledger(place)]:
+        from aix.importing.joins import join_ledgers
+
+        if len(others) < len(places or ()):
+            raise PlaceError(str(others[0]), "it is a ledger", "import ledgers and histories one after the other")
+        return join_ledgers(ledger, others, settings, watcher)
     started = time.monotonic()
     started_at = time.time_ns() // 10**6
     prices = PriceTable(settings.prices)

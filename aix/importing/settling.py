@@ -99,7 +99,8 @@ class Settlement:
             reason = "unchanged, and read with its group"
         labels = len(set(reading.labels))
         importer = planned.claim.importer
-        self._tell(Outcome(planned.name, importer.name, status, reason, labels, reading.problems, planned.size_bytes))
+        counts = (labels, reading.problems, planned.size_bytes)
+        self._tell(Outcome(planned.name, importer.name, status, reason, *counts, unread=reading.unread))
         now = self._fingerprint(planned, reading, line, failure)
         if reading.failure:  # what the ledger has of it is still what the reading before gave
             last = before or msgspec.structs.replace(now, content="", size_bytes=-1)

@@ -1,8 +1,13 @@
 """Telling whoever asked for an import how it goes on, and what was done with each source."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from aix.importing.report import Outcome, Report, Status
+
+if TYPE_CHECKING:
+    from aix.ledger.contradictions import Contradiction
 
 
 class Watcher:
@@ -16,6 +21,9 @@ class Watcher:
 
     def advance(self, outcome: Outcome) -> None:
         """One source has been read."""
+
+    def contradict(self, found: "Contradiction") -> None:
+        """Rows of another ledger contradict those of this one; nothing of it has been joined yet."""
 
 
 class Teller:

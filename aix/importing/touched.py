@@ -10,9 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from aix.errors import LedgerDamagedError
 from aix.importing.plan import Planned
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
 from aix.ledger.notes import write_note
+from aix.ledger.stored_files import read_decoded
 
 FILE_NAME = "touched.json"
 _DECODER = msgspec.json.Decoder(dict[str, tuple[str, tuple[str, ...]]])
@@ -36,6 +38,6 @@ def note_touched(ledger: Path, plan: Iterable[Planned], known: Fingerprints) -> 
 
 
 def _read(ledger: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
-    with suppress(OSError, msgspec.MsgspecError):
-        return _DECODER.decode((ledger / FILE_NAME).read_bytes())
+    with suppress(LedgerDamagedError):
+        return read_decoded(ledger / FILE_NAME, _DECODER.decode)
     return {}

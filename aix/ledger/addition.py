@@ -20,6 +20,7 @@ from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
 from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
+from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, scan
 from aix.schema import TABLES, Table
@@ -80,7 +81,7 @@ def add_statements(
 def _ungrouped(ledger: Path, base: Manifest) -> Delivered:
     """Return the files of a ledger that knew no groups: its rows are joined as if they were new."""
     return [
-        (TABLES[name], StatementFile(ledger / segment.path, quote_text("")))
+        (TABLES[name], StatementFile(checked_path(ledger, TABLES[name], segment), quote_text("")))
         for name, segments in base.tables.items()
         for segment in segments
         if segment.group is None

@@ -16,10 +16,11 @@ from uuid import uuid4
 
 import msgspec
 
-from aix.errors import LedgerError, LedgerUnwritableError, QueryFileError
+from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
 from aix.ledger.durable import remove
 from aix.ledger.keeping import kept_selects
 from aix.ledger.manifest import Manifest, read_latest
+from aix.ledger.stored_files import read_decoded
 from aix.ledger.views import create_views
 from aix.library.view_files import library_views_digest
 from aix.library.views import create_library_views, library_views
@@ -41,6 +42,9 @@ class _Note(msgspec.Struct, frozen=True):
     """The digest of the view files."""
     file: tuple[int, int, int]
     """Which file is meant: of two writers, one may leave the file and the other the note."""
+
+
+_NOTE_DECODER = msgspec.json.Decoder(_Note)
 
 
 def refresh_catalog(ledger: Path) -> None:
@@ -69,9 +73,9 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
 
 def _is_current(folder: Path, manifest: Manifest) -> bool:
     try:
-        note = msgspec.json.decode((folder / CATALOG_NOTE).read_bytes(), type=_Note)
+        note = read_decoded(folder / CATALOG_NOTE, _NOTE_DECODER.decode)
         found = _identity((folder / CATALOG).stat())
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, LedgerDamagedError):
         return False
     return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), found)
 
@@ -87,7 +91,7 @@ def _views(folder: Path, manifest: Manifest) -> bytes:
             with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
                 connection.execute("begin")
                 create_views(connection, folder, manifest)
-                create_library_views(connection, library_views().values(), kept_selects(folder, manifest))
+                create_library_views(connection, library_views().values(), kept_selects(folder, manifest), folder)
                 connection.execute("commit")
         except duckdb.Error as error:
             raise LedgerUnwritableError(folder, str(error)) from error

@@ -2,30 +2,41 @@
 
 A reader keeps its version while it reads, so a version stays for a grace period after a newer one took its place. A
 file that no version names may belong to a commit that is under way; it stays as long.
+
+Only regular files in the folders of the ledger are removed, and staging folders. Nothing is removed through a link, and
+what AIX never makes (links, named pipes, other folders) stays.
 """
 
 import fcntl
 import os
 import shutil
+import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from aix.errors import LedgerDamagedError
 from aix.ledger.durable import remove, sync_folder, writing_to
 from aix.ledger.locks import alone
 from aix.ledger.manifest import (
     DATA_FOLDER,
+    RAW_FOLDER,
     STAGING_FOLDER,
     VERSIONS_FOLDER,
+    Manifest,
+    Segment,
+    check_folders,
     files_of,
     manifest_paths,
     read_latest,
     read_manifest,
+    segment_path,
 )
-from aix.ledger.raw import RAW_FOLDER, kept_digests, raw_path
+from aix.ledger.raw import kept_digests, raw_path
+from aix.ledger.stored_files import check_regular
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
 
@@ -44,20 +55,22 @@ def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
 
     Files come before the version that names them: when the work is stopped, it still tells what is left to do.
     """
+    check_folders(ledger)
     limit = time.time() - grace_seconds
     newest = read_latest(ledger)
     paths = manifest_paths(ledger)
     outdated = [
         path for path, successor in pairwise(paths) if int(path.stem) < newest.oldest or _is_older(successor, limit)
     ]
-    kept = {name for path in paths if path not in outdated for name in files_of(read_manifest(path))}
+    versions = [read_manifest(path) for path in paths if path not in outdated]
+    kept = {name for version in versions for name in files_of(version)}
     of_outdated = {name for path in outdated for name in files_of(read_manifest(path))}
     found = [
-        *(("file of an old version", ledger / name) for name in sorted(of_outdated - kept)),
+        *(("file of an old version", path) for path in _existing(ledger, sorted(of_outdated - kept))),
         *(("version", path) for path in outdated),
         *(("left behind", path) for path in _unnamed(ledger, kept | of_outdated) if _is_older(path, limit)),
         *(("left behind", path) for path in _abandoned_staging(ledger)),
-        *(("copy of an old source", path) for path in _outdated_copies(ledger, kept, limit)),
+        *(("copy of an old source", path) for path in _outdated_copies(ledger, versions, limit)),
     ]
     sizes = [(kind, path, _size(path)) for kind, path in found]
     return [Removal(kind, path, size) for kind, path, size in sizes if size is not None]
@@ -68,7 +81,7 @@ def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[
     with writing_to(ledger), alone(ledger) as is_held:
         removals = find_removals(ledger, grace_seconds if is_held else max(grace_seconds, DEFAULT_GRACE_SECONDS))
         for removal in removals:
-            if removal.path.is_dir():
+            if removal.path.parent == ledger / STAGING_FOLDER and removal.path.is_dir():
                 shutil.rmtree(removal.path, ignore_errors=True)
             else:
                 remove(removal.path)
@@ -80,21 +93,53 @@ def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[
 
 def finish_forgetting(ledger: Path) -> None:
     """Do what is left of a `forget` that was stopped after its commit."""
-    numbers = [int(path.stem) for path in manifest_paths(ledger)]
-    if numbers and numbers[0] < read_latest(ledger).oldest:
+    if is_forgetting_unfinished(ledger):
         collect(ledger, 0)
 
 
-def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
-    for path in (ledger / DATA_FOLDER).rglob("*"):
-        if path.is_file() and path.relative_to(ledger).as_posix() not in named:
+def is_forgetting_unfinished(ledger: Path) -> bool:
+    """Whether a `forget` was stopped after its commit, and older versions still hold what was to be forgotten."""
+    paths = manifest_paths(ledger)
+    return bool(paths) and int(paths[0].stem) < read_latest(ledger).oldest
+
+
+def _existing(ledger: Path, names: Iterable[str]) -> Iterator[Path]:
+    """Go through the files of these names that are there."""
+    for name in names:
+        path = ledger / name
+        if os.path.lexists(path):
+            check_regular(path)
             yield path
-    yield from (ledger / VERSIONS_FOLDER).glob(".*.part")
-    yield from (ledger / RAW_FOLDER).rglob(".*.part")
-    yield from ledger.glob(".*.part")
 
 
-def _outdated_copies(ledger: Path, kept: set[str], limit: float) -> Iterator[Path]:
+def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
+    """Go through the regular files that no version names."""
+    for path in _regular_files(ledger / DATA_FOLDER):
+        if path.relative_to(ledger).as_posix() not in named:
+            yield path
+    for folder in (ledger / VERSIONS_FOLDER, ledger / RAW_FOLDER):
+        yield from (path for path in _regular_files(folder) if _is_part(path))
+    yield from (path for path in ledger.iterdir() if _is_part(path) and _is_regular(path))
+
+
+def _regular_files(folder: Path) -> Iterator[Path]:
+    """Go through the regular files of a folder and of those below it, but not through links."""
+    for above, _, names in os.walk(folder):
+        yield from (path for name in names if _is_regular(path := Path(above, name)))
+
+
+def _is_part(path: Path) -> bool:
+    return path.name.startswith(".") and path.name.endswith(".part")
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _outdated_copies(ledger: Path, versions: Sequence[Manifest], limit: float) -> Iterator[Path]:
     """Go through the copies of sources that no version knows in that state.
 
     An import makes the copy long before it commits, and holds no lock meanwhile: so copies have a grace in any case.
@@ -103,20 +148,28 @@ def _outdated_copies(ledger: Path, kept: set[str], limit: float) -> Iterator[Pat
     old = [path for digest in kept_digests(ledger) if _is_older(path := raw_path(ledger, digest), limit)]
     if not old:
         return
+    sources = {segment for version in versions for segment in version.tables.get("import_sources", ())}
+    known = {digest for segment in sources for digest in _fingerprints_in(ledger, segment)}
+    yield from (path for path in old if path.name.partition(".")[0] not in known)
+
+
+def _fingerprints_in(ledger: Path, segment: Segment) -> list[object]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    sources = [ledger / name for name in kept if Path(name).name.startswith("import_sources-")]
-    known = {
-        digest for path in sources for digest in pq.read_table(path, columns=["fingerprint"]).column(0).to_pylist()
-    }
-    yield from (path for path in old if path.name.partition(".")[0] not in known)
+    path = segment_path(ledger, segment)
+    try:
+        found: list[object] = pq.read_table(path, columns=["fingerprint"]).column("fingerprint").to_pylist()
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
+    return found
 
 
 def _abandoned_staging(ledger: Path) -> Iterator[Path]:
     """Go through the staging folders whose process has died: a living one holds a lock on its own."""
     for folder in (ledger / STAGING_FOLDER).glob("*"):
         with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield folder
@@ -133,10 +186,11 @@ def _is_older(path: Path, limit: float) -> bool:
 
 
 def _size(path: Path) -> int | None:
-    """Return the size of a file or of all in a folder; None when it has just gone."""
+    """Return the size of a file or of all in a folder, but not behind links; None when it has just gone."""
     try:
-        if path.is_dir():
-            return sum(_size(inside) or 0 for inside in path.iterdir())
-        return path.lstat().st_size
+        status = path.lstat()
+        if stat.S_ISDIR(status.st_mode):
+            return sum(inside.lstat().st_size for inside in _regular_files(path))
+        return status.st_size
     except FileNotFoundError:
         return None

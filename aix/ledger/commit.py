@@ -7,6 +7,7 @@ manifest names.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ from aix.ledger.manifest import (
     EntryFile,
     Manifest,
     Segment,
+    check_folders,
     files_of,
     groups_of,
     is_ledger,
@@ -37,6 +39,7 @@ from aix.ledger.manifest import (
 )
 from aix.ledger.pricing import with_prices, without_prices
 from aix.ledger.row_groups import Pace, RowGroupWriter
+from aix.ledger.segment_checks import checked_path
 from aix.ledger.ties import StoredTies, encode_ties, read_ties, weight
 from aix.ledger.upgrade import upgraded_rows
 from aix.prices.table import PriceTable
@@ -89,10 +92,7 @@ class Stage:
 
     def write_index(self, group: str, index: Index) -> None:
         """Write the index of a group whose files are written here."""
-        name = f"{DATA_FOLDER}/index-{uuid4().hex}.bin"
-        with new_file(self.ledger / name) as file:
-            file.write(index.to_bytes())
-        self.indexes[group] = EntryFile(path=name, entries=len(index))
+        self.indexes[group] = self._write_entries(f"index-{uuid4().hex}.bin", index.to_bytes(), len(index))
 
     def write_fingerprints(self, base: Manifest) -> tuple[EntryFile, ...]:
         """Write the fingerprints of this commit, and return the files of all there are."""
@@ -116,7 +116,7 @@ class Stage:
         return (*base.ties[:kept], written)
 
     def _write_entries(self, name: str, content: bytes, entries: int) -> EntryFile:
-        written = EntryFile(path=f"{DATA_FOLDER}/{name}", entries=entries)
+        written = EntryFile(f"{DATA_FOLDER}/{name}", entries, sha256(content).hexdigest())
         with new_file(self.ledger / written.path) as file:
             file.write(content)
         self._entry_files.append(written)
@@ -128,8 +128,7 @@ class Stage:
 
     def discard_unless(self, named: Container[str]) -> None:
         """Remove the files that no manifest will name."""
-        others = (*self.indexes.values(), *self._entry_files)
-        for path in [*(segment.path for segment in self._written), *(other.path for other in others)]:
+        for path in [*(segment.path for segment in self._written), *(file.path for file in self._entry_files)]:
             if path not in named:
                 remove(self.ledger / path)
 
@@ -247,7 +246,7 @@ def _upgrade(base: Manifest, stage: Stage) -> Manifest:
 
 
 def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stage) -> Segment:
-    path = stage.ledger / segment.path
+    path = checked_path(stage.ledger, table, segment, written_version)
     try:
         return stage.write(table, upgraded_rows(table, path, written_version), segment.group)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
@@ -255,6 +254,7 @@ def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stag
 
 
 def _prepare(ledger: Path) -> None:
+    check_folders(ledger)
     for folder in (ledger, ledger / DATA_FOLDER, ledger / VERSIONS_FOLDER):
         make_folder(folder)
     if not is_ledger(ledger):

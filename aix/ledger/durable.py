@@ -138,7 +138,7 @@ def place(part: Path, final: Path) -> bool:
 def _rename_unless_taken(part: Path, final: Path) -> bool:
     # A rename replaces what has the name already, so look first, and let no other writer do so meanwhile. The system
     # releases the lock when the process dies.
-    descriptor = os.open(final.with_name(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = os.open(final.with_name(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if not is_absent(final):

@@ -14,9 +14,11 @@ from aix.ledger.catalog import STORAGE_VERSION
 from aix.ledger.durable import DiskError, make_folder
 from aix.ledger.manifest import Manifest
 from aix.ledger.row_groups import batches_of, read_row_groups
+from aix.ledger.segment_checks import checked_path
 from aix.ledger.upgrade import upgraded_rows
 from aix.ledger.views import view_select
 from aix.ledger.workbench import engine_errors_of, write_rows
+from aix.paths import is_utf8
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
@@ -35,6 +37,8 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
     """Write a DuckDB database with a table per table, which every DuckDB since 1.0 opens."""
     if target.is_dir():
         raise ExportError(target, "is a folder")
+    if not is_utf8(target):
+        raise ExportError(target, "DuckDB writes no file whose path is not UTF-8")
     if "?" in str(target.absolute().parent):
         raise ExportError(target, "DuckDB cannot write into a folder whose name has a question mark")
     with _made_beside(target) as folder:
@@ -55,7 +59,7 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
 def _rows(ledger: Path, version: Manifest, table: Table) -> Iterator[pa.RecordBatch]:
     is_outdated = table.name in changed_tables(version.schema_version)
     for segment in version.tables.get(table.name, ()):
-        path = ledger / segment.path
+        path = checked_path(ledger, table, segment, version.schema_version)
         if is_outdated:
             yield from upgraded_rows(table, path, version.schema_version)
         else:

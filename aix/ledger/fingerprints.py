@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from aix.errors import LedgerDamagedError
 from aix.ledger.manifest import EntryFile, Manifest
+from aix.ledger.stored_files import read_decoded
 
 
 class Fingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -57,7 +57,7 @@ def read_fingerprints(ledger: Path, version: Manifest) -> dict[str, Fingerprint]
     """Return the fingerprints of all sources."""
     known: dict[str, Fingerprint] = {}
     for file in version.fingerprints:
-        known.update(_read(ledger / file.path))
+        known.update(read_decoded(ledger / file.path, _DECODER.decode, file.sha256))
     return known
 
 
@@ -82,10 +82,3 @@ def files_to_merge(files: Sequence[EntryFile], new_entries: int) -> int:
         entries += file.entries
         count += 1
     return count
-
-
-def _read(path: Path) -> dict[str, Fingerprint]:
-    try:
-        return _DECODER.decode(path.read_bytes())
-    except (OSError, msgspec.MsgspecError) as error:
-        raise LedgerDamagedError(path, str(error)) from error

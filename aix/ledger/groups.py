@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 
 from aix.ledger.commit import Stage
 from aix.ledger.index import Index, StoredIndex
-from aix.ledger.manifest import Manifest, Segment, groups_of
+from aix.ledger.manifest import EntryFile, Manifest, Segment, groups_of
 from aix.ledger.nodes import node_expressions
 from aix.ledger.row_groups import batches_of, read_row_groups
+from aix.ledger.segment_checks import checked_path
 from aix.ledger.workbench import Workbench, copy_rows, scan
 from aix.schema import TABLES, Table
 
@@ -31,9 +32,10 @@ class Groups:
     def __init__(self, base: Manifest, stage: Stage) -> None:
         self._stage = stage
         self._segments = {name: files for name, files in groups_of(base.tables).items() if name is not None}
-        self._indexes = {
-            name: StoredIndex(stage.ledger / index.path, index.entries) for name, index in base.indexes.items()
-        }
+        self._indexes = {name: self._stored(index) for name, index in base.indexes.items()}
+        for name, index in base.indexes.items():
+            if index.sha256 is None:
+                self._indexes[name].check_order()
 
     def tables(self) -> Mapping[str, Sequence[Segment]]:
         """Return the files of every table."""
@@ -62,7 +64,7 @@ class Groups:
         """Go through the files of a group."""
         for table, segments in self._segments[name].items():
             for segment in segments:
-                yield TABLES[table], self._stage.ledger / segment.path
+                yield TABLES[table], checked_path(self._stage.ledger, TABLES[table], segment)
 
     def is_whole(self, name: str, part: Index) -> bool:
         """Whether that part is all of the group."""
@@ -89,8 +91,10 @@ class Groups:
     def put_index(self, name: str, index: Index) -> None:
         """Give a group its index."""
         self._stage.write_index(name, index)
-        written = self._stage.indexes[name]
-        self._indexes[name] = StoredIndex(self._stage.ledger / written.path, written.entries)
+        self._indexes[name] = self._stored(self._stage.indexes[name])
+
+    def _stored(self, index: EntryFile) -> StoredIndex:
+        return StoredIndex(self._stage.ledger / index.path, index.entries, index.sha256)
 
     def merge(self) -> None:
         """Put small groups together until there are few of any size."""

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
 from aix.ledger.numbers import WIDTH, from_file_order, to_file_order
+from aix.ledger.stored_files import open_regular, sha256_of
 
 _WINDOW = 32
 """How many entries are read at once while a node is looked up."""
@@ -79,14 +80,27 @@ class Index:
 
 
 class StoredIndex:
-    """An index in a file, read only as far as it is looked at."""
+    """An index in a file, of which no more is held than is looked at.
 
-    def __init__(self, path: Path, entries: int) -> None:
+    Rows whose nodes are not found are taken for new ones: an index of wrong bytes would double them. So its checksum is
+    compared before it is first used. An index of an earlier release has none; `check_order` is for those.
+    """
+
+    def __init__(self, path: Path, entries: int, sha256: str | None = None) -> None:
         self._path = path
         self._entries = entries
+        self._sha256 = sha256
 
     def __len__(self) -> int:
         return self._entries
+
+    def check_order(self) -> None:
+        """Raise LedgerDamagedError unless nodes ascend and a node stands for every family, as in every index."""
+        index = Index(*(from_file_order(self._content(start, self._entries)) for start in (0, self._entries)))
+        is_ascending = pc.less(index.nodes[:-1], index.nodes[1:])
+        stands_for_itself = pc.is_in(index.families, value_set=index.nodes)
+        if not all(pc.all(holds, min_count=0).as_py() for holds in (is_ascending, stands_for_itself)):
+            raise LedgerDamagedError(self._path, "its numbers are not those of an index")
 
     @cached_property
     def whole(self) -> Index:
@@ -124,17 +138,20 @@ class StoredIndex:
         return numbers
 
     def _content(self, start: int, count: int) -> bytes:
-        content = os.pread(self._descriptor, count * WIDTH, start * WIDTH)
-        if len(content) != count * WIDTH:
-            raise LedgerDamagedError(self._path, f"it ends before its {self._entries} entries do")
-        return content
+        return os.pread(self._descriptor, count * WIDTH, start * WIDTH)
 
     @cached_property
     def _descriptor(self) -> int:
+        descriptor = open_regular(self._path)
         try:
-            return os.open(self._path, os.O_RDONLY)
-        except OSError as error:
-            raise LedgerDamagedError(self._path, error.strerror or str(error)) from error
+            if os.fstat(descriptor).st_size != 2 * self._entries * WIDTH:
+                raise LedgerDamagedError(self._path, f"it does not have {self._entries} entries")
+            if self._sha256 is not None and sha256_of(descriptor) != self._sha256:
+                raise LedgerDamagedError(self._path, "its content is not the one that the manifest names")
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
 
     def __del__(self) -> None:
         if "_descriptor" in self.__dict__:

@@ -8,26 +8,34 @@
 A group is a set of files, some per table, that hold whole families of rows; a change rewrites only the groups it
 touches.
 
-Readers ignore keys they do not know, so that later releases can say more in a manifest.
+Readers ignore keys they do not know, so that later releases can say more in a manifest. What it does say is checked
+when it is read (`aix.ledger.manifest_rules`).
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
+from aix.ledger.manifest_rules import broken_rule
+from aix.ledger.stored_files import check_folder, check_regular, damage_in, read_regular
 from aix.schema_version import SCHEMA_VERSION
 
 VERSIONS_FOLDER = "versions"
 DATA_FOLDER = "data"
 STAGING_FOLDER = "staging"
+RAW_FOLDER = "raw"
+"""Copies of sources; see `aix.ledger.raw`."""
 STATUS_FILE = "status.json"
 """A note beside the versions: the recent use of the newest; see `aix.reading.summary`."""
 _DIGITS = 10
 _NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
-
+_Number = Annotated[int, msgspec.Meta(ge=1, lt=10**_DIGITS - 1)]
+"""Of a version: there is a file name for it and for the next."""
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 
 PRICE_TABLES = ("prices", "model_prices")
 """Tables that no source gives: every ledger has its own, and replaces them as a whole."""
@@ -37,8 +45,8 @@ class Segment(msgspec.Struct, frozen=True):
     """One Parquet file of a table."""
 
     path: str
-    rows: int
-    size_bytes: int | None = None
+    rows: _Count
+    size_bytes: _Count | None = None
     """None in a manifest that does not say."""
     group: str | None = None
     """None for prices, and in a ledger that was not written by joining rows into it."""
@@ -48,14 +56,16 @@ class EntryFile(msgspec.Struct, frozen=True):
     """A file beside those of the tables: the index of a group, or fingerprints or ties of sources."""
 
     path: str
-    entries: int
+    entries: _Count
+    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")] | None = None
+    """Of its content; None in a manifest that an earlier release wrote."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
     """One version of all tables."""
 
-    version: int
-    schema_version: int
+    version: _Number
+    schema_version: Annotated[int, msgspec.Meta(ge=1)]
     tables: dict[str, tuple[Segment, ...]]
     indexes: dict[str, EntryFile] = {}
     """By group."""
@@ -75,7 +85,7 @@ class Manifest(msgspec.Struct, frozen=True):
     """The digest of what these rows follow from, other than the rows of their group and permission rules."""
     rules: str | None = None
     """The digest of the permission rules that some of these rows follow from."""
-    oldest: int = 0
+    oldest: _Count = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 
 
@@ -89,9 +99,26 @@ class _SchemaVersion(msgspec.Struct):
     schema_version: int
 
 
+_DECODER = msgspec.json.Decoder(Manifest)
+_SCHEMA_VERSION_DECODER = msgspec.json.Decoder(_SchemaVersion)
+
+
 def manifest_path(ledger: Path, version: int) -> Path:
     """Return where the manifest of a version lies."""
     return ledger / VERSIONS_FOLDER / f"{version:0{_DIGITS}}.json"
+
+
+def segment_path(ledger: Path, segment: Segment) -> Path:
+    """Return where the rows of a segment lie, once it is known to be a regular file of the right size."""
+    path = ledger / segment.path
+    check_regular(path, segment.size_bytes)
+    return path
+
+
+def check_folders(ledger: Path) -> None:
+    """Raise LedgerDamagedError when a folder of the ledger is a link: then nothing is written or removed there."""
+    for name in (DATA_FOLDER, VERSIONS_FOLDER, STAGING_FOLDER, RAW_FOLDER):
+        check_folder(ledger / name)
 
 
 def segments_of(manifest: Manifest) -> set[Segment]:
@@ -148,11 +175,14 @@ def manifest_paths(ledger: Path) -> list[Path]:
     """Return the manifests of all versions, oldest first."""
     folder = ledger / VERSIONS_FOLDER
     try:
-        return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+        found = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise LedgerDamagedError(folder, error.strerror or str(error)) from error
+    if found:
+        check_folder(folder)
+    return found
 
 
 def _newest(ledger: Path) -> Path | None:
@@ -160,15 +190,18 @@ def _newest(ledger: Path) -> Path | None:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return the version that a manifest file describes."""
-    try:
-        content = path.read_bytes()
-        schema_version = msgspec.json.decode(content, type=_SchemaVersion).schema_version
+    """Return the version that a manifest file describes; what it names is checked."""
+    ledger = path.parent.parent
+    content = read_regular(path)
+    with damage_in(path):
+        schema_version = _SCHEMA_VERSION_DECODER.decode(content).schema_version
         if schema_version > SCHEMA_VERSION:
-            raise LedgerTooNewError(path.parent.parent, schema_version, SCHEMA_VERSION)
-        manifest = msgspec.json.decode(content, type=Manifest)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise LedgerDamagedError(path, str(error)) from error
-    if path != manifest_path(path.parent.parent, manifest.version):
+            raise LedgerTooNewError(ledger, schema_version, SCHEMA_VERSION)
+        manifest = _DECODER.decode(content)
+    if path != manifest_path(ledger, manifest.version):
         raise LedgerDamagedError(path, f"it describes version {manifest.version}")
+    if problem := broken_rule(manifest):
+        raise LedgerDamagedError(path, problem)
+    for folder in {name.rpartition("/")[0] for name in files_of(manifest)} - {"", DATA_FOLDER}:
+        check_folder(ledger / folder)
     return manifest

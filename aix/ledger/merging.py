@@ -7,10 +7,11 @@ from uuid import uuid4
 
 from aix.ledger.addition import add_statements
 from aix.ledger.commit import Stage
-from aix.ledger.durable import make_folder, new_file, place, remove, writing_to
+from aix.ledger.durable import new_file, place, remove, writing_to
 from aix.ledger.elsewhere import given_elsewhere
 from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, groups_of, read_latest
-from aix.ledger.raw import kept_digests, raw_path
+from aix.ledger.raw import kept_digests, place_of_copy, raw_path
+from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.upgrade import upgraded_rows
 from aix.ledger.workbench import StatementFile, engine_errors_of, write_rows
@@ -30,7 +31,8 @@ def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False, prices: Pr
     """
     theirs = read_latest(other)
     version = None
-    fingerprints = given_elsewhere(ledger, other, theirs)
+    with engine_errors_of(other):
+        fingerprints = given_elsewhere(ledger, other, theirs)
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:
         stage.prices = prices
@@ -52,7 +54,7 @@ def _statements(
     outdated = changed_tables(theirs.schema_version) if theirs.schema_version < SCHEMA_VERSION else set()
     for name, segments in files.items():
         for number, segment in enumerate(segments):
-            path = other / segment.path
+            path = checked_path(other, TABLES[name], segment, theirs.schema_version)
             if name in outdated:
                 rows = upgraded_rows(TABLES[name], path, theirs.schema_version)
                 path = write_rows(scratch / f"{name}-{number}.parquet", arrow_schema(TABLES[name]), rows)
@@ -61,12 +63,10 @@ def _statements(
 
 def _copy_raw(ledger: Path, other: Path) -> None:
     for digest in kept_digests(other):
-        copy = raw_path(ledger, digest)
-        if copy.exists():
-            continue
         with writing_to(ledger):
-            make_folder(copy.parent.parent)
-            make_folder(copy.parent)
+            copy = place_of_copy(ledger, digest)
+            if copy.exists():
+                continue
             part = copy.with_name(f".{uuid4().hex}.part")
             try:
                 with raw_path(other, digest).open("rb") as content, new_file(part) as file:

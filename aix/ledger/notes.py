@@ -11,7 +11,7 @@ from aix.ledger.durable import new_file, remove, writing_to
 def write_note(ledger: Path, name: str, content: bytes) -> None:
     """Replace a note as a whole; where that cannot be, there is none."""
     part = ledger / f".{uuid4().hex}.part"
-    with suppress(LedgerUnwritableError), writing_to(ledger):
+    with suppress(LedgerUnwritableError, OSError), writing_to(ledger):
         try:
             with new_file(part) as file:
                 file.write(content)

@@ -21,16 +21,18 @@ import pyarrow.parquet as pq
 from aix.errors import LedgerDamagedError
 from aix.ids import h63
 from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment
+from aix.ledger.segment_checks import checked_path
 from aix.prices.choice import Chooser, ModelPrice
 from aix.prices.lines import FOREVER, UNITS, PriceLine
 from aix.prices.table import bundled_providers
-from aix.schema import TABLES
+from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
 
 if TYPE_CHECKING:
     from aix.ledger.commit import Stage
 
 _PRICES, _MODEL_PRICES = (TABLES[name] for name in PRICE_TABLES)
+_REQUESTS = TABLES["requests"]
 _ROWS_AT_ONCE = 10_000
 
 Pair = tuple[str, str]
@@ -54,7 +56,7 @@ def with_prices(
     kept = {name: [segment for segment in base.tables.get(name, ()) if segment.group is None] for name in PRICE_TABLES}
     requests = changed.get("requests", ())
     if stage.prices is not None and stage.prices.digest != base.prices:
-        pairs = _pairs(stage.ledger, requests)
+        pairs = _pairs(stage.ledger, _REQUESTS, requests)
         prices = stage.write(_PRICES, _price_batches(stage.prices.lines))
         return {**changed, _PRICES.name: [prices], _MODEL_PRICES.name: [_write(stage, stage.prices.chooser, pairs)]}
     # Prices that stand there without a digest were put there by other means, by rules that may not be ours.
@@ -67,18 +69,19 @@ def _added(
     stage: "Stage", kept: Mapping[str, Sequence[Segment]], requests: Sequence[Segment]
 ) -> Mapping[str, Sequence[Segment]]:
     """Return the files of the prices with those of models that are new to them."""
-    new = _pairs(stage.ledger, requests) - _pairs(stage.ledger, kept[_MODEL_PRICES.name])
+    new = _pairs(stage.ledger, _REQUESTS, requests) - _pairs(stage.ledger, _MODEL_PRICES, kept[_MODEL_PRICES.name])
     if not new:
         return kept
     chooser = stage.prices.chooser if stage.prices else Chooser(_stored_lines(stage, kept), bundled_providers())
     rows = _model_price_batches(price for pair in sorted(new) for price in chooser.choose(*pair))
     if not any(batch.num_rows for batch in rows):
         return kept
-    before = [batch for segment in kept[_MODEL_PRICES.name] for batch in _batches(stage.ledger / segment.path)]
+    before = [batch for segment in kept[_MODEL_PRICES.name] for batch in _batches(stage.ledger, _MODEL_PRICES, segment)]
     return {**kept, _MODEL_PRICES.name: [stage.write(_MODEL_PRICES, [*before, *rows])]}
 
 
-def _batches(path: Path) -> list[pa.RecordBatch]:
+def _batches(ledger: Path, table: Table, segment: Segment) -> list[pa.RecordBatch]:
+    path = checked_path(ledger, table, segment)
     with _reading(path):
         batches: list[pa.RecordBatch] = pq.read_table(path).to_batches()
     return batches
@@ -92,11 +95,11 @@ def _reading(path: Path) -> Iterator[None]:
         raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 
 
-def _pairs(ledger: Path, segments: Sequence[Segment]) -> set[Pair]:
+def _pairs(ledger: Path, table: Table, segments: Sequence[Segment]) -> set[Pair]:
     """Return the models that rows name, with their providers."""
     pairs: set[Pair] = set()
     for segment in segments:
-        path = ledger / segment.path
+        path = checked_path(ledger, table, segment)
         with _reading(path), pq.ParquetFile(path) as file:
             found = file.read(["provider", "model"]).group_by(["provider", "model"]).aggregate([])
         named = zip(found["provider"].to_pylist(), found["model"].to_pylist(), strict=True)
@@ -171,7 +174,7 @@ def _stored_lines(stage: "Stage", kept: Mapping[str, Sequence[Segment]]) -> list
     prices: dict[tuple[object, ...], dict[str, Decimal]] = defaultdict(dict)
     names = [name for name in _PRICES.column_names if name not in ("id", "unit", "price_usd")]
     for segment in kept[_PRICES.name]:
-        for batch in _batches(stage.ledger / segment.path):
+        for batch in _batches(stage.ledger, _PRICES, segment):
             for row in batch.to_pylist():
                 prices[tuple(row[name] for name in names)][row["unit"]] = row["price_usd"]
     return [_line(dict(zip(names, values, strict=True)), found) for values, found in prices.items()]

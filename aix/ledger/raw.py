@@ -6,6 +6,7 @@ A source that has grown is another content with another name; the older copy goe
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,8 +17,9 @@ import pyarrow as pa
 
 from aix.errors import LedgerDamagedError
 from aix.ledger.durable import NewFile, make_folder, new_file, place, remove, writing_to
+from aix.ledger.manifest import RAW_FOLDER
+from aix.ledger.stored_files import check_folder, check_regular
 
-RAW_FOLDER = "raw"
 _SUFFIX = ".zst"
 _PIECE_BYTES = 2**20
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -28,6 +30,7 @@ def keep_raw(ledger: Path, source: Path) -> str:
     folder = ledger / RAW_FOLDER
     part = folder / f".{uuid4().hex}.part"
     digest = hashlib.sha256()
+    check_folder(folder)
     with writing_to(ledger):
         make_folder(ledger)
         make_folder(folder)
@@ -36,8 +39,7 @@ def keep_raw(ledger: Path, source: Path) -> str:
                 for piece in _pieces(source):
                     digest.update(piece)
                     compressed.write(piece)
-            copy = raw_path(ledger, digest.hexdigest())
-            make_folder(copy.parent)
+            copy = place_of_copy(ledger, digest.hexdigest())
             if not place(part, copy):
                 copy.touch()  # it is in use again
         finally:
@@ -48,6 +50,8 @@ def keep_raw(ledger: Path, source: Path) -> str:
 def open_raw(ledger: Path, digest: str) -> BinaryIO:
     """Open the bytes of a kept source for reading."""
     path = raw_path(ledger, digest)
+    if os.path.lexists(path):
+        check_regular(path)
     try:
         return cast("BinaryIO", pa.input_stream(str(path), compression="zstd"))
     except OSError as error:
@@ -61,10 +65,25 @@ def raw_path(ledger: Path, digest: str) -> Path:
     return ledger / RAW_FOLDER / digest[:2] / f"{digest}{_SUFFIX}"
 
 
+def place_of_copy(ledger: Path, digest: str) -> Path:
+    """Return where a copy goes, with its folder made; raise LedgerDamagedError when that leads through a link."""
+    path = raw_path(ledger, digest)
+    for folder in (path.parent.parent, path.parent):
+        check_folder(folder)
+        make_folder(folder)
+    if os.path.lexists(path):
+        check_regular(path)
+    return path
+
+
 def kept_digests(ledger: Path) -> Iterator[str]:
     """Go through the sources of which there are copies."""
+    check_folder(ledger / RAW_FOLDER)
     for path in sorted((ledger / RAW_FOLDER).glob(f"*/*{_SUFFIX}")):
-        if _DIGEST.fullmatch(digest := path.name.removesuffix(_SUFFIX)):
+        digest = path.name.removesuffix(_SUFFIX)
+        if _DIGEST.fullmatch(digest) and path == raw_path(ledger, digest):
+            check_folder(path.parent)
+            check_regular(path)
             yield digest
 
 

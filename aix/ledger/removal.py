@@ -1,4 +1,4 @@
-"""Forgetting: rows of sessions leave the newest version, and every older version goes with them.
+"""Forgetting: rows of sessions and rules leave the newest version, and every older version goes with them.
 
 A turn that a session which stays shares with one that goes stays as well. Where a row that stays names one that goes,
 the name becomes NULL.
@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 
 from aix.ledger.addition import add
-from aix.ledger.collection import DEFAULT_GRACE_SECONDS, collect
+from aix.ledger.collection import DEFAULT_GRACE_SECONDS, collect, find_removals
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
@@ -58,6 +58,7 @@ class Forgotten:
 
 def forget(ledger: Path, selection: Selection) -> Forgotten:
     """Remove what was selected from a ledger, and from its older versions."""
+    find_removals(ledger, 0)  # before anything is changed: the older versions must be such that they can be removed
     if not has_groups(read_latest(ledger)):
         add(ledger, [])
     forgotten = Forgotten()
@@ -287,7 +288,7 @@ def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> 
 
 
 def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
-    """Remove rows that are no part of a conversation: what was noted about one, and what holds the text."""
+    """Remove rows outside conversations: notes about one that goes, rules of the place, rows that hold the text."""
     for name, condition in _conditions(selection, anything_gone=bool(forgotten.rows)).items():
         table = TABLES[name]
         found = bench.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
@@ -301,10 +302,11 @@ def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, f
 def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
     """Return SQL that tells, by table, which rows go."""
     conditions = _of_gone() if anything_gone else {}
+    more = list(selection.of_place().items())
     if selection.text is not None:
-        for name in selection.other_tables:
-            held = selection.holds_text(TABLES[name])
-            conditions[name] = f"({conditions[name]}) or {held}" if name in conditions else held
+        more += [(name, selection.holds_text(TABLES[name])) for name in selection.other_tables]
+    for name, condition in more:
+        conditions[name] = f"({conditions[name]}) or {condition}" if name in conditions else condition
     return conditions
 
 

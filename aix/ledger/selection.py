@@ -1,4 +1,4 @@
-"""What is to be forgotten: sessions by source, by age, or by a text in them."""
+"""What is to be forgotten: sessions and rules by source, sessions by age, or by a text in them."""
 
 import json
 from collections.abc import Sequence
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """Sessions, turns that stand in no session, and a text that no other row may hold."""
+    """Sessions, turns that stand in no session, a text that no other row may hold, and a place of sources."""
 
     labels: Sequence[str] = ()
     turns: Sequence[str] = ()
     text: str | None = None
+    place: str | None = None
+    """A file or folder: the permission rules read from it go, and the problems noted about it."""
 
     @property
     def other_tables(self) -> list[str]:
@@ -43,6 +45,18 @@ class Selection:
         """Return SQL that tells whether a row holds the text."""
         return _holds(table, self.text or "")
 
+    def of_place(self) -> dict[str, str]:
+        """Return, by table, SQL for the rows that were read from the place and belong to no session."""
+        if self.place is None:
+            return {}
+        # One file may hold the rules of several personas: then its path is followed by `#` and a name.
+        persona = f"scope = 'persona' and starts_with(file, {quote_text(self.place + '#')})"
+        return {
+            "permission_rules": f"{_lies_at('file', self.place)} or ({persona})",
+            "import_problems": f"source_key in (select source_key from import_sources"
+            f" where {_lies_at('path', self.place)})",
+        }
+
 
 def spellings(text: str) -> list[str]:
     """Return a text as it is, and as JSON writes it."""
@@ -50,16 +64,27 @@ def spellings(text: str) -> list[str]:
 
 
 def select_source(connection: "duckdb.DuckDBPyConnection", path: Path) -> Selection:
-    """Find the sessions that were read from a file, or from any file in a folder."""
+    """Find the sessions that were read from a file, or from any file in a folder; its rules go with them."""
     place = str(absolute_path(path))
-    query = """
+    query = f"""
         select session_label from import_log where session_label is not null and source_key in (
-          select source_key from import_sources where path = $place or starts_with(path, rtrim($place, '/') || '/'))
-        union select label from session_context
-        where raw_path = $place or starts_with(raw_path, rtrim($place, '/') || '/')
+          select source_key from import_sources where {_lies_at("path", place)})
+        union select label from session_context where {_lies_at("raw_path", place)}
     """
-    found = connection.execute(query, {"place": place}).fetchall()
-    return Selection(labels=sorted(label for (label,) in found))
+    found = connection.execute(query).fetchall()
+    return Selection(labels=sorted(label for (label,) in found), place=place)
+
+
+def count_rules(connection: "duckdb.DuckDBPyConnection", selection: Selection) -> dict[str, int]:
+    """Return how many permission rules of each settings file go with the place that was selected."""
+    condition = selection.of_place().get("permission_rules", "false")
+    query = f"select file, count(*) from permission_rules where {condition} group by file order by file"
+    return dict(connection.execute(query).fetchall())
+
+
+def _lies_at(column: str, place: str) -> str:
+    """Return SQL that says whether a path is the place, or lies below it."""
+    return f"({column} = {quote_text(place)} or starts_with({column}, {quote_text(place.rstrip('/') + '/')}))"
 
 
 def select_before(connection: "duckdb.DuckDBPyConnection", moment_ms: int) -> Selection:

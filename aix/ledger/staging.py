@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from aix.ledger.durable import make_folder, writing_to
-from aix.ledger.manifest import STAGING_FOLDER
+from aix.ledger.manifest import STAGING_FOLDER, check_folders
 
 
 @contextmanager
@@ -18,6 +18,7 @@ def staging_folder(ledger: Path) -> Iterator[Path]:
 
     The lock on it shows that its process lives; a folder left by a killed one does no harm.
     """
+    check_folders(ledger)
     with writing_to(ledger):
         folder, descriptor = _locked_folder(ledger)
     try:

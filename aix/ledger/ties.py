@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from aix.errors import LedgerDamagedError
 from aix.ledger.manifest import EntryFile
+from aix.ledger.stored_files import read_decoded
 
 
 class SourceTies(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -36,10 +36,7 @@ def read_ties(ledger: Path, files: tuple[EntryFile, ...]) -> dict[str, SourceTie
     """Return the ties of all sources in these files; what a later file says of a source holds."""
     known: dict[str, SourceTies] = {}
     for file in files:
-        try:
-            known.update(_DECODER.decode((ledger / file.path).read_bytes()))
-        except (OSError, msgspec.MsgspecError) as error:
-            raise LedgerDamagedError(ledger / file.path, str(error)) from error
+        known.update(read_decoded(ledger / file.path, _DECODER.decode, file.sha256))
     return known
 
 

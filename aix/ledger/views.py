@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import Manifest, Segment
+from aix.ledger.manifest import Manifest, Segment, segment_path
 from aix.schema import TABLES, Table
 from aix.schema.migrations import upgrade_select
 from aix.schema.sql import empty_select, quote_name, quote_text
@@ -19,16 +19,28 @@ _GLOB_CHARACTER = re.compile(r"[*?\[]")
 
 
 def create_views(
-    connection: "duckdb.DuckDBPyConnection", ledger: Path, manifest: Manifest, names: Iterable[str] = TABLES
+    connection: "duckdb.DuckDBPyConnection",
+    ledger: Path,
+    manifest: Manifest,
+    names: Iterable[str] = TABLES,
+    *,
+    typed: bool = False,
 ) -> None:
-    """Create or replace a view for every table of the schema, or for some, whatever version wrote the files."""
+    """Create or replace a view for every table of the schema, or for some, whatever version wrote the files.
+
+    With `typed` its columns have the types of the schema even where a file has others. That takes a moment, and is for
+    readers whose programs rely on them.
+    """
     import duckdb
 
     for table in map(TABLES.__getitem__, names):
-        select = view_select(table, ledger, manifest)
         try:
+            select = view_select(table, ledger, manifest)
+            if typed and manifest.tables.get(table.name):
+                columns = (f"cast({quote_name(each.name)} as {each.type}) as {quote_name(each.name)}" for each in table)
+                select = f"select {', '.join(columns)} from ({select})"
             connection.execute(f"create or replace view {quote_name(table.name)} as {select}")
-        except duckdb.Error as error:
+        except (duckdb.Error, LedgerDamagedError) as error:
             raise LedgerDamagedError(ledger, f"the files of table {table.name} cannot be read: {error}") from error
 
 
@@ -48,7 +60,7 @@ def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
 
 def read_files(ledger: Path, segments: Iterable[Segment]) -> str:
     """Return SQL for the rows of these files."""
-    files = ", ".join(file_literal(ledger / segment.path) for segment in segments)
+    files = ", ".join(file_literal(segment_path(ledger, segment)) for segment in segments)
     # Without the option, a folder called `id=1` above the ledger would become a column.
     return f"read_parquet([{files}], hive_partitioning = false)"
 

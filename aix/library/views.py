@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.errors import QueryFileError
+from aix.errors import LedgerDamagedError, QueryFileError
 from aix.library.packs import read_query_file
 from aix.library.query import Query
 from aix.library.view_files import library_views_digest, view_folder
@@ -58,9 +58,12 @@ def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) ->
 
 
 def create_library_views(
-    connection: "duckdb.DuckDBPyConnection", views: Iterable[Query], kept: Mapping[str, str] = _NONE_KEPT
+    connection: "duckdb.DuckDBPyConnection",
+    views: Iterable[Query],
+    kept: Mapping[str, str] = _NONE_KEPT,
+    ledger: Path | None = None,
 ) -> None:
-    """Create these views, in this order, over those of the ledger's tables, or over their rows where these are kept."""
+    """Create these views, in this order, over those of the ledger's tables, or over the rows that are kept."""
     import duckdb
 
     for view in views:
@@ -68,4 +71,6 @@ def create_library_views(
             select = kept.get(view.name, view.statement)
             connection.execute(f"create or replace view {quote_name(view.name)} as {select}")
         except duckdb.Error as error:
+            if ledger is not None and view.name in kept:
+                raise LedgerDamagedError(ledger, f"the kept rows of {view.name} cannot be read: {error}") from error
             raise QueryFileError(view.path, 1, f"DuckDB cannot make a view of it: {error}") from error

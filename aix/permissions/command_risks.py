@@ -5,15 +5,18 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from aix.permissions.globs import joined_words
+from aix.permissions.operands import plain_name
 from aix.permissions.risk_rules import Option, RiskRule
 from aix.permissions.targets import Part
-from aix.shell import Command, Script
+from aix.shell import Command, Script, split
+from aix.shell.code_input import file_run, runs_input, takes_program
+from aix.shell.runners import runs
+from aix.shell.splitting import split_words
 
 _MOST_WORDS = 2000
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash"})
-_READING_SCRIPT = frozenset({"source", "."})
-_GIVEN_PROGRAM = re.compile(r"^(?:-[A-Za-z0-9]*[cemnprE][A-Za-z0-9.]*|--eval|--print|--version|--help)$")
-_GIVEN_TO_SHELL = re.compile(r"^(?:-[a-z]*c|--version|--help)$")
+_MOST_RENAMES = 50
+_INPUT_RUNNERS = frozenset({"parallel", "crontab", "at", "batch"})
+_MOST_RUNNERS = 3
 _ADDRESS_FILE = re.compile(r"^[a-z][a-z0-9+.-]*://[^/?#]+/(?:[^?#]*/)?([^/?#]+)", re.IGNORECASE)
 
 
@@ -65,7 +68,7 @@ class Commands:
                 (
                     place
                     for place in self.pipelines.get(pipeline, ())
-                    if self.script.commands[place].program in programs and _takes_program(self.script.commands[place])
+                    if _reads_program(self.script.commands[place], programs)
                 ),
                 default=-1,
             )
@@ -86,6 +89,7 @@ def fits_command(rule: RiskRule, commands: Commands, place: int) -> bool:
         and (rule.argument is None or any(rule.argument.fullmatch(word) for word in words))
         and (rule.words is None or rule.words.search(commands.joined(place)) is not None)
         and (not rule.is_without_arguments or all(word[:1] == "-" for word in words))
+        and (not rule.is_alone or not words)
         and (not rule.is_outside or _writes_outside(rule, commands, place))
         and (rule.substituted is None or _is_substituted(rule.substituted, command))
         and (rule.piped_into is None or commands.last_reader(command.pipeline, rule.piped_into) > place)
@@ -114,9 +118,16 @@ def _has_flag(words: Sequence[str], flag: str) -> bool:
             return False
         if word == flag or (word.startswith(flag) and word[len(flag) : len(flag) + 1] == "="):
             return True
+        if word.startswith("--") and _is_abbreviated(word.partition("=")[0], flag):
+            return True
         if is_letter and word[:1] == "-" and word[1:2] != "-" and flag[1] in word and word[1:].isalpha():
             return True
     return False
+
+
+def _is_abbreviated(word: str, flag: str) -> bool:
+    """Whether a word is the beginning of a long option, which programs take for it when no other begins so."""
+    return len(word) > 2 and len(word) < len(flag) and flag.startswith(word)
 
 
 def _has_option(words: Sequence[str], option: Option) -> bool:
@@ -127,6 +138,11 @@ def _has_option(words: Sequence[str], option: Option) -> bool:
                 return True
         elif word.startswith(f"{name}="):
             if option.value.fullmatch(word[len(name) + 1 :]):
+                return True
+        elif word.startswith("--") and _is_abbreviated(word.partition("=")[0], name):
+            _, equals, value = word.partition("=")
+            following = words[place + 1] if place + 1 < len(words) else ""
+            if option.value.fullmatch(value if equals else following):
                 return True
         elif not name.startswith("--") and word.startswith(name) and option.value.fullmatch(word[len(name) :]):
             return True
@@ -148,25 +164,27 @@ def _is_substituted(pattern: re.Pattern[str], command: Command) -> bool:
     )
 
 
-def _takes_program(command: Command) -> bool:
-    """Whether an interpreter runs what is passed to it."""
-    is_shell = command.program in _SHELLS
-    given = _GIVEN_TO_SHELL if is_shell else _GIVEN_PROGRAM
-    words = iter(command.words[1:_MOST_WORDS])
-    for word in words:
-        if word == "-" or (is_shell and word == "-s"):
-            return True
-        if given.match(word):
-            return False
-        if word[:1] != "-":
-            return word in {"/dev/stdin", "run"}
-        if is_shell and word.endswith("o"):
-            next(words, None)
-    return True
+def _reads_program(command: Command, programs: frozenset[str], depth: int = 0) -> bool:
+    """Whether a command is one of these programs and runs its input, or passes its input to one that does."""
+    program = plain_name(command.program)
+    if program in programs and (runs_input(command) if program in _INPUT_RUNNERS else takes_program(command)):
+        return True
+    if depth == _MOST_RUNNERS:
+        return False
+    inner = [split_words(run.words) for run in runs(command.program, command.words[:_MOST_WORDS]) if run.words]
+    inner += [split(word[2:-1]) for word in command.words[:_MOST_WORDS] if word.startswith(">(")]
+    return any(_reads_program(each, programs, depth + 1) for script in inner for each in script.commands[:1])
 
 
 def _is_run_later(commands: Commands, place: int) -> bool:
-    return any(commands.last_run.get(name, -1) > place for name in _files_saved(commands, place))
+    names = set(_files_saved(commands, place))
+    if any(commands.last_run.get(name, -1) > place for name in names):
+        return True
+    for later in commands.script.commands[place + 1 : place + 1 + _MOST_RENAMES] if names else ():
+        moved = [word.rpartition("/")[2] for word in later.words[1:] if word[:1] != "-"]
+        if later.program in {"mv", "cp", "ln"} and len(moved) > 1 and not names.isdisjoint(moved[:-1]):
+            names.add(moved[-1])
+    return any(commands.last_run.get(name, -1) > place for name in names)
 
 
 def _files_saved(commands: Commands, place: int) -> Iterator[str]:
@@ -182,14 +200,6 @@ def _files_saved(commands: Commands, place: int) -> Iterator[str]:
 def _files_run(command: Command) -> Iterator[str]:
     if "/" in command.words[0]:
         yield command.words[0].rpartition("/")[2]
-    if command.program in _READING_SCRIPT or _INTERPRETER.match(command.program):
-        given = _GIVEN_TO_SHELL if command.program in _SHELLS else _GIVEN_PROGRAM
-        for word in command.words[1:_MOST_WORDS]:
-            if given.match(word):
-                return
-            if word[:1] != "-" and word != "run":
-                yield word.rpartition("/")[2]
-                return
-
-
-_INTERPRETER = re.compile(r"^(?:(?:ba|z|da|k|fi|a|)sh|python[0-9.]*|node|ruby|perl|php|deno|bun|pwsh|powershell)$")
+    script = file_run(command)
+    if script is not None:
+        yield script.rpartition("/")[2]

@@ -138,6 +138,10 @@ class Dialect(ABC):
     def input_of(self, tool: str, target: str) -> Mapping[str, object]:
         """Return the parameters of a call of which only `permission_decisions.raw_target` is known."""
 
+    def access_of(self, call: Call) -> tuple[str | None, str | None]:  # noqa: ARG002 - for those who can tell
+        """Return the class and the target of a call, as in `permission_decisions`; None for what is not known."""
+        return None, None
+
     @abstractmethod
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls, in their order: by scope from the weakest, then as written.

@@ -34,6 +34,34 @@ class PathPatterns:
             for depth in sorted({each.count("/") for each in ends})
         }
         self._depth = max(self._ends, default=0)
+        self._plain = [each.rpartition("/")[::2] for each in ends if _SIGN.search(each) is None]
+
+    def may_fit(self, path: str) -> bool:
+        """Whether the name at the end of a path is a pattern for one of the plain names here.
+
+        A pattern counts when it begins with letters that it shares with the name: `.en*` may be `.env`, while `*` and
+        `*.json` may be anything.
+
+        >>> secrets = PathPatterns([".env", ".aws/credentials"])
+        >>> [secrets.may_fit(path) for path in ("/w/.en?", "/h/.aws/*", "/w/*", "/w/.e[m-o]v")]
+        [True, True, False, True]
+        """
+        folder, _, name = path.rpartition("/")
+        sign = _SIGN.search(name)
+        if sign is None:
+            return False
+        start = name[: sign.start()]
+        is_named = bool(start) and len(_CLASS.sub("", name).replace("*", "").replace("?", "")) > 1
+        names = [
+            plain
+            for place, plain in self._plain
+            if plain.startswith(start) and (folder.endswith(f"/{place}") if place else is_named)
+        ]
+        try:
+            pattern = compile_words([name]) if names else None
+        except re.error:
+            return False
+        return pattern is not None and any(map(pattern.fullmatch, names))
 
     def fits(self, path: str) -> bool:
         """Whether one of them fits a path in its one form."""

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from aix.shell.sed_scripts import sed_effects
+
 
 class FileUse(NamedTuple):
     """A file that a command names."""
@@ -40,8 +42,10 @@ _OPERANDS = {
     "read write": "uniq",
     "write*": """
         rm rmdir unlink shred touch mkdir tee truncate mkfifo trash gzip bzip2 xz Remove-Item del
+        rimraf
     """,
     "skip write*": "chmod chown chgrp setfacl",
+    "write read*": "zip",
 }
 _VALUED = {
     "head": "-n -c --lines --bytes",
@@ -73,6 +77,7 @@ _VALUED = {
     "bash": "-o -O",
     "diff": "-U -C -I -x --exclude --label",
     "unzip": "-x -P",
+    "zip": "-b -n -t -P -s -x -i",
 }
 _FILES = {
     "grep": {"-f": "read", "--file": "read"},
@@ -120,7 +125,10 @@ _PROGRAM_GIVEN = {
 """Options that take the place of the first operand."""
 _ATTACHED_BODY = frozenset({"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-H"})
 _MOST_WORDS = 2000
-_ENDING = re.compile(r"\.(?:exe|cmd|bat|com)$|(?<=python3)\.\d+$|(?<=pip3)\.\d+$", re.IGNORECASE)
+_ENDING = re.compile(
+    r"\.(?:exe|cmd|bat|com)$|(?<=python[23])\.\d+$|(?<=pip3)\.\d+$|(?<=^perl|^ruby|^node|^bash)-?[\d.]+$|(?<=^php)[\d.]+$",
+    re.IGNORECASE,
+)
 
 
 def plain_name(program: str) -> str:
@@ -166,9 +174,12 @@ def files_named(program: str, words: Sequence[str]) -> Iterator[FileUse]:
     roles = known.operands
     has_program = any(name in _PROGRAM_GIVEN.get(kind, ()) for name, _ in options)
     if has_program and roles == ("read", "skip*"):
+        yield from _lines_edited(kind, options, operands)
         return
     if has_program and roles[:1] == ("skip",):
         roles = roles[1:]
+    if kind in _PACKERS and any(name in {"-c", "--stdout", "--to-stdout"} for name, _ in options):
+        roles = ("read*",)
     if kind == "sed" and any(name == "--in-place" or name.startswith("-i") for name, _ in options):
         roles = tuple(role.replace("read", "write") for role in roles)
         operands = [operand for operand in operands if operand]  # on macOS -i takes a word, mostly an empty one
@@ -180,9 +191,20 @@ def files_named(program: str, words: Sequence[str]) -> Iterator[FileUse]:
             yield FileUse(access.split()[-1], value)
         elif program == "curl" and name in _ATTACHED_BODY and value is not None and "@" in value:
             yield FileUse("read", value.rpartition("@")[2].partition(";")[0])
+    if kind == "sed":
+        yield from (FileUse("write", effect.text) for effect in sed_effects(words) if effect.kind == "write")
     for access, operand in _assigned(roles, operands):
         if access != "skip":
             yield FileUse(access, operand)
+
+
+def _lines_edited(kind: str, options: Sequence[tuple[str, str | None]], operands: Sequence[str]) -> Iterator[FileUse]:
+    """Go through the files whose lines `perl -ne` and `ruby -pe` read, or change with `-i`."""
+    clusters = [name for name, _ in options if name[:1] == "-" and name[1:2] != "-"]
+    if kind in {"perl", "ruby"} and any(letter in name for name in clusters for letter in "np"):
+        is_script_first = any(len(name) > 2 and name[-1] in "eE" for name in clusters)
+        access = "write" if any("i" in name for name in clusters) else "read"
+        yield from (FileUse(access, operand) for operand in operands[is_script_first:])
 
 
 def _parted(words: Sequence[str], known: _Program) -> tuple[list[tuple[str, str | None]], list[str]]:
@@ -197,8 +219,8 @@ def _parted(words: Sequence[str], known: _Program) -> tuple[list[tuple[str, str 
             operands.append(word)
         elif word.startswith("--") and "=" in word:
             name, _, value = word.partition("=")
-            options.append((name, value))
-        elif word in known.files:
+            options.append((_whole_name(name, known), value))
+        elif (word := _whole_name(word, known)) in known.files:
             if known.files[word].startswith("skip"):
                 next(rest, None)
             options.append((word, next(rest, None)))
@@ -215,6 +237,14 @@ def _parted(words: Sequence[str], known: _Program) -> tuple[list[tuple[str, str 
         else:
             options.append((word, None))
     return options, operands
+
+
+def _whole_name(word: str, known: _Program) -> str:
+    """Return the long option that a word is the beginning of, when one of those that are known begins so."""
+    if not word.startswith("--") or len(word) < 4 or word in known.files or word in known.valued:
+        return word
+    found = [name for names in (known.files, known.valued) for name in names if name.startswith(word)]
+    return found[0] if len(found) == 1 else word
 
 
 def _assigned(roles: Sequence[str], operands: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -239,12 +269,15 @@ def _of_dd(words: Sequence[str]) -> Iterator[FileUse]:
 
 def _of_find(words: Sequence[str]) -> Iterator[FileUse]:
     access = "write" if "-delete" in words else "read"
-    for word in words:
-        if word in {"-H", "-L", "-P"}:
+    is_start = True
+    for place, word in enumerate(words):
+        if word in {"-H", "-L", "-P"} and is_start:
             continue
-        if word[:1] in {"-", "(", "!"}:
-            return
-        yield FileUse(access, word)
+        is_start = is_start and word[:1] not in {"-", "(", "!"}
+        if is_start:
+            yield FileUse(access, word)
+        elif word in _FIND_OUTPUTS and place + 1 < len(words):
+            yield FileUse("write", words[place + 1])
 
 
 def _of_tar(words: Sequence[str]) -> Iterator[FileUse]:
@@ -272,13 +305,40 @@ def _of_tar(words: Sequence[str]) -> Iterator[FileUse]:
             yield FileUse("write" if makes else "read", archive)
 
 
+def _of_editor(words: Sequence[str]) -> Iterator[FileUse]:
+    """Files that are opened in an editor, whose options may be followed by commands."""
+    rest = iter(words)
+    for word in rest:
+        if word[:1] == "-" and word[-1:] in {"c", "S", "u", "d", "T"}:
+            next(rest, None)
+        elif word[:1] not in {"-", "+"}:
+            yield FileUse("read", word)
+
+
+def _of_openssl(words: Sequence[str]) -> Iterator[FileUse]:
+    if words and words[0] not in {"x509", "verify", "s_client", "req", "crl", "version"}:
+        for place, word in enumerate(words[:-1]):
+            if word in {"-in", "-out"}:
+                yield FileUse("read" if word == "-in" else "write", words[place + 1])
+
+
 def _of_git(words: Sequence[str]) -> Iterator[FileUse]:
-    """Only a clone names a folder of its own; all else happens in the repository."""
+    """Only a clone and `--output` name files of their own; all else happens in the repository."""
+    yield from (FileUse("write", word.removeprefix("--output=")) for word in words if word.startswith("--output="))
     if "clone" in words:
         operands = [word for word in words[words.index("clone") + 1 :] if word[:1] != "-"]
         if len(operands) > 1 and ("://" in operands[-2] or ":" in operands[-2] or "/" in operands[-2]):
             yield FileUse("write", operands[-1])
 
 
-_SPECIAL = {"dd": _of_dd, "find": _of_find, "tar": _of_tar, "bsdtar": _of_tar, "git": _of_git}
+_SPECIAL = {
+    "dd": _of_dd,
+    "find": _of_find,
+    "tar": _of_tar,
+    "bsdtar": _of_tar,
+    "git": _of_git,
+    "openssl": _of_openssl,
+} | dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "gvim", "nano", "emacs"), _of_editor)
+_PACKERS = frozenset({"gzip", "bzip2", "xz"})
+_FIND_OUTPUTS = frozenset({"-fprint", "-fprint0", "-fprintf", "-fls"})
 _PROGRAMS = _table()

@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 RISK_FILE = Path(__file__).with_name("risks.toml")
-VERSION = 1
+VERSION = 2
 """Goes up whenever the same rules give another answer."""
 
 

@@ -27,7 +27,7 @@ def _listed(words: str) -> frozenset[str]:
 _COMMAND_KEYS = _listed(
     """
     program subcommand wrapper flag flags option argument words piped_into run_later substituted without_arguments
-    unless_subcommand unless_flag unless_argument
+    alone unknown unless_subcommand unless_flag unless_argument unless_risk
     """
 )
 _KEYS_OF = {
@@ -39,7 +39,7 @@ _KEYS_OF = {
 _EVERYWHERE = _listed("id risk severity basis why source dated off outside unless_path")
 _KNOWN = _EVERYWHERE.union(*_KEYS_OF.values())
 _TEXTS = frozenset({"id", "risk", "severity", "basis", "why", "source", "access"})
-_SWITCHES = frozenset({"off", "outside", "run_later", "without_arguments"})
+_SWITCHES = frozenset({"off", "outside", "run_later", "without_arguments", "alone"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _REMEDY = "see the first lines of aix/permissions/risks.toml on how a rule is written"
 
@@ -84,9 +84,13 @@ class RiskRule:
     unless_program: frozenset[str]
     unless_host: re.Pattern[str] | None
     unless_first: frozenset[str]
+    unless_risk: frozenset[str]
     is_outside: bool
     is_run_later: bool
     is_without_arguments: bool
+    is_alone: bool
+    unknown: frozenset[str] | None
+    """Kinds of unknown programs and code, of which one must hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +194,12 @@ class _Reading:
             unless_program=names("unless_program") or frozenset(),
             unless_host=patterns("unless_host", compile_words),
             unless_first=names("unless_first") or frozenset(),
+            unless_risk=names("unless_risk") or frozenset(),
             is_outside=entry.get("outside") is True,
             is_run_later=entry.get("run_later") is True,
             is_without_arguments=entry.get("without_arguments") is True,
+            is_alone=entry.get("alone") is True,
+            unknown=names("unknown"),
         )
 
     def _checked_kind(self, name: str, entry: Mapping[str, object]) -> str:

@@ -20,7 +20,7 @@ class TargetRows:
         access_class, tool, target, workspace = map(_text, question)
         script = split(target) if access_class == "exec" and target else None
         parts = parts_of(access_class, str(tool), target, workspace, workspace, script=script)
-        risks = self._risks.risks_of(parts, script)
+        risks = self._risks.risks_of(parts, script, workspace)
         return {
             "call_parts": [(number, *part, VERSION) for number, part in enumerate(parts)],
             "call_risks": [(risk.number, risk.risk, risk.severity, risk.rule_id, risk.basis) for risk in risks],

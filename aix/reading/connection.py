@@ -3,12 +3,14 @@
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import Manifest, files_by_name
+from aix.ledger.manifest import DATA_FOLDER, Manifest, files_by_name
 from aix.ledger.views import create_views, file_literal
 from aix.schema.sql import quote_text
 
@@ -36,9 +38,29 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
     connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
     connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
     connection.execute("set enable_external_access = false")
-    create_views(connection, ledger, manifest)
+    create_views(connection, ledger, manifest, typed=True)
     connection.execute("set lock_configuration = true")
     return connection
+
+
+@contextmanager
+def damage_to(ledger: Path) -> Iterator[None]:
+    """Report an error of a statement that AIX wrote as damage to the ledger: its files are not what they should be."""
+    try:
+        yield
+    except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+        raise
+    except duckdb.Error as error:
+        raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
+
+
+def is_of_files(error: Exception, ledger: Path) -> bool:
+    """Whether DuckDB failed to read a file of the ledger; a statement cannot make it fail in that way."""
+    if isinstance(error, duckdb.IOException) and "No space left" in str(error):
+        return False
+    is_of_reading = type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.SerializationException)
+    names_file = isinstance(error, duckdb.InvalidInputException) and f'"{ledger / DATA_FOLDER}/' in str(error)
+    return is_of_reading or names_file
 
 
 def _private_folder(connection: duckdb.DuckDBPyConnection) -> str:

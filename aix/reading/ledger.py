@@ -8,11 +8,19 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
-from aix.errors import UnknownVersionError, UsageError
+from aix.errors import LedgerDamagedError, QueryFileError, UnknownVersionError, UsageError
 from aix.ledger.catalog import refresh_catalog
 from aix.ledger.keeping import kept_selects
-from aix.ledger.manifest import Manifest, files_by_name, manifest_path, read_latest, read_manifest, version_numbers
+from aix.ledger.manifest import (
+    Manifest,
+    manifest_path,
+    read_latest,
+    read_manifest,
+    segment_path,
+    version_numbers,
+)
 from aix.library.views import create_library_views, library_views, views_named
+from aix.paths import check_ledger_path
 from aix.schema import find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
@@ -89,6 +97,28 @@ class Ledger:
         """
         return () if self._rules is None else tuple(self._rules.problems)
 
+    @property
+    def rule_book(self) -> "RuleBook":
+        """The permission rules that calls are held against: those that it is `under`, else those of its imports.
+
+        >>> ledger.rule_book.in_force("nobody", "/work")
+        """
+        from aix.permissions.derivation import read_rule_book
+
+        with self._preparing:
+            return self._rules or read_rule_book(self._connection)
+
+    @property
+    def risks(self) -> "Risks":
+        """The rules that say which calls are risky: those that AIX knows, with those that it is `under`.
+
+        >>> ledger.risks.names["privilege"]
+        'Runs as another user, or gives more rights.'
+        """
+        from aix.permissions.risks import load_risks
+
+        return self._risks or load_risks()
+
     def under(self, *settings: Path | str, risks: Path | str | None = None, origin: str | None = None) -> "Ledger":
         """Return the same version with the permission rules of these files in place of those that imports found.
 
@@ -149,7 +179,7 @@ class Ledger:
         from aix.schema.arrow import arrow_schema
 
         table = find_table(name)
-        files = self._files(name)
+        files = [segment_path(self.path, segment) for segment in self.manifest.tables.get(name, ())]
         if not files:
             return pl.DataFrame(arrow_schema(table).empty_table()).lazy()
         if name in changed_tables(self.manifest.schema_version):
@@ -225,9 +255,10 @@ class Ledger:
         >>> ledger.find_session("s-1")
         'session-log:s-1'
         """
+        from aix.reading.connection import damage_to
         from aix.reading.names import find_session
 
-        with self._preparing:
+        with self._preparing, damage_to(self.path):
             return find_session(self._connection, name)
 
     def find(self, name: str) -> "Named":
@@ -239,9 +270,10 @@ class Ledger:
         >>> ledger.find("session-log:u-5")
         Named(kind=<Kind.TURN: 'turn'>, key='...')
         """
+        from aix.reading.connection import damage_to
         from aix.reading.names import find_session_or_turn
 
-        with self._preparing:
+        with self._preparing, damage_to(self.path):
             return find_session_or_turn(self._connection, name)
 
     def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
@@ -259,23 +291,29 @@ class Ledger:
         with self._preparing:
             statement = accept(self._connection, sql)
             self._create_views_named(sql)
-        return Result(self._connection, self._files(), statement, parameters, variables)
+        return Result(self._connection, self._check_files, statement, parameters, variables)
 
     def _create_views_named(self, sql: str) -> None:
         named = views_named(sql, self._library_views, self._kept_views)
         needed = [view for view in named if view.name not in self._created_views]
         self._derive([view.name for view in needed if view.derived and view.name not in self._kept_views])
         others = [view for view in needed if view.name not in self._created_views]
-        create_library_views(self._connection, others, self._kept_views)
+        try:
+            create_library_views(self._connection, others, self._kept_views, self.path)
+        except QueryFileError as error:
+            self._check_files(error)
+            raise
         self._created_views.update(view.name for view in others)
 
     def _derive(self, names: list[str]) -> None:
         """Make in memory what no version has kept, or what other rules give, and what comes of the same pass."""
         if names:
-            from aix.permissions.derivation import derive, made_with, read_rule_book
+            from aix.permissions.derivation import derive, made_with
+            from aix.reading.connection import damage_to
 
             wanted = made_with(names) - self._kept_views.keys() - self._created_views
-            derive(self._connection, wanted, self._rules or read_rule_book(self._connection), self._risks)
+            with damage_to(self.path):
+                derive(self._connection, wanted, self.rule_book, self._risks)
             self._created_views |= wanted
 
     @cached_property
@@ -292,10 +330,14 @@ class Ledger:
         own = (*(RULE_TABLES if self._rules is not None else ()), *((RISKS,) if self._risks is not None else ()))
         return {name: select for name, select in kept.items() if name not in own}
 
-    def _files(self, *tables: str) -> list[Path]:
-        """Return the files of these tables, or of all."""
-        stored = files_by_name(self.manifest)
-        return [self.path / segment.path for name in tables or stored for segment in stored.get(name, ())]
+    def _check_files(self, error: Exception) -> None:
+        """Raise LedgerDamagedError when a statement failed because of the files of the version."""
+        from aix.ledger.segment_checks import check_segments
+        from aix.reading.connection import is_of_files
+
+        check_segments(self.path, self.manifest)
+        if is_of_files(error, self.path):
+            raise LedgerDamagedError(self.path, f"a file of it cannot be read: {error}") from error
 
     def close(self) -> None:
         """Let go of the database in memory; results that were not converted cannot be any more.
@@ -331,7 +373,7 @@ def open_ledger(path: Path | str | None = None) -> Ledger:
     1
     """
     folder = load_config().ledger if path is None else Path(path)
-    absolute = folder.expanduser().absolute()
+    absolute = check_ledger_path(folder.expanduser().absolute())
     manifest = read_latest(absolute)
     refresh_catalog(absolute)
     return Ledger(absolute, manifest)

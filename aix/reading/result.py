@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import duckdb
 
-from aix.errors import LedgerDamagedError, MissingLibraryError, SqlError
+from aix.errors import MissingLibraryError, SqlError
 from aix.formats import Listing, ListingColumn
 from aix.ledger.streaming import Parameters, start_reader
 from aix.library.values import Variable
@@ -49,13 +48,13 @@ class Result:
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        files: Sequence[Path],
+        check_files: Callable[[Exception], None],
         statement: Statement,
         parameters: Parameters | None,
         variables: Sequence[Variable] = (),
         described: Sequence[tuple[str, str]] | None = None,
     ) -> None:
-        self._files = files
+        self._check_files = check_files
         self._connection = connection
         self._statement = statement
         self._parameters = parameters
@@ -90,7 +89,7 @@ class Result:
         sql = f"{self._wrapped('*')} limit {int(count)} offset {int(first)}"
         return Result(
             self._connection,
-            self._files,
+            self._check_files,
             Statement(sql, is_explain=False),
             self._parameters,
             self._variables,
@@ -210,10 +209,8 @@ class Result:
         try:
             return work.do(step, *args, **kwargs)
         except (duckdb.Error, OSError, ValueError) as error:  # the latter two are how pyarrow passes on the first
-            # What DuckDB says of a missing file depends on its release, and on what it looked for next.
-            for file in self._files:
-                if not file.exists():
-                    raise LedgerDamagedError(file, "it is missing") from error
+            # What DuckDB says of a missing or damaged file depends on its release, and on what it looked for next.
+            self._check_files(error)
             raise SqlError(_bounded(_unwrapped(str(error), self._statement))) from error
 
 

@@ -19,6 +19,7 @@ import msgspec
 from aix import __version__
 from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
 from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
+from aix.ledger.stored_files import read_decoded
 
 _QUARTER_MS = 900_000
 _COUNTS = """
@@ -53,6 +54,9 @@ class Summary(msgspec.Struct, frozen=True):
     """In the order of time."""
 
 
+_DECODER = msgspec.json.Decoder(Summary)
+
+
 @dataclass(frozen=True)
 class Total:
     """What was used in a period."""
@@ -72,8 +76,8 @@ def read_summary(ledger: Path) -> Summary:
     if not versions:
         raise LedgerNotFoundError(ledger)
     try:
-        stored = msgspec.json.decode((ledger / STATUS_FILE).read_bytes(), type=Summary)
-    except (OSError, msgspec.MsgspecError):
+        stored = read_decoded(ledger / STATUS_FILE, _DECODER.decode)
+    except LedgerDamagedError:  # a note that is missing or useless is made again
         return refresh_summary(ledger)
     is_current = stored.version == versions[-1] and stored.made_by == __version__
     return stored if is_current else refresh_summary(ledger)
@@ -105,7 +109,7 @@ def refresh_summary(ledger: Path) -> Summary:
     try:
         with duckdb.connect() as connection:
             create_views(connection, folder, manifest, tables_named(texts))
-            create_library_views(connection, views, kept)
+            create_library_views(connection, views, kept, folder)
             [(imported_at, sessions)] = connection.execute(_COUNTS).fetchall()
             uses = tuple(Use(*row[:-2], *map(_as_text, row[-2:])) for row in connection.execute(recent_use).fetchall())
     except duckdb.Error as error:

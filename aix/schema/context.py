@@ -97,7 +97,12 @@ INFERRED_VALUES = Table(
         key("table_name", "The table of the value.", unit=Unit.NAME),
         key("row_key", "Its row; the parts of a key of several columns are a JSON array."),
         key("column_name", "Its column.", unit=Unit.NAME),
-        text("basis", "How it was concluded, in a word or two.", unit=Unit.NAME),
+        text(
+            "basis",
+            "How it was concluded, in a word or two. `undated`: the log has no time at all, and the date of its file"
+            " or 0 stands for it; that is no activity.",
+            unit=Unit.NAME,
+        ),
     ),
 )
 

@@ -40,6 +40,8 @@ class Command(NamedTuple):
     source: str
     pipeline: int
     """Commands joined by pipes share this number."""
+    documents: tuple[str, ...] = ()
+    """The bodies of the here-documents that it reads."""
 
 
 class Script(NamedTuple):
@@ -51,3 +53,5 @@ class Script(NamedTuple):
     """False when the text is no valid shell, too long or too deep: then this is what could be read."""
     redirects: tuple[Redirect, ...] = ()
     """Those that belong to no simple command, as of a loop, a group, or a line that only redirects."""
+    assignments: tuple[str, ...] = ()
+    """Assignments to variables such as `x=1`, quotes resolved, and the values of `for` loops in the same form."""

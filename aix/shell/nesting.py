@@ -25,6 +25,11 @@ class HereDocument(NamedTuple):
     closed: int
     """Where the delimiter ends that closes it."""
 
+    def text(self, script: str) -> str:
+        """Return the body as the program reads it, apart from expansions."""
+        body = script[slice(*self.body)]
+        return _INDENTATION.sub("", body) if self.op == "<<-" else body
+
 
 class _Frame(NamedTuple):
     """Something open: how its inside reads, and what closes it."""
@@ -53,6 +58,9 @@ _DELIMITER = re.compile(
 )
 
 
+_INDENTATION = re.compile(r"^\t+", re.MULTILINE)
+
+
 def here_documents(text: str) -> list[HereDocument]:
     """Return the here-documents of a script, those in its substitutions among them."""
     return _Nesting(text, _SCRIPT).here_documents
@@ -61,6 +69,16 @@ def here_documents(text: str) -> list[HereDocument]:
 def substitutions(body: str) -> list[str]:
     """Return the scripts that run when the body of a here-document is expanded."""
     return [body[start:end] for start, end in _Nesting(body, _BODY).substitutions]
+
+
+def command_substitutions(script: str) -> list[str]:
+    """Return the scripts of the outermost `$(…)` and backticks of a script.
+
+    >>> command_substitutions("git log $(cat a) '$(cat b)' <(cat c)")
+    ['cat a']
+    """
+    spans = _Nesting(script, _SCRIPT).substitutions
+    return [script[start:end] for start, end in spans if script[max(start - 2, 0) : start].endswith(("$(", "`"))]
 
 
 class _Nesting:

@@ -39,6 +39,7 @@ class Reader:
     def __init__(self) -> None:
         self.is_whole = True
         self.redirects: list[Redirect] = []
+        self.assignments: list[str] = []
         self.pipelines = count()
         self._unread = MAX_READ
         self._handed_on = 0
@@ -59,7 +60,8 @@ class Reader:
             yield from numbered(plain, pipe, self.pipelines)
             return
         masked = mask(text)
-        tokens = Tokens(text, masked.text, self.pipelines, pipe).statements
+        by_tokens = Tokens(text, masked.text, self.pipelines, pipe, masked.here_documents)
+        tokens = by_tokens.statements
         if _is_moderate(masked.text):
             root = parse(masked.text).root_node
             if not root.has_error:
@@ -70,9 +72,11 @@ class Reader:
                 if expanded or "\\`" in text or _are_all_in(tokens, statements):
                     yield from statements
                     self.redirects += walk.redirects
+                    self.assignments += walk.assignments
                     self.is_whole = self.is_whole and not walk.is_cut
                     return
         self.is_whole = False
+        self.assignments += by_tokens.assignments
         yield from self._with_bodies(text, masked, tokens, expanded, depth)
 
     def may_hand_on(self, things: int) -> bool:

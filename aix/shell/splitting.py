@@ -1,6 +1,7 @@
 """From a text to the programs that it runs."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ class _Surroundings(NamedTuple):
     wrappers: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     redirects: tuple[Redirect, ...] = ()
+    documents: tuple[str, ...] = ()
     depth: int = 0
 
 
@@ -40,7 +42,8 @@ def split(command: str) -> Script:
         words = tuple(word.text for word in statement.words)
         simple.append(SimpleCommand(words, tuple(statement.env), tuple(statement.redirects), source))
         commands += _commands(reader, statement, _Surroundings())
-    return Script(tuple(simple), tuple(_renumbered(commands)), reader.is_whole, tuple(reader.redirects))
+    assignments = tuple(reader.assignments)
+    return Script(tuple(simple), tuple(_renumbered(commands)), reader.is_whole, tuple(reader.redirects), assignments)
 
 
 def _renumbered(commands: list[Command]) -> list[Command]:
@@ -53,8 +56,19 @@ def _renumbered(commands: list[Command]) -> list[Command]:
     return commands
 
 
+def split_words(words: Sequence[str]) -> Script:
+    """Return the script of one command whose words are given as they are."""
+    program = _program(Word(words[0], 0, 0))
+    if program in NAMES:
+        return split(shlex.join(words))
+    texts = tuple(words)
+    source = shlex.join(words)
+    command = Command(program, subcommand(program, texts), texts, (), (), (), source, 0)
+    return Script((SimpleCommand(texts, (), (), source),), (command,), is_whole=True)
+
+
 def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> list[Command]:
-    around = _handed_on(reader, around, statement.env, statement.redirects)
+    around = _handed_on(reader, around, statement.env, statement.redirects, statement.documents)
     number = next(reader.pipelines) if statement.pipe is None else statement.pipe
     commands: list[Command] = []
     waiting: list[tuple[Sequence[Word], _Surroundings]] = [(statement.words, around)]
@@ -88,6 +102,7 @@ def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> li
                     around.redirects,
                     source,
                     number,
+                    around.documents,
                 )
             )
         commands += inner_scripts
@@ -96,12 +111,20 @@ def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> li
 
 
 def _handed_on(
-    reader: Reader, around: _Surroundings, env: Sequence[str], redirects: Sequence[Redirect] = ()
+    reader: Reader,
+    around: _Surroundings,
+    env: Sequence[str],
+    redirects: Sequence[Redirect] = (),
+    documents: Sequence[str] = (),
 ) -> _Surroundings:
     """Return what surrounds a command with what it has itself; of very many surroundings only the latter."""
     if not reader.may_hand_on(len(around.env) + len(around.redirects)):
-        around = around._replace(env=(), redirects=())
-    return around._replace(env=(*around.env, *env), redirects=(*around.redirects, *redirects))
+        around = around._replace(env=(), redirects=(), documents=())
+    return around._replace(
+        env=(*around.env, *env),
+        redirects=(*around.redirects, *redirects),
+        documents=(*around.documents, *documents),
+    )
 
 
 def _script_commands(reader: Reader, wrapped: Wrapped, pipe: int | None, around: _Surroundings) -> list[Command]:

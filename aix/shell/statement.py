@@ -21,3 +21,5 @@ class Statement:
     words: list[Word] = field(default_factory=list)
     env: list[str] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
+    """The bodies of its here-documents."""

@@ -5,11 +5,12 @@ keywords, asks for no order among them, and so finds every program in a text tha
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
 from aix.shell.model import Redirect
+from aix.shell.nesting import HereDocument
 from aix.shell.statement import REDIRECT_OPERATOR, Statement
 from aix.shell.words import Span, Word, resolve
 
@@ -62,6 +63,7 @@ class _Frame:
     has_program: bool = False
     """Whether a word is more than a keyword before a command."""
     redirects: list[Redirect] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
     op: str = ""
     """The redirection whose target comes next."""
     pipe: int | None = None
@@ -75,8 +77,16 @@ class _Frame:
 class Tokens:
     """Reads a masked text to its end, in one pass."""
 
-    def __init__(self, text: str, masked: str, pipelines: Iterator[int], pipe: int | None) -> None:
+    def __init__(
+        self,
+        text: str,
+        masked: str,
+        pipelines: Iterator[int],
+        pipe: int | None,
+        here_documents: Mapping[int, HereDocument],
+    ) -> None:
         self._text = text
+        self._here_documents = here_documents
         self._masked = masked
         self._pipelines = pipelines
         self._pipe = pipe
@@ -86,6 +96,7 @@ class Tokens:
         """Up to where two brackets are no arithmetic."""
         self._left_to_read_again = MAX_TIMES * len(masked)
         self.statements: list[Statement] = []
+        self.assignments: list[str] = []
         position = 0
         while (token := _TOKENS[self._frames[-1].mode].search(masked, position)) is not None:
             position = self._take(token)
@@ -117,6 +128,9 @@ class Tokens:
         if kind == "redirect":
             written = REDIRECT_OPERATOR.match(self._text, start)
             frame.op = written[1] if written else text
+            document = self._here_documents.get(written.start(1)) if written else None
+            if document is not None:
+                frame.documents.append(document.text(self._text))
         elif kind == "end":
             self._end_command(text)
         elif kind == "function":
@@ -245,6 +259,7 @@ class Tokens:
         words = frame.words
         self._clear(frame)
         redirects, frame.redirects = frame.redirects, []
+        documents, frame.documents = frame.documents, []
         frame.op = ""
         words = [] if frame.is_array else self._after_keywords(frame, words)
         if op in ("|", "|&") and frame.pipe is None:
@@ -252,7 +267,9 @@ class Tokens:
         env = [word.text for word in takewhile(lambda word: _ASSIGNMENT.match(word.text), words)]
         words = words[len(env) :]
         if words and not frame.is_pattern:
-            self.statements.append(Statement(self._text, frame.pipe, words, env, redirects))
+            self.statements.append(Statement(self._text, frame.pipe, words, env, redirects, documents))
+        elif not frame.is_pattern:
+            self.assignments += env
         if op not in ("|", "|&"):
             frame.pipe = self._pipe if len(self._frames) == 1 else None
         if frame.cases and op in (";;", ";;&", ";&"):

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 32
 """How deep substitutions are read within one another: the words of each hold all that is inside it."""
 
+MAX_VALUES = 8
+"""How many values of a loop are kept."""
+
 _COMMANDS = frozenset(("command", "declaration_command", "unset_command"))
 _CHAINS = frozenset(("list", "pipeline", "negated_command"))
 _SUBSTITUTIONS = frozenset(("command_substitution", "process_substitution"))
@@ -51,6 +54,7 @@ class Walk:
         """Statements in a pipeline by the grammar that are none of it, with the pipeline that they are in."""
         self.redirects: list[Redirect] = []
         """Those of no simple command."""
+        self.assignments: list[str] = []
         self.is_cut = False
 
     def statements(self, root: "Node", pipe: int | None) -> Iterator[Statement]:
@@ -80,15 +84,30 @@ class Walk:
                     continue
                 pipe = None
                 depth += 1
+                for child in node.named_children:
+                    if child.type == "file_redirect":
+                        self._redirect(child, self.redirects)
                 if (script := self._escaped_script(node)) is not None:
                     yield from self._read(script)
                     continue
+            elif kind == "variable_assignment":
+                self.assignments.append(self._word(node.start_byte, node.end_byte, [node]).text)
+            elif kind == "for_statement":
+                self._take_loop(node)
             elif kind == "file_redirect":
                 document = self._here_document(node)
                 if document is not None and document.is_expanded:
                     for script in substitutions(self._text[slice(*document.body)]):
                         yield from self._read(script)
             stack.extend((child, pipe, depth) for child in reversed(node.named_children))
+
+    def _take_loop(self, node: "Node") -> None:
+        """Keep the values of a loop over words as assignments to its variable."""
+        variable = node.child_by_field_name("variable")
+        if variable is not None:
+            name = self._text[variable.start_byte : variable.end_byte]
+            for value in node.children_by_field_name("value")[:MAX_VALUES]:
+                self.assignments.append(f"{name}={self._word(value.start_byte, value.end_byte, [value]).text}")
 
     def _keep_apart(self, pipeline: "Node", pipe: int | None) -> None:
         """Mark what stands before `b` in `a && b > c | d`, all of which the grammar puts into the pipeline."""
@@ -117,6 +136,8 @@ class Walk:
                 if places and places[-1][1] == child.start_byte and self._names_descriptor(nodes[-1]):
                     places.pop()
                     nodes.pop()
+                if (document := self._here_document(child)) is not None:
+                    statement.documents.append(document.text(self._text))
                 for word in self._redirect(child, statement.redirects):
                     places.append((word.start_byte, word.end_byte))
                     nodes.append(word)

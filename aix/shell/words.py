@@ -95,7 +95,7 @@ def resolve(text: str, start: int, end: int, expansions: Sequence[Span]) -> Word
             position = stop + 1
         elif following == "'":
             stop = _ansi_end(text, position + 2, end)
-            add(_ansi_text(text[position + 2 : stop]))
+            add(escapes_resolved(text[position + 2 : stop]))
             position = stop + 1
         else:
             if following != '"':
@@ -122,7 +122,8 @@ def _ansi_end(text: str, position: int, end: int) -> int:
     return min(position, end)
 
 
-def _ansi_text(quoted: str) -> str:
+def escapes_resolved(quoted: str) -> str:
+    r"""Return a text with escapes such as `\n` and `\x72` replaced by their characters."""
     return "".join(_ansi_piece(piece) for piece in _ANSI_ESCAPE.findall(quoted))
 
 

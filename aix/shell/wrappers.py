@@ -54,7 +54,7 @@ _WRAPPERS = {
         takes_assignments=True,
     ),
     "doas": _options("Cu", refusing="-L -s"),
-    "env": _options("uC", "--unset --chdir --block-signal --default-signal --ignore-signal", takes_assignments=True),
+    "env": _options("uCa", "--unset --chdir --argv0", takes_assignments=True),
     "xargs": _options(
         "adEILJnPRSs",
         "--arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
@@ -84,6 +84,12 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=", re.ASCII)
 
 NAMES = frozenset((*_WRAPPERS, *_SHELLS, "eval", "find"))
 """What can be a wrapper: the words of any other program stand for themselves."""
+
+
+def valued_options(program: str) -> tuple[str, tuple[str, ...]]:
+    """Return the options of a wrapper that take a value: the letters of the short ones, and the long ones."""
+    options = _WRAPPERS[program]
+    return options.valued, tuple(sorted(options.long_valued))
 
 
 def look_through(program: str, words: Sequence[Word]) -> Iterator[Wrapped]:
@@ -159,7 +165,9 @@ def _refuses(text: str, options: _Options) -> bool:
 def _takes_next(text: str, options: _Options) -> bool:
     """Whether the value of an option is the next word."""
     if text.startswith("--"):
-        return text in options.long_valued
+        return text in options.long_valued or (
+            len(text) > 3 and sum(name.startswith(text) for name in options.long_valued) == 1
+        )
     for place, letter in enumerate(text[1:], 2):
         if letter in options.valued:
             return place == len(text)

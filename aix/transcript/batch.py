@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 _Row = dict[str, Any]
 
 _TURNS = """
-    select t.id, t.turn_type, t.status, t.started_at, t.completed_at, t.model, t.input_tokens, t.output_tokens,
+    select t.id, t.turn_type, t.status, case when i.row_key is null then t.started_at end as started_at,
+      case when i.row_key is null then t.completed_at end as completed_at, t.model, t.input_tokens, t.output_tokens,
       t.cached_input_tokens, t.cache_write_tokens, t.total_tokens, t.tool_call_count, t.workspace_path,
       coalesce(c.is_interrupted, false) as is_interrupted
     from turns t left join turn_context c on c.turn_id = t.id
+    left join inferred_values i
+      on i.table_name = 'turns' and i.row_key = t.id and i.column_name = 'started_at' and i.basis = 'undated'
     where t.id in (select unnest($turns))
 """
 _MESSAGES = """

@@ -110,7 +110,8 @@ class Turn:
     turn_type: str
     status: str
     is_interrupted: bool
-    started_at: int
+    started_at: int | None
+    """None where its log has no time."""
     completed_at: int | None
     model: str | None
     tokens: Tokens
@@ -135,8 +136,9 @@ class Header:
     project: str | None
     workspace_path: str | None
     parent_session_label: str | None
-    created_at: int
-    updated_at: int
+    created_at: int | None
+    """None where its log has no time."""
+    updated_at: int | None
     status: str
     turns: int
     failed_turns: int

@@ -36,7 +36,8 @@ def session_facts(header: Header, zone: tzinfo) -> Iterator[str]:
 
 def turn_facts(turn: Turn, zone: tzinfo) -> str:
     """Say what is known of a turn, on one line."""
-    duration = None if turn.completed_at is None else turn.completed_at - turn.started_at
+    ended, began = turn.completed_at, turn.started_at
+    duration = None if ended is None or began is None else ended - began
     facts = [
         local_time(turn.started_at, zone),
         turn.model,
@@ -141,7 +142,7 @@ def compaction_text(compaction: Compaction) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _period(start_ms: int, end_ms: int, zone: tzinfo) -> str:
+def _period(start_ms: int | None, end_ms: int | None, zone: tzinfo) -> str:
     start, end = local_time(start_ms, zone), local_time(end_ms, zone)
     day = end.split(" ")[0]
     return start if start == end else f"{start} – {end.removeprefix(day).strip() if start.startswith(day) else end}"

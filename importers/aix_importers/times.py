@@ -9,6 +9,8 @@ _MILLISECOND = timedelta(milliseconds=1)
 _LEAST_NUMBER = 10**11
 """Less than that is rather a number of seconds: as milliseconds it would be before March 1973."""
 _FIRST_OF_YEAR_10000 = 253_402_300_800_000
+UNDATED = "undated"
+"""The basis of a time where the log has none at all: the date of its file stands there, or 0."""
 
 
 def read_time(value: object) -> int | None:

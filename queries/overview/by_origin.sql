@@ -2,34 +2,41 @@
 -- question: How many sessions, turns, messages, calls and tokens came from each tool, and from when to when?
 -- why: The first look after an import: is everything there, and what is it worth looking at?
 -- grain: origin
--- column origin: VARCHAR; the tool whose logs were imported
+-- column origin: VARCHAR; the tool whose logs were imported; NULL for side calls of no known session
 -- column sessions: BIGINT; sessions, those of subagents included
 -- column turns: BIGINT; turns; one that several sessions share counts once
 -- column failed_turns: BIGINT; turns that ended without an answer, in an error, or by interruption
 -- column messages: BIGINT; messages
 -- column tool_calls: BIGINT; tool calls
 -- column models: BIGINT; different models that answered
--- column input_tokens: BIGINT; uncached input as reported; NULL when no turn reports any
+-- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown
 -- column output_tokens: BIGINT; output as reported
 -- column cache_read_tokens: BIGINT; input read from the cache
 -- column cache_write_tokens: BIGINT; input written to the cache
--- column first_turn_at: BIGINT; start of the first turn, Unix ms
--- column last_turn_at: BIGINT; start of the last turn, Unix ms
--- caveat: Tokens are those that logs report; some tools report none.
+-- column first_turn_at: BIGINT; start of the first turn, Unix ms; NULL when no log has a time
+-- column last_turn_at: BIGINT; start of the last turn, Unix ms; NULL when no log has a time
+-- caveat: Tokens are those of all requests, as in the queries of cost; some tools report none.
+-- caveat: Where a log has no time at all, that of its file stands in the ledger; it is no activity and is left out here.
 with turn_facts as (
-  select c.origin, t.id, t.status, t.model, t.started_at, t.tool_call_count, t.input_tokens, t.output_tokens,
-    t.cached_input_tokens, t.cache_write_tokens
+  select c.origin, t.id, t.status, t.model, t.tool_call_count,
+    case when i.row_key is null then t.started_at end as started_at
   from turns t
   join turn_context c on c.turn_id = t.id
+  left join inferred_values i
+    on i.table_name = 'turns' and i.row_key = t.id and i.column_name = 'started_at' and i.basis = 'undated'
 ),
 by_turn as (
   select origin, count(*) as turns, count(case when status = 'failed' then 1 end) as failed_turns,
     try_cast(sum(tool_call_count) as bigint) as tool_calls, count(distinct model) as models,
-    try_cast(sum(input_tokens) as bigint) as input_tokens, try_cast(sum(output_tokens) as bigint) as output_tokens,
-    try_cast(sum(cached_input_tokens) as bigint) as cache_read_tokens,
-    try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
     min(started_at) as first_turn_at, max(started_at) as last_turn_at
   from turn_facts
+  group by origin
+),
+by_request as (
+  select origin, cast(sum(input_tokens) as bigint) as input_tokens, cast(sum(output_tokens) as bigint) as output_tokens,
+    cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+    cast(sum(cache_write_tokens) as bigint) as cache_write_tokens
+  from v_requests
   group by origin
 ),
 by_message as (
@@ -43,10 +50,12 @@ by_session as (
   from sessions
   group by origin
 )
-select t.origin, coalesce(s.sessions, 0) as sessions, t.turns, t.failed_turns, coalesce(m.messages, 0) as messages,
-  t.tool_calls, t.models, t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens,
-  t.first_turn_at, t.last_turn_at
+select coalesce(t.origin, r.origin) as origin, coalesce(s.sessions, 0) as sessions, coalesce(t.turns, 0) as turns,
+  coalesce(t.failed_turns, 0) as failed_turns, coalesce(m.messages, 0) as messages,
+  coalesce(t.tool_calls, 0) as tool_calls, coalesce(t.models, 0) as models,
+  r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, t.first_turn_at, t.last_turn_at
 from by_turn t
+full join by_request r on r.origin = t.origin
 left join by_message m on m.origin = t.origin
 left join by_session s on s.origin = t.origin
-order by t.origin
+order by coalesce(t.origin, r.origin) nulls last

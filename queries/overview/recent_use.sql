@@ -9,13 +9,20 @@
 -- column cost_usd: DECIMAL(38,12); computed at list price from the reported tokens; NULL when no price is known
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the output estimated where its count is not final
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
-with today as (
+with dated_request as (
+  select r.*
+  from v_requests r
+  left join inferred_values i
+    on i.table_name = 'requests' and i.row_key = r.request_id and i.column_name = 'requested_at' and i.basis = 'undated'
+  where i.row_key is null
+),
+today as (
   -- A clock that went wrong must not use up the days: nothing later than the day after the last import counts.
   select max(coalesce(finished_at, started_at)) + 86400000 as ends_at from import_runs
 ),
 day as (
   select distinct cast(floor(r.requested_at / 86400000) as bigint) as number
-  from v_requests r
+  from dated_request r
   cross join today t
   where r.requested_at <= coalesce(t.ends_at, r.requested_at)
 ),
@@ -33,7 +40,7 @@ select
     as tokens,
   cast(sum(r.cost_usd) as decimal(38, 12)) as cost_usd,
   cast(sum(r.cost_estimated_usd) as decimal(38, 12)) as cost_estimated_usd
-from v_requests r
+from dated_request r
 join beginning b on r.requested_at >= b.began_at
 group by r.quarter_hour
 order by r.quarter_hour

@@ -10,8 +10,8 @@
 -- column persona_id: VARCHAR; the persona that owns it
 -- column is_subagent: BIGINT; 1 when another session spawned it, else 0
 -- column parent_session_label: VARCHAR; the session that spawned it
--- column created_at: BIGINT; start of the first turn, in Unix ms
--- column updated_at: BIGINT; end of the last turn, in Unix ms
+-- column created_at: BIGINT; start of the first turn, in Unix ms; NULL where the log has no time
+-- column updated_at: BIGINT; end of the last turn, in Unix ms; NULL where the log has no time
 -- column status: VARCHAR; active, archived or deleted
 -- column turns: BIGINT; how many turns lead to its head, that one included
 -- column failed_turns: BIGINT; how many of them failed
@@ -85,6 +85,13 @@ model_by_session as (
   union
   select label, model from cost_by_model where model is not null
 ),
+undated as (
+  select row_key as label, count(case when column_name = 'created_at' then 1 end) > 0 as is_start_undated,
+    count(case when column_name = 'updated_at' then 1 end) > 0 as is_end_undated
+  from inferred_values
+  where table_name = 'sessions' and basis = 'undated'
+  group by row_key
+),
 models_by_session as (
   select label, string_agg(model, ', ' order by model) as models from model_by_session group by label
 )
@@ -97,8 +104,8 @@ select
   s.persona_id,
   s.is_subagent,
   s.parent_session_label,
-  s.created_at,
-  s.updated_at,
+  case when u.is_start_undated then null else s.created_at end as created_at,
+  case when u.is_end_undated then null else s.updated_at end as updated_at,
   s.status,
   cast(coalesce(n.turns, 0) as bigint) as turns,
   cast(coalesce(n.failed_turns, 0) as bigint) as failed_turns,
@@ -116,7 +123,8 @@ select
 from sessions s
 left join session_context c on c.label = s.label
 left join turns head on head.id = s.thread_id
+left join undated u on u.label = s.label
 left join sums n on n.label = s.label
 left join models_by_session m on m.label = s.label
 left join cost_by_session q on q.label = s.label
-order by s.updated_at desc, s.label
+order by case when u.is_end_undated then null else s.updated_at end desc nulls last, s.label

@@ -28,7 +28,7 @@
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; its call
 -- caveat: The severity is that of the worst call that ran. A call that failed may have done something nevertheless.
--- caveat: Commands are judged as they are written: what a script or an alias does is not seen.
+-- caveat: Commands are judged as they are written: what a script does is not seen.
 with level (severity, rank) as (
   values ('high', 3), ('medium', 2), ('low', 1)
 ),

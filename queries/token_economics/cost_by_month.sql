@@ -10,7 +10,7 @@
 -- param session: text = none; only what counts for this session
 -- param tag: text = none; only turns and sessions with this tag
 -- param timezone: text = UTC; the time zone whose days are meant
--- column month: DATE; first day of the local month; NULL for a time that no calendar has
+-- column month: DATE; first day of the local month; NULL where the log has no time, or one that no calendar has
 -- column turns: BIGINT; turns with such requests
 -- column requests: BIGINT; requests
 -- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown

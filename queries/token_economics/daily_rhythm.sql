@@ -26,7 +26,7 @@ with by_quarter as (
     sum(case when is_usage_final then output_tokens end) as final_output_tokens,
     sum(cost_usd) as cost_usd
   from v_counted_requests
-  where requested_at between -62135596800000 and 253402214400000
+  where quarter_hour is not null and requested_at between -62135596800000 and 253402214400000
   group by quarter_hour
 ),
 local_quarter as (

@@ -32,7 +32,7 @@ with by_quarter as (
     sum(cost_estimated_usd) as cost_estimated_usd,
     count(case when is_unpriced then 1 end) as unpriced_requests
   from v_counted_requests
-  where requested_at between -62135596800000 and 253402214400000
+  where quarter_hour is not null and requested_at between -62135596800000 and 253402214400000
   group by quarter_hour
 ),
 local_quarter as (

@@ -8,7 +8,7 @@
 -- column severity: VARCHAR; how bad it can be: high, medium, low
 -- column risk_rule: VARCHAR; the rule of the risk file that says so
 -- column basis: VARCHAR; exact where the words of the call say so, else inferred
--- caveat: Commands are judged as they are written: what a script or an alias does is not seen.
+-- caveat: Commands are judged as they are written: what a script does is not seen.
 -- kept: by family with permission_decisions
 -- derived: a file of rules, which is no SQL, says what is risky
 select

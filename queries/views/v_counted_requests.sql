@@ -59,7 +59,6 @@
 -- column situation: VARCHAR; the named set of parameters in force
 -- column workspace_path: VARCHAR; the root folder of its turn's workspace
 -- column session_project: VARCHAR; the project that its session names
--- column quarter_hour: BIGINT; quarters of an hour since 1970, of which every time zone's days are made
 -- column is_unpriced: BOOLEAN; whether tokens are reported that have no price
 -- column unpriced_tokens: BIGINT; its tokens where they have no price
 -- column has_final_usage: BOOLEAN; whether tokens are reported and the output is the final count
@@ -79,10 +78,16 @@
 -- column later_requests: BIGINT; requests of the session after it, until the next compaction
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- column project: VARCHAR; the project of its turn, else of its session
+-- column quarter_hour: BIGINT; quarters of an hour since 1970, of which every time zone's days are made; NULL without a time
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
-select r.*, coalesce(w.project, r.workspace_path, r.session_project) as project
+select
+  r.* exclude (quarter_hour),
+  coalesce(w.project, r.workspace_path, r.session_project) as project,
+  case when i.row_key is null then r.quarter_hour end as quarter_hour
 from v_requests r
 left join v_workspaces w on w.workspace_path = r.workspace_path
+left join inferred_values i
+  on i.table_name = 'requests' and i.row_key = r.request_id and i.column_name = 'requested_at' and i.basis = 'undated'
 left join v_tagged t on t.entity_type = 'turns' and t.entity_id = r.turn_id
 left join v_tagged s on s.entity_type = 'sessions' and s.entity_id = r.session_label
 where (getvariable('since') is null or r.requested_at >= getvariable('since'))

@@ -19,7 +19,7 @@ from aix.importing import Problem, Rows, Source, Ties
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
 from aix_importers.claude_code import ClaudeCodeImporter
-from tests.claude_code.mutations import mutated
+from benchmarks.mutated_lines import mutated
 from tests.claude_code.outlines import SITUATIONS
 from tests.claude_code.trees import Tree, import_here, tree_of, write_tree
 from tests.deliveries import rows_of
@@ -133,7 +133,9 @@ CASES = {
     "a_large_line": Case(lambda a, b, c: a + b.replace(b"text of", b"x" * LARGE) + c),
     "a_large_broken_line": Case(lambda a, _, c: a + b"x" * LARGE + b"\n" + c, [("not_json", 2)], "ask on"),
     "deep_nesting": Case(lambda a, b, c: a + b'{"a":' + DEEP + b"\n" + b + c, [("too_deep", 2)]),
-    "huge_numbers": Case(lambda a, b, c: a + b.replace(b'"input_tokens": 5', b'"input_tokens": ' + b"9" * 5_000) + c),
+    "huge_numbers": Case(
+        lambda a, b, c: a + b.replace(b'"input_tokens": 5', b'"input_tokens": ' + b"9" * 5_000) + c, [("wrong_type", 2)]
+    ),
     "a_time_that_is_none": Case(lambda a, b, c: a + with_fields(b, timestamp="never") + c),
     "times_that_go_back": Case(lambda a, b, c: a + b + with_fields(c, timestamp="2020-01-01T00:00:00.000Z")),
     "a_parent_that_is_not_there": Case(lambda a, b, c: a + b + with_fields(c, parentUuid="nobody")),

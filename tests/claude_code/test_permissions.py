@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from aix.permissions import Call, Decision, Rule
+from aix.shell import split
 from aix_importers.claude_code.permissions import ClaudeCodeRules
 from aix_importers.claude_code.permissions.hosts import HostRules, compile_host
 from aix_importers.claude_code.permissions.paths import PathRules, Place, UnusablePatternError, compile_path
@@ -147,6 +148,22 @@ def test_the_order_of_rules_changes_no_decision(texts: Texts, call: Call, random
     assert len(decisions) == 1
 
 
+SUBSTITUTED = st.sampled_from(sorted({case["input"]["command"] for case in CASES if case["tool"] == "Bash"})) | ANY_TEXT
+
+
+@given(SUBSTITUTED)
+@example("cat a\nrm -rf x")
+@example("ls; A=1 cat b")
+def test_only_what_runs_by_itself_needs_no_rule_in_an_argument(command: str) -> None:
+    inner = split(command)
+    if not inner.is_whole or not inner.simple:
+        return
+    judge = DIALECT.judge(rules_of([("allow", "Bash(stamp *)")]), HOME)
+    call = Call("Bash", {"command": f'stamp "$({command}\n)"'}, "/w/shop")
+    if judge.judge(call).decision is Decision.ALLOW:
+        assert judge.runs_by_itself(Call("Bash", {"command": command}, "/w/shop"))
+
+
 @given(CALLS)
 @example(Call("WebFetch", {"url": "https://example.com../"}, ""))
 @example(Call("Read", {"file_path": "a\x1f"}, "/w/shop"))
@@ -172,7 +189,13 @@ def test_proposed_rules_let_the_call_pass(call: Call) -> None:
         ("Bash", {"command": "rm -rf out"}, [["Bash(rm -rf out)"]]),
         ("Bash", {"command": "rm -rf /"}, [["Bash(rm -rf /)"], []]),
         ("Bash", {"command": "watch ls"}, [["Bash(watch ls)"]]),
-        ("Bash", {"command": "make > a/b.log"}, [["Bash(make)", "Bash(make *)"], ["Edit(/a/b.log)", "Edit(/a/**)"]]),
+        ("Bash", {"command": "make > a/b.log"}, [["Bash(make)", "Bash(make *)"]]),
+        (
+            "Bash",
+            {"command": "make > /srv/a/b.log"},
+            [["Bash(make)", "Bash(make *)"], ["Edit(//srv/a/b.log)", "Edit(//srv/a/**)"]],
+        ),
+        ("Bash", {"command": 'make V="$(cat a)"'}, [['Bash(make V="$(cat a)")', "Bash(make *)"]]),
         ("Bash", {"command": "make > $X"}, [["Bash(make)", "Bash(make *)"], []]),
         ("Bash", {"command": "LD_PRELOAD=x make"}, [["Bash(LD_PRELOAD=x make)"]]),
         ("Edit", {"file_path": "/w/shop/src/a.py"}, [["Edit(/src/a.py)", "Edit(/src/**)"]]),

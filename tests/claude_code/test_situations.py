@@ -99,7 +99,7 @@ OUTLINES = {
         ["1 completed uatua", "5 completed ua", "10<1 cut completed ss", "12<10 completed ua"],
         ["S1 -> 12", "S1/agent-adddd00000000000d -> 5 by 1 in 1 running"],
     ),
-    "calls_without_ids": Outline(["1 streaming uaata"], ["S1 -> 1"]),
+    "calls_without_ids": Outline(["1 streaming uaata"], ["S1 -> 1"], ["wrong_type"]),
     "call_in_side_file_only": Outline(["1 completed uta"], ["S1 -> 1"], ["not_json"]),
     "compaction_then_rewind": Outline(
         [
@@ -266,7 +266,7 @@ OUTLINES = {
     "files_without_messages": Outline([], [], ["no_model_activity", "no_model_activity"]),
     "cycles_and_odd_parents": Outline(["1 completed ua", "5<1 completed ua", "7<5 completed ua"], ["S1 -> 7"]),
     "wrong_types_and_times": Outline(
-        ["1 completed ua", "3<1 completed uua", "6<3 pending u"], ["S1 -> 6"], ["wrong_type", "wrong_type"]
+        ["1 completed ua", "3<1 completed uua", "6<3 pending u"], ["S1 -> 6"], ["wrong_type"] * 4
     ),
     "unknown_things": Outline(
         ["1 completed ua", "7<1 completed ua"],

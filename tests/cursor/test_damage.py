@@ -384,3 +384,14 @@ def test_the_comparison_of_mutants_sees_what_is_lost() -> None:
     assert loss(before, after) == "1 messages"
     after.problems["damaged: Pages are damaged."] += 1
     assert loss(before, after) is None
+
+
+@pytest.mark.parametrize(
+    "capability",
+    [None, 7, {"type": 15, "data": {"bubb1eDataMap": '{"p1":{"tool":5,"toolCallId":"t","rawArgs":"{}"}}'}}],
+)
+def test_calls_beside_the_messages_that_cannot_be_read_are_named(tmp_path: Path, capability: object) -> None:
+    write_database(tmp_path / GLOBAL, composer("c-1", [prompt("p1", 0, "Ask")], capabilities=[capability]))
+    labels, problems = read_together(tmp_path)
+    assert labels == {"cursor:c-1"}
+    assert any("calls that stand beside the messages" in problem.reason for problem in problems)

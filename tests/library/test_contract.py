@@ -10,7 +10,7 @@ from aix.formats import ListingColumn
 from aix.ledger.nodes import in_conversations
 from aix.ledger.provenance import PRICES
 from aix.ledger.views import tables_named
-from aix.library.packs import query_root
+from aix.library.packs import find_query, query_root
 from aix.library.query import ParameterType, Query
 from aix.library.values import bind
 from aix.library.view_files import view_folder
@@ -132,3 +132,15 @@ def test_an_expected_result_belongs_to_a_query() -> None:
 
 def test_other_engines_run_nine_of_ten() -> None:
     assert 10 * len([query for query in QUERIES.values() if query.only_duckdb]) <= len(QUERIES)
+
+
+def test_the_overview_has_the_tokens_of_the_cost(filled: Ledger) -> None:
+    sums = (
+        "cast(sum(input_tokens) as bigint), cast(sum(output_tokens) as bigint), cast(sum(cache_read_tokens) as bigint)"
+    )
+    of_side_calls = "select count(*) from v_requests where turn_id is null and input_tokens > 0"
+    assert filled.sql(of_side_calls).rows() != [(0,)]
+    overview = filled.sql(f"select {sums} from ({find_query('overview/by_origin').sql})").rows()
+    for by in ("origin", "model"):
+        cost = find_query(f"token_economics/cost_by_{by}").sql
+        assert filled.sql(f"select {sums} from ({cost})").rows() == overview

@@ -24,6 +24,7 @@ PROJECTS = ("press", "loom", "mill", "drift")
 RISKS = {
     "destructive", "privilege", "remote_code", "credential_read", "network", "force_push", "package_install",
     "package_publish", "write_outside_workspace", "container_privileged", "history_rewriting", "mcp_write",
+    "unknown_program",
 }  # fmt: skip
 
 
@@ -274,6 +275,21 @@ def test_explaining_a_call_names_its_targets_risks_and_the_rule(audit: Answer) -
     ]
     assert (explained["verdict"]["decision"], explained["verdict"]["rule"]) == ("deny", "Bash(rm *)")
     assert {rule["rule"] for rule in explained["matching"] if rule["is_deciding"]} == {"Bash(rm *)"}
+
+
+def test_explaining_a_call_names_its_programs_and_deny_rules_that_miss_a_spelling(
+    audit: Answer, permission_ledger: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    explained = audit("explain", "toolu_denied-by-rule_05", "--json")
+    assert (explained["programs"], explained["missed_spellings"]) == (["git", "rm"], [])
+    assert [risk["class"] for risk in explained["risks"]] == ["destructive"]
+    settings = write_settings(tmp_path, deny=["Bash(gate.sh:*)", "Bash(rm *)"])
+    sentence = "the program is gate.sh: deny Bash(gate.sh:*) does not match this spelling"
+    explained = audit("explain", "toolu_look-alikes_09", "--settings", settings, "--json")
+    assert (explained["programs"], [each["why"] for each in explained["missed_spellings"]]) == (["gate.sh"], [sentence])
+    arguments = ("toolu_look-alikes_09", "--settings", settings, "--ledger", str(permission_ledger))
+    run_here("audit", "explain", *arguments)
+    assert f"\n  {sentence}\n" in capsysbinary.readouterr().out.decode()
 
 
 def test_explaining_a_call_under_other_rules(audit: Answer, tmp_path: Path) -> None:

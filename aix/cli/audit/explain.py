@@ -16,7 +16,8 @@ from aix.formats.text import escape_unsafe, to_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from aix.permissions import Call, Judge, Rule, Verdict
+    from aix.auditing.programs import Programs, RuledCall
+    from aix.permissions import Call, Dialect, Judge, Rule, Verdict
 
 _LINE_CHARACTERS = 1000
 
@@ -62,16 +63,21 @@ def command(
     what the rules that imports found, or those of --settings, decide about it.
 
     Without CALL, the call need not have happened: its tool, its parameters and its folder are given here, and the rules
-    are those of the settings files. The answer is what the rules decide by the documentation of their tool: allow, ask,
-    deny, or none where its mode and what it does by itself decide. A call of several commands is allowed only when
-    rules allow every one of them; all these rules are named.
+    are those of the settings files; without any, only its programs and risks are known. The answer is what the rules
+    decide by the documentation of their tool: allow, ask, deny, or none where its mode and what it does by itself
+    decide. A call of several commands is allowed only when rules allow every one of them; all these rules are named.
+    Where a deny rule names a program and does not match how the call writes it, as in /bin/rm or 'rm', that is said
+    too.
 
     json is one object: decision, rule, rules, kind, scope, file, reason, matching (all rules that match the call or a
-    part of it, whether they decide or not), never_decide (rules of the files that can match nothing, with the reason).
+    part of it, whether they decide or not), never_decide (rules of the files that can match nothing, with the reason),
+    programs (that the call runs, behind wrappers such as sudo), risks (class, severity, why), missed_spellings
+    (program, rule, file, why). A call of the ledger has these three too.
 
     \b
       aix audit explain toolu_01AbC
       aix audit explain toolu_01AbC --settings proposed.json
+      aix audit explain --tool Bash --input '{"command": "sudo rm -rf /srv/x"}' --json
       aix audit explain --settings settings.json --cwd "$PWD" --tool Bash --input '{"command": "git push"}'
       aix audit explain --settings a.json --settings b.json --tool Read --input '{"file_path": ".env"}' --json
     """
@@ -91,22 +97,28 @@ def command(
             _say_problems(ruled.settings_problems)
         emit_lines([to_json(explained)] if is_json else explanation_lines(explained), path)
         return
-    if not settings:
-        raise click.UsageError("Name a call of the ledger, or rules with --settings FILE.")
-    if risks is not None:
-        raise click.UsageError("Risks are told of a call of the ledger: give --risks with one.")
     if tool is None or given is None:
-        raise click.UsageError("Describe the call with --tool NAME and --input JSON.")
+        raise click.UsageError("Name a call of the ledger, or describe one with --tool NAME and --input JSON.")
     parameters = _parameters(given)
+    from aix.auditing.programs import RuledCall, programs_of
     from aix.permissions import Call
+    from aix.permissions.risks import load_risks
 
-    judge = _judge(settings, settings_dir and _whole(settings_dir), home and _whole(home), origin)
     asked = Call(tool, parameters, str(Path.cwd()) if cwd is None else _whole(cwd))
+    home = home and _whole(home)
+    if settings:
+        dialect, judge = _rules(settings, settings_dir and _whole(settings_dir), home, origin)
+    else:
+        dialect = _dialect_of(asked, origin)
+        judge = dialect.judge((), home)
+    in_force = RuledCall(asked, dialect, judge)
+    access_class, target = dialect.access_of(asked)
+    programs = programs_of(access_class, tool, target, asked.cwd, load_risks(risks), in_force)
     verdict = judge.judge(asked)
     if is_json:
-        emit_lines([to_json(_as_object(verdict, judge, asked))], path)
+        emit_lines([to_json(_as_object(verdict, in_force, programs))], path)
     else:
-        emit_lines(_lines(verdict, judge), path)
+        emit_lines(_lines(verdict, judge, programs), path)
 
 
 def _whole(folder: str) -> str:
@@ -125,7 +137,9 @@ def _parameters(text: str) -> dict[str, object]:
     return given
 
 
-def _judge(settings: tuple[Path, ...], folder: str | None, home: str | None, origin: str | None) -> "Judge":
+def _rules(
+    settings: tuple[Path, ...], folder: str | None, home: str | None, origin: str | None
+) -> "tuple[Dialect, Judge]":
     from aix.permissions.registry import dialects
     from aix.permissions.settings_files import read_rule_files
 
@@ -134,7 +148,21 @@ def _judge(settings: tuple[Path, ...], folder: str | None, home: str | None, ori
         raise click.UsageError(f"The files are those of several tools ({', '.join(book.rules)}): name one by --origin.")
     _say_problems(book.problems)
     [(name, rules)] = book.rules.items()
-    return dialects()[name].judge(rules, home)
+    dialect = dialects()[name]
+    return dialect, dialect.judge(rules, home)
+
+
+def _dialect_of(call: "Call", origin: str | None) -> "Dialect":
+    """Return the dialect that a call without rules is read by: the one named, or the first that knows its target."""
+    from aix.permissions.registry import dialects
+
+    known = dialects()
+    for name, dialect in known.items():
+        if origin == name or (origin is None and dialect.access_of(call)[1] is not None):
+            return dialect
+    if origin is None:
+        raise click.UsageError("No tool is known that makes this call: name one by --origin, or rules by --settings.")
+    raise click.UsageError(f"{origin} has no rules; --origin is one of {', '.join(known)}.")
 
 
 def _say_problems(problems: "Iterable[str]") -> None:
@@ -142,8 +170,10 @@ def _say_problems(problems: "Iterable[str]") -> None:
         say(_shown(problem))
 
 
-def _as_object(verdict: "Verdict", judge: "Judge", asked: "Call") -> dict[str, object]:
+def _as_object(verdict: "Verdict", ruled: "RuledCall", programs: "Programs") -> dict[str, object]:
     rule = verdict.rule
+    matching = ruled.judge.matching(ruled.call)
+    remarks = ruled.judge.remarks()
     return {
         "decision": str(verdict.decision),
         "rule": rule and rule.text,
@@ -152,18 +182,25 @@ def _as_object(verdict: "Verdict", judge: "Judge", asked: "Call") -> dict[str, o
         "scope": rule and rule.scope,
         "file": rule and rule.file,
         "reason": verdict.reason,
-        "matching": [{"kind": each.kind, "rule": each.text, "file": each.file} for each in judge.matching(asked)],
-        "never_decide": [{"kind": each.kind, "rule": each.text, "reason": remark} for each, remark in judge.remarks()],
+        "matching": [{"kind": each.kind, "rule": each.text, "file": each.file} for each in matching],
+        "never_decide": [{"kind": each.kind, "rule": each.text, "reason": remark} for each, remark in remarks],
+        **programs.as_object(),
     }
 
 
-def _lines(verdict: "Verdict", judge: "Judge") -> "Iterator[str]":
+def _lines(verdict: "Verdict", judge: "Judge", programs: "Programs") -> "Iterator[str]":
+    from aix.auditing.programs import missed_sentence
     from aix.permissions import Decision
 
     by_default = " The mode decides, and what the tool does by itself." if verdict.decision is Decision.NONE else ""
     yield f"{verdict.decision}: {_shown(verdict.reason)}{by_default}"
     yield from (f"  {_named(rule)}" for rule in verdict.rules)
     yield from (f"  never decides: {_named(rule)}: {_shown(remark)}" for rule, remark in judge.remarks())
+    yield from (f"  {_shown(missed_sentence(*each))}" for each in programs.missed)
+    if not programs.are_plain:
+        yield f"  programs: {_shown(', '.join(programs.names))}"
+    for risk in programs.risks:
+        yield "  " + _shown(f"risk: {risk['class']}, {risk['severity']}: {risk['why']}")
 
 
 def _named(rule: "Rule") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aix_importers.claude_code.classes import Kind
-from aix_importers.claude_code.inner_records import decode_nested, decode_progress
+from aix_importers.claude_code.inner_records import decode_progress
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.records import Record, decode_message
 from aix_importers.claude_code.scan import Entry, Scan
@@ -25,13 +25,14 @@ class Copies:
         self._times: dict[str, int] = {}
         self._others: dict[str, list[tuple[Scan, Entry]]] = {}
         conversations = [scan for scan in scans if scan.is_conversation]
-        for scan in (*conversations, *(scan for scan in scans if not scan.is_conversation)):
-            for entry in (*scan.entries, *scan.sidechain):
-                if isinstance(entry, Entry):
-                    self._add(scan, entry)
+        for scan in conversations:
+            self._add_records(scan)
         for scan in conversations:
             for entry in (entry for chain in scan.nested.values() for entry in chain):
                 self._add(scan, entry)
+        for scan in scans:
+            if not scan.is_conversation:
+                self._add_records(scan)
         self._best: dict[str, tuple[Scan, Entry]] = {}
         for uuid, others in self._others.items():
             self._choose(uuid, others)
@@ -53,6 +54,11 @@ class Copies:
         """Return the copy that says most, when it is not the first."""
         found = self._best.get(uuid)
         return read_record(found[0], found[1].byte_offset, uuid) if found else None
+
+    def _add_records(self, scan: Scan) -> None:
+        for entry in (*scan.entries, *scan.sidechain):
+            if isinstance(entry, Entry):
+                self._add(scan, entry)
 
     def _add(self, scan: Scan, entry: Entry) -> None:
         known = self._first.setdefault(entry.uuid, (scan, entry))
@@ -99,8 +105,8 @@ def read_record(scan: Scan, byte_offset: int, uuid: str) -> Record | None:
 def _find(record: Record, uuid: str) -> Record | None:
     if record.uuid == uuid:
         return record
-    progress = decode_progress(record.data) if record.data else None
-    nested = decode_nested(progress.message) if progress else None
+    progress = decode_progress(record) if record.data else None
+    nested = progress.record if progress else None
     return nested if nested and nested.uuid == uuid else None
 
 

@@ -25,6 +25,8 @@ _NAMES = tuple(name for _, name in _DETAILS)
 _values = attrgetter(*(attribute for attribute, _ in _DETAILS))
 _MESSAGE_DETAILS = ("stop_sequence", "container", "context_management", "stop_details", "diagnostics")
 _NULL = b"null"
+_READABLE_USAGE = (b"{", b"n")
+"""How usage begins that is an object, or NULL."""
 _MOST_SPREAD = 1_000_000
 
 
@@ -43,6 +45,8 @@ def message_details(message: Message) -> dict[str, object]:
         value = getattr(message, name)
         if value and not (isinstance(value, Raw) and bytes(value) == _NULL):
             found[name] = value
+    if message.usage and bytes(message.usage)[:1] not in _READABLE_USAGE:
+        found["usage"] = message.usage
     if isinstance(message, LooseMessage) and message.unknown:
         spread = spread_text(message.unknown)
         if spread is not None:
@@ -71,7 +75,7 @@ def image_of(block: Block) -> dict[str, object]:
     found: dict[str, object] = {"type": block.type}
     source = decode_object(_ImageSource, block.source)
     if source is None:
-        return found
+        return {**found, "source": block.source} if block.source else found
     found["media_type"] = source.media_type
     if source.data is not None:
         found.update(description(source.data))

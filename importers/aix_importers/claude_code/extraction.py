@@ -6,7 +6,7 @@ from pathlib import Path
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.claude_code.beside import SpilledResults, agent_meta, indexed_titles
-from aix_importers.claude_code.classes import said
+from aix_importers.claude_code.classes import Kind, said
 from aix_importers.claude_code.copies import Copies, read_record
 from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
 from aix_importers.claude_code.message_rows import MessageRows, source_of
@@ -22,6 +22,7 @@ from aix_importers.claude_code.telling import Teller
 from aix_importers.claude_code.threads import threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.usage import Request, Requests
+from aix_importers.times import UNDATED
 from aix_importers.writer import Writer
 
 _KEPT_BYTES = 8 * 2**20
@@ -94,7 +95,7 @@ class _Extraction:
             turn_rows.add_session(session, told, teller.turns, titles.get(session.label), names)
             if self._writer.is_full():
                 yield from self._writer.take()
-        yield from self._problems()
+        yield from self._problems(teller)
         yield from self._writer.take()
 
     def _add_last_answer(self, rows: MessageRows, thread: Thread, turns: dict[Turn, TurnFacts]) -> None:
@@ -105,7 +106,9 @@ class _Extraction:
             return
         facts = turns[turn]
         time = max(facts.ended_at or 0, facts.started_at or 0)
-        message = OpenMessage(f"{call_id}:result", turn, "assistant", None, time, True, facts.messages)
+        message = OpenMessage(
+            f"{call_id}:result", turn, "assistant", None, time, facts.start_basis or "neighbour", facts.messages
+        )
         blocks = decode_blocks(result.content)
         if not blocks:
             return
@@ -133,6 +136,7 @@ class _Extraction:
                     session_label=turn.thread.label if turn else None,
                     seq=seq if turn else None,
                     time=scan.first_time or 0,
+                    time_basis=UNDATED if scan.first_time is None else "neighbour",
                 )
                 if turn is not None:
                     summarisers[turn] = request
@@ -172,24 +176,46 @@ class _Extraction:
             if time is None:
                 self._writer.mark(source, "requests", request_id, "requested_at", "neighbour")
 
-    def _problems(self) -> Iterator[Problem]:
+    def _problems(self, teller: Teller) -> Iterator[Problem]:
         placement = self._placement
-        replayed = [(thread.scan_of(entry), entry) for thread, entry in placement.replayed.values()]
-        held_back = [(thread.scan_of(entry), entry) for thread, entry in placement.held_back]
+        with_turns = {thread.scan for thread in self._threads if thread.turns}
+        # Commands of the client, and what stands beside messages, are expected where no model was asked.
+        without_turn = [
+            (thread, entry)
+            for thread, entry in placement.without_turn
+            if thread.scan in with_turns or entry.kind not in (Kind.LOCAL, Kind.META)
+        ]
         for kind, records, reason in (
-            ("replayed", replayed, "The record says again, under another uuid, what is known; it counts once."),
-            ("held_back", held_back, "The record belongs to a conversation that is not here, and was left out."),
             (
-                "copies_differ",
-                self._copies.differing,
-                "Another copy of the record, which says something else, was taken.",
+                "replayed",
+                placement.replayed.values(),
+                "The record says again, under another uuid, what is known; it counts once.",
+            ),
+            (
+                "held_back",
+                placement.held_back,
+                "The record belongs to a conversation that is not here, and was left out.",
+            ),
+            (
+                "no_turn",
+                without_turn,
+                "The record follows no prompt and no answer that is here, and was left out.",
             ),
         ):
-            for scan, entry in records:
-                yield Problem(scan.file.source, kind, reason, entry.line, entry.byte_offset)
+            for thread, entry in records:
+                yield Problem(thread.scan_of(entry).file.source, kind, reason, entry.line, entry.byte_offset)
+        for scan, entry in self._copies.differing:
+            reason = "Another copy of the record, which says something else, was taken."
+            yield Problem(scan.file.source, "copies_differ", reason, entry.line, entry.byte_offset)
+        for place in teller.without_message:
+            if place.scan in with_turns:
+                reason = "The record stands beside a conversation without prompts, and was left out."
+                yield Problem(place.scan.file.source, "no_message", reason, place.line, place.byte_offset)
+        for place in teller.without_call:
+            reason = "The record that makes the call was not taken, and so the result was left out."
+            yield Problem(place.scan.file.source, "no_call", reason, place.line, place.byte_offset)
         for scan in self._scans:
-            has_turns = any(thread.scan is scan and thread.turns for thread in self._threads)
-            if scan.is_conversation and not has_turns:
+            if scan.is_conversation and scan not in with_turns:
                 yield Problem(scan.file.source, "no_model_activity", "The file holds no conversation with a model.")
 
 

@@ -1,11 +1,22 @@
 """What is gathered about turns and conversations while their records are told."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from msgspec import Raw
 
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Thread, Turn
+from aix_importers.claude_code.records import Record
+from aix_importers.claude_code.scan import Scan
+
+
+class RecordPlace(NamedTuple):
+    """Where a record stands."""
+
+    scan: Scan
+    line: int
+    byte_offset: int
 
 
 @dataclass(slots=True, eq=False)
@@ -14,7 +25,8 @@ class TurnFacts:
 
     turn: Turn
     started_at: int | None = None
-    is_start_inferred: bool = False
+    start_basis: str | None = None
+    """How the start was concluded, where no record says it."""
     ended_at: int | None = None
     cwd: str | None = None
     git_branch: str | None = None
@@ -53,8 +65,10 @@ class ThreadFacts:
     thread: Thread
     last_message: OpenMessage | None = None
     """The last one that is not an answer: what the log notes after it is its context."""
-    early_context: list[object] = field(default_factory=list)
+    early_context: list[Record] = field(default_factory=list)
     """What the log notes before the first message."""
+    early_places: list["RecordPlace"] = field(default_factory=list)
+    """Where that stands in the log."""
     last_context_tokens: int | None = None
     most_context_tokens: int = 0
     last_model: str | None = None

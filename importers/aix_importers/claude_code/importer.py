@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_sources, is_settings
+from aix_importers.recognition import SUFFIXES, unread_form
 
 
 class ClaudeCodeImporter(Importer):
     """Reads the transcripts that Claude Code keeps of its sessions."""
 
     name: ClassVar[str] = "claude_code"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,
@@ -25,7 +26,7 @@ class ClaudeCodeImporter(Importer):
         lints=Answer.YES,
         codeblocks=Answer.YES,
     )
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
 
     def default_places(self) -> Iterable[Path]:
         """Return the folders in which Claude Code keeps its data."""
@@ -37,7 +38,7 @@ class ClaudeCodeImporter(Importer):
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the transcripts, and the files with permission rules."""
-        return find_sources(files, self.name)
+        return find_sources(files, self.name, self.default_places())
 
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
         """Go through the rows and problems of transcripts and of permission rules."""
@@ -48,6 +49,14 @@ class ClaudeCodeImporter(Importer):
         settings = [source for source in sources if is_settings(Path(source.path).name)]
         for source in settings:
             yield from extract_settings(source)
-        transcripts = [source for source in sources if source not in settings]
+        transcripts = []
+        for source in sources:
+            if source in settings:
+                continue
+            problem = unread_form(source)
+            if problem:
+                yield problem
+            else:
+                transcripts.append(source)
         if transcripts:
             yield from extract_transcripts(transcripts)

@@ -1,10 +1,17 @@
 """Records that stand inside other records: prompts that waited, and what progress shows of subagents."""
 
+import re
+
 import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.classes import said
-from aix_importers.claude_code.records import Record, decode_blocks, decode_object
+from aix_importers.claude_code.record_types import COUNTED_PROGRESS
+from aix_importers.claude_code.records import Record, decode_blocks, decode_checked, decode_object, derived_uuid
+
+_AGENT_PROGRESS = "agent_progress"
+_COUNTED_PROGRESS = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:%s)"' % b"|".join(map(str.encode, sorted(COUNTED_PROGRESS))))
+_MESSAGE_TYPES = ("user", "assistant")
 
 
 class Queued(Struct, gc=False, rename="camel"):
@@ -20,12 +27,25 @@ class Queued(Struct, gc=False, rename="camel"):
         return said(decode_blocks(self.prompt))
 
 
-class Progress(Struct, gc=False, rename="camel"):
-    """What a client notes while a subagent works: a record of the subagent's own."""
-
+class _Progress(Struct, gc=False, rename="camel"):
     type: str = ""
     agent_id: str | None = None
     message: Raw = msgspec.Raw(b"")
+
+
+class Progress(Struct, gc=False):
+    """What a client notes while a call runs; of a subagent, it holds a record of the subagent's own."""
+
+    type: str
+    agent_id: str | None = None
+    record: Record | None = None
+    wrong: tuple[str, ...] = ()
+    """Names of fields that are missing or cannot be used."""
+
+    @property
+    def is_of_agent(self) -> bool:
+        """Whether it shows a subagent at work."""
+        return self.type == _AGENT_PROGRESS
 
 
 class _Nested(Struct, gc=False, rename="camel"):
@@ -43,23 +63,42 @@ def decode_queued(raw: Raw) -> Queued | None:
     return queued if queued and queued.type == "queued_command" else None
 
 
-def decode_progress(raw: Raw) -> Progress | None:
-    """Decode progress when it is that of a subagent."""
-    progress = decode_object(Progress, raw)
-    return progress if progress and progress.type == "agent_progress" else None
-
-
-def decode_nested(raw: Raw) -> Record | None:
-    """Decode a record of a subagent that stands in the progress of its call."""
-    nested = decode_object(_Nested, raw)
-    if nested is None or nested.type not in ("user", "assistant"):
+def decode_progress(record: Record) -> Progress | None:
+    """Decode the data of progress; NULL when it is only counted, which most of it is."""
+    if _COUNTED_PROGRESS.match(record.data):
         return None
-    return Record(
+    found, wrong = decode_checked(_Progress, record.data)
+    if found is None:
+        return Progress("", wrong=("data",) if record.data else ())
+    if found.type in COUNTED_PROGRESS:
+        return None
+    shows_agent = found.type == _AGENT_PROGRESS or (not found.type and found.agent_id and found.message)
+    if not shows_agent:
+        return Progress(found.type, wrong=tuple(f"data.{name}" for name in wrong))
+    nested, wrong_inside = _nested(record, found.message)
+    names = [f"data.{name}" for name in wrong] + [f"data.message.{name}".rstrip(".") for name in wrong_inside]
+    if not found.agent_id and "data.agentId" not in names:
+        names.append("data.agentId")
+    if nested is not None:
+        nested.agent_id = found.agent_id
+    return Progress(_AGENT_PROGRESS, found.agent_id, nested, tuple(names))
+
+
+def _nested(outer: Record, raw: Raw) -> tuple[Record | None, list[str]]:
+    """Decode a record of a subagent that stands in the progress of its call."""
+    nested, wrong = decode_checked(_Nested, raw)
+    if nested is None:
+        return None, [""]
+    if nested.type not in _MESSAGE_TYPES or not nested.message:
+        return None, ["type" if nested.type not in _MESSAGE_TYPES else "message"]
+    uuid = nested.uuid or derived_uuid(outer.session_id, nested.timestamp, nested.message)
+    record = Record(
         type=nested.type,
-        uuid=nested.uuid,
+        uuid=uuid,
         timestamp=nested.timestamp,
         request_id=nested.request_id,
         message=nested.message,
         tool_use_result=nested.tool_use_result,
         is_sidechain=True,
     )
+    return record, wrong if nested.uuid or "uuid" in wrong else [*wrong, "uuid"]

@@ -20,6 +20,7 @@ from aix_importers.claude_code.tools import access_of
 from aix_importers.claude_code.usage import Advice, Request
 from aix_importers.claude_code.written_code import Code, code_of_call
 from aix_importers.fenced_code import fenced_blocks
+from aix_importers.times import UNDATED
 from aix_importers.writer import Writer
 
 _PENDING = Outcome("pending", "no tool_result", is_inferred=True)
@@ -66,7 +67,7 @@ class MessageRows:
         """Add a message that is whole, with what hangs on it."""
         source = source_of(message.turn)
         message_id = message.id
-        context = [record for record in message.context if isinstance(record, Record)]
+        context = message.context
         content = message.content
         self._writer.add(
             source,
@@ -82,8 +83,8 @@ class MessageRows:
             context_json=json_text(context_of(context)) if context else None,
             metadata_json=json_text(message.metadata_of_row()),
         )
-        if message.is_time_inferred:
-            self._writer.mark(source, "messages", message_id, "created_at", "neighbour")
+        if message.time_basis:
+            self._writer.mark(source, "messages", message_id, "created_at", message.time_basis)
         self._writer.add(
             source,
             "message_facts",
@@ -259,6 +260,7 @@ class MessageRows:
             message_id=message.id,
             seq=seq,
             time=message.time,
+            time_basis=message.time_basis or "neighbour",
             estimated=message.estimated_tokens,
         )
 
@@ -278,9 +280,10 @@ class MessageRows:
         message_id: str | None = None,
         seq: int | None = None,
         time: int = 0,
+        time_basis: str = UNDATED,
         estimated: int | None = None,
     ) -> None:
-        """Add a request."""
+        """Add a request; the time and its basis are for one that has no time of its own."""
         request_id = ulid("req", ORIGIN, request.key)
         self._writer.add(
             source,
@@ -315,7 +318,7 @@ class MessageRows:
             kind=kind,
         )
         if request.time is None:
-            self._writer.mark(source, "requests", request_id, "requested_at", "neighbour")
+            self._writer.mark(source, "requests", request_id, "requested_at", time_basis)
         for number, advice in enumerate(request.advice):
             self._add_advice(source, request, advice, number, time, session_label)
 

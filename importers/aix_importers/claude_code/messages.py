@@ -6,9 +6,21 @@ from msgspec import Raw
 
 from aix.ids import ulid
 from aix_importers.claude_code.details import details_of, image_of, message_details
+from aix_importers.claude_code.embedded import without_embedded_files
 from aix_importers.claude_code.placement import ORIGIN, Turn
 from aix_importers.claude_code.records import KNOWN_BLOCKS, Block, LooseBlock, Message, Record, decode_raw_blocks
 from aix_importers.claude_code.written_code import Code
+
+
+def _is_usable(record: Record, block: Block) -> bool:
+    """Whether a block is of a known type, and stands where calls and results are looked for."""
+    match block.type:
+        case "tool_use":
+            return record.type == "assistant"
+        case "tool_result":
+            return record.type == "user" and bool(block.tool_use_id)
+        case _:
+            return block.type in KNOWN_BLOCKS
 
 
 @dataclass(slots=True, eq=False)
@@ -20,7 +32,8 @@ class OpenMessage:
     role: str
     source: str | None
     time: int
-    is_time_inferred: bool
+    time_basis: str | None
+    """How the time was concluded, where no record says it."""
     position: int
     texts: list[str] = field(default_factory=list)
     has_content: bool = True
@@ -33,7 +46,7 @@ class OpenMessage:
     block_fields: list[dict[str, Raw]] = field(default_factory=list)
     """What nobody knows of blocks of a known type."""
     metadata: dict[str, object] = field(default_factory=dict)
-    context: list[object] = field(default_factory=list)
+    context: list[Record] = field(default_factory=list)
     call_characters: int = 0
     is_error: bool = False
     is_query: bool | None = None
@@ -63,7 +76,7 @@ class OpenMessage:
         """Add the part of the message that a line holds."""
         if record.uuid:
             self.uuids.append(record.uuid)
-        has_other = False
+        others = [not _is_usable(record, block) for block in blocks]
         for block in blocks:
             if isinstance(block, LooseBlock) and block.unknown and block.type in KNOWN_BLOCKS:
                 self.block_fields.append(block.unknown)
@@ -83,10 +96,10 @@ class OpenMessage:
                 case "image" | "document":
                     self.images.append(image_of(block))
                 case _:
-                    has_other = has_other or block.type not in KNOWN_BLOCKS
-        if has_other:
-            pairs = zip(blocks, decode_raw_blocks(message.content), strict=False)
-            self.other_blocks += [raw for block, raw in pairs if block.type not in KNOWN_BLOCKS]
+                    pass
+        if any(others):
+            pairs = zip(others, decode_raw_blocks(message.content), strict=False)
+            self.other_blocks += [Raw(without_embedded_files(bytes(raw))) for is_other, raw in pairs if is_other]
         self.metadata.update(details_of(record))
         self.metadata.update(message_details(message))
 

@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from aix.importing import Source
 
-_AGENT_FILE = re.compile(r"agent-(.+)\.jsonl", re.IGNORECASE)
+_AGENT_FILE = re.compile(r"agent-(.+)\.(?:jsonl|ndjson)", re.IGNORECASE)
 _SIDE_CALL = re.compile(r"a(compact|side_question|prompt_suggestion)-")
 
 

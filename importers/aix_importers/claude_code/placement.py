@@ -93,6 +93,9 @@ class Placement:
         """By file and place of the note that a prompt was taken from the queue."""
         self.held_back: list[tuple[Thread, Entry]] = []
         """Records that belong to a conversation which is not here."""
+        self.without_turn: list[tuple[Thread, Entry]] = []
+        """Records of conversations that have no turn: nobody asks or answers in them."""
+        self._threads: list[Thread] = []
         self._text_of = text_of
         self._calls = set(calls)
         self._parents: dict[str, str | None] = {}
@@ -114,6 +117,7 @@ class Placement:
 
     def place(self, thread: Thread) -> None:
         """Place the records of a thread."""
+        self._threads.append(thread)
         if thread.scan not in self._linked:
             self._linked.add(thread.scan)
             links = thread.scan.links.items()
@@ -163,6 +167,16 @@ class Placement:
             else:
                 self._add(entry, turn, thread)
         self.held_back += [held for results in self._held_results.values() for held in results]
+        held_back = {entry.uuid for _, entry in self.held_back}
+        self.without_turn = [
+            (thread, entry)
+            for thread in self._threads
+            for entry in thread.entries
+            if isinstance(entry, Entry) and not self._is_placed(entry.uuid) and entry.uuid not in held_back
+        ]
+
+    def _is_placed(self, uuid: str) -> bool:
+        return uuid in self.turn_of or uuid in self.waited or uuid in self.replayed
 
     def turn_of_call(self, call: str) -> Turn | None:
         """Return the turn that made a call."""

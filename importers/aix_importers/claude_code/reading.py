@@ -1,6 +1,5 @@
 """The records of a transcript, and what could not be read as one."""
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -8,16 +7,16 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from aix.importing import Problem, Source
-from aix_importers.claude_code.records import KNOWN_FIELDS, Record, decode_loosely, decode_record
+from aix_importers.claude_code.classes import Kind, kind_of_system
+from aix_importers.claude_code.records import KNOWN_FIELDS, Record, decode_loosely, decode_record, derived_uuid
 from aix_importers.claude_code.stream import FIELDS, StreamNormaliser
 from aix_importers.json_text import leading_values, without_lone_surrogates
 from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
 
 _SAMPLE_BYTES = 500
-_UUID_DIGITS = 16
 _BOM = b"\xef\xbb\xbf"
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
 
@@ -48,11 +47,8 @@ class TranscriptReader:
                 continue
             for record in self._records(line, data):
                 self._stream.normalise(record, line.number)
-                if record.uuid is None and record.type in ("user", "assistant") and record.message:
-                    digest = hashlib.sha256(record.message).hexdigest()[:_UUID_DIGITS]
-                    record.uuid = f"line:{record.session_id}:{record.timestamp}:{digest}"
-                    if "uuid" not in (record.unknown or {}):  # else it was noted as one of the wrong type
-                        self._note(line, "no_uuid", "The record has no uuid; what it says stands for one.")
+                if not record.uuid:
+                    self._name(record, line)
                 if record.unknown:
                     unknown = record.unknown.keys() - KNOWN_FIELDS
                     self._unknown.update(unknown - FIELDS if record.snake_session_id is not None else unknown)
@@ -63,6 +59,21 @@ class TranscriptReader:
         for name, count in sorted(self._unknown.items()):
             reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
             yield Problem(self._source, "unknown_field", reason)
+
+    def _name(self, record: Record, line: RawLine) -> None:
+        """Give a uuid to a record that should have one."""
+        if record.type in ("user", "assistant"):
+            content = record.message
+            if not content:
+                self._note(line, "no_message", "The record has neither a uuid nor a message, and was left out.")
+                return
+        elif record.type == "system" and kind_of_system(record) is not Kind.OTHER:
+            content = Raw(b"%s:%s" % ((record.subtype or "").encode(), bytes(record.content)))
+        else:
+            return
+        record.uuid = derived_uuid(record.session_id, record.timestamp, content)
+        if "uuid" not in (record.unknown or {}):  # else it was noted as one of the wrong type
+            self._note(line, "no_uuid", "The record has no uuid; what it says stands for one.")
 
     def _records(self, line: RawLine, data: bytes) -> list[Record]:
         try:
@@ -114,7 +125,8 @@ class TranscriptReader:
             self._note(line, "nul_bytes", f"{len(line.data) - len(data)} NUL bytes around the line were left out.")
         if data.startswith(_BOM):
             self._note(line, "bom", "The line begins with a byte order mark, which was left out.")
-            data = data.removeprefix(_BOM)
+            while data.startswith(_BOM):
+                data = data.removeprefix(_BOM)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:

@@ -4,6 +4,7 @@ Fields carry the names of the log. A record that has a field nobody knows, or a 
 refused by the strict decoder, and read field by field.
 """
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
@@ -16,6 +17,8 @@ NOTHING = Raw(b"")
 
 UNREADABLE = (msgspec.MsgspecError, RecursionError)
 """What is raised where JSON is not as expected, or nested too deeply."""
+
+_UUID_DIGITS = 16
 
 LARGEST = 2**63 - 1
 """What a column holds at most."""
@@ -237,6 +240,7 @@ class LooseBlock(Block, gc=False, forbid_unknown_fields=True):
     unknown: dict[str, Raw] | None = field(default=None, name="aix:unknown")
 
 
+_NULL = b"null"
 _Kind = TypeVar("_Kind", bound=Struct)
 
 _MESSAGE = msgspec.json.Decoder(Message)
@@ -254,6 +258,11 @@ def decode_loosely(data: bytes) -> tuple[Record, list[str]]:
     """Decode a record field by field, and return the names of those whose values cannot be used."""
     record, wrong = _loosely(Record, _FIELDS.decode(data))
     return record, wrong
+
+
+def derived_uuid(session_id: str | None, timestamp: str | None, content: bytes | Raw) -> str:
+    """Return a name for a record that has no uuid, made of what it says."""
+    return f"line:{session_id}:{timestamp}:{hashlib.sha256(content).hexdigest()[:_UUID_DIGITS]}"
 
 
 def decode_message(raw: Raw) -> LooseMessage | Message:
@@ -300,14 +309,19 @@ def decode_raw_blocks(raw: Raw) -> list[Raw]:
 
 def decode_object(kind: type[_Kind], data: bytes | Raw) -> _Kind | None:
     """Decode an object, without the fields that have another type than usual; NULL where there is none."""
+    return decode_checked(kind, data)[0]
+
+
+def decode_checked(kind: type[_Kind], data: bytes | Raw) -> tuple[_Kind | None, list[str]]:
+    """Decode an object as `decode_object` does, and return the names of the fields of another type as well."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return msgspec.json.decode(data, type=kind), []
     except UNREADABLE:
         pass
     try:
-        return _loosely(kind, _FIELDS.decode(data))[0]
+        return _loosely(kind, _FIELDS.decode(data))
     except UNREADABLE:
-        return None
+        return None, []
 
 
 def decode_objects(kind: type[_Kind], data: bytes | Raw) -> list[_Kind]:
@@ -322,6 +336,12 @@ def decode_objects(kind: type[_Kind], data: bytes | Raw) -> list[_Kind]:
 def unknown_names(loose: LooseMessage | LooseUsage | LooseBlock) -> set[str]:
     """Return the names of the fields that nobody knows."""
     return set(loose.unknown or ()) - set(loose.__struct_encode_fields__)
+
+
+def wrong_names(loose: LooseMessage | LooseUsage | LooseBlock) -> list[str]:
+    """Return the names of known fields whose values have a type that cannot be used."""
+    known = loose.__struct_encode_fields__
+    return [name for name, value in (loose.unknown or {}).items() if name in known and bytes(value) != _NULL]
 
 
 def text_of(raw: Raw) -> str | None:

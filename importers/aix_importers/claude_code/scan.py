@@ -4,16 +4,19 @@ import hashlib
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.classes import WARMUP, Kind
+from aix_importers.claude_code.inner_records import Progress
 from aix_importers.claude_code.names import FileKind, SourceFile
 from aix_importers.claude_code.reading import Located
+from aix_importers.claude_code.records import Record
 
+_WARMUP_DIGEST = hash(WARMUP)
 _STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
 
 
@@ -151,6 +154,13 @@ class Scan:
             return self.first_session_id
         return self.file.stem if self.has_stem_as_session else self.last_session_id
 
+    def agent_in(self, record: Record, progress: Progress) -> str | None:
+        """Return the subagent that progress shows; one that it does not name is known by other progress of the call."""
+        if progress.agent_id or not record.parent_tool_use_id:
+            return progress.agent_id
+        agents = self.agents_in_progress.items()
+        return next((agent for agent, call in agents if call == record.parent_tool_use_id), None)
+
     def calls(self) -> Iterator[tuple[str, ...]]:
         """Go through the calls that are made in the file."""
         for entry in (*self.entries, *self.sidechain):
@@ -172,7 +182,7 @@ class Scan:
     @property
     def is_warmup(self) -> bool:
         """Whether the file only holds a call that warms up the cache."""
-        return self.first_text == WARMUP
+        return self.first_text == WARMUP and is_warmup(self.entries)
 
     @property
     def order(self) -> tuple[float, float, str]:
@@ -181,6 +191,12 @@ class Scan:
         first = never if self.first_time is None else self.first_time
         last = never if self.last_time is None else self.last_time
         return first, last, self.file.source.path
+
+
+def is_warmup(entries: Iterable[Entry | QueueStep]) -> bool:
+    """Whether nothing is asked for in a conversation but to warm up the cache."""
+    asked = [entry.text_digest for entry in entries if isinstance(entry, Entry) and entry.kind is Kind.PROMPT]
+    return bool(asked) and set(asked) == {_WARMUP_DIGEST}
 
 
 def is_standard(message_id: str) -> bool:

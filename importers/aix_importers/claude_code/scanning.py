@@ -14,9 +14,10 @@ from msgspec import Raw, Struct
 
 from aix.importing import Problem
 from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant, kind_of_system, kind_of_user, said
-from aix_importers.claude_code.inner_records import decode_nested, decode_progress, decode_queued
+from aix_importers.claude_code.inner_records import Progress, decode_progress, decode_queued
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.record_types import QUEUE_OPERATIONS
 from aix_importers.claude_code.records import (
     KNOWN_BLOCKS,
     Block,
@@ -30,6 +31,7 @@ from aix_importers.claude_code.records import (
     decode_raw_blocks,
     text_of,
     unknown_names,
+    wrong_names,
 )
 from aix_importers.claude_code.scan import (
     Entry,
@@ -44,6 +46,7 @@ from aix_importers.claude_code.scan import (
 from aix_importers.claude_code.shared_texts import SharedTexts
 from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
+from aix_importers.recognition import OUT_OF_CHAIN_TYPES
 from aix_importers.times import read_time
 
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
@@ -51,11 +54,6 @@ _TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>
 _AGENT_ID = re.compile(r"agentId: (\w+)")
 _GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
 _SPAWNING_TOOLS = ("Task", "Agent")
-_KNOWN_OUT_OF_CHAIN = {
-    "agent-name", "agent-setting", "ai-title", "atis-latch", "bridge-session", "custom-title", "file-history-snapshot",
-    "frame-link", "last-prompt", "mode", "permission-mode", "pr-link", "relocated", "result", "summary", "tag",
-    "worktree-state",
-}  # fmt: skip
 
 
 class Scanner:
@@ -64,7 +62,8 @@ class Scanner:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self._texts = SharedTexts()
-        self._is_spread = False
+        self._noted: list[tuple[str, str]] = []
+        """Kind and reason of the problems of the record that is being taken."""
 
     def scan(self, scan: Scan) -> Iterator[Problem]:
         """Fill in a scan, and go through the problems of its file."""
@@ -72,27 +71,34 @@ class Scanner:
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._unknown_fields: Counter[str] = Counter()
         self._unknown_types: Counter[str] = Counter()
+        self._unknown_kinds: Counter[str] = Counter()
+        """By type and what is unknown in it: how many records of a known type are of no known kind."""
+        records = problems = 0
         with Path(file.source.path).open("rb") as opened:
             scan.written_at = os.fstat(opened.fileno()).st_mtime_ns // 10**6
             for located in TranscriptReader(file.source, opened):
                 if isinstance(located, Problem):
+                    problems += 1
                     yield located
                     continue
                 if scan.kept is not None:
                     scan.kept.append(located)
                 self._take(scan, located)
-                if self._is_spread:
-                    self._is_spread = False
-                    reason = "The message is spread over its fields, a character in each; what they say was kept."
-                    yield Problem(file.source, "spread_message", reason, located.line, located.byte_offset)
+                records += 1
+                for kind, reason in self._noted:
+                    yield Problem(file.source, kind, reason, located.line, located.byte_offset)
+                self._noted.clear()
         self._texts.clear()
         self._first_uuids.clear()
         for name, count in sorted(self._unknown_fields.items()):
             reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
             yield Problem(file.source, "unknown_field", reason)
-        for name, count in sorted(self._unknown_types.items()):
+        for name, count in sorted([*self._unknown_types.items(), *self._unknown_kinds.items()]):
             described = f"are of the type {name}, which is not known" if name else "have no type"
             yield Problem(file.source, "unknown_type", f"{count} records {described}; they were kept as context.")
+        if records + problems and records == self._unknown_types.total():
+            reason = "No line of the file is a record of Claude Code."
+            yield Problem(file.source, "no_record", reason, is_of_whole_source=True)
 
     def _take(self, scan: Scan, located: Located) -> None:
         record = located.record
@@ -155,12 +161,17 @@ class Scanner:
             return None
         message = decode_message(record.message)
         blocks = decode_blocks(message.content)
+        wrong: list[str] = []
         if isinstance(message, LooseMessage):
-            self._is_spread = "0" in (message.unknown or ())
+            if "0" in (message.unknown or ()):
+                reason = "The message is spread over its fields, a character in each; what they say was kept."
+                self._noted.append(("spread_message", reason))
             self._unknown_fields.update(f"message.{name}" for name in unknown_names(message) if not name.isdigit())
+            wrong += (f"message.{name}" for name in wrong_names(message))
         for block in blocks:
             if isinstance(block, LooseBlock) and block.type in KNOWN_BLOCKS:
                 self._unknown_fields.update(f"message.content.{name}" for name in unknown_names(block))
+                wrong += (f"message.content.{name}" for name in wrong_names(block))
         if scan.first_text is None and agent is None:
             scan.first_text = said(blocks)
         parent = record.parent_uuid
@@ -178,14 +189,18 @@ class Scanner:
         if record.slug and scan.slug is None:
             scan.slug = record.slug
         if record.type == "assistant":
-            self._assistant(scan, record, message, blocks, entry, agent)
+            wrong += self._assistant(scan, record, message, blocks, entry, agent)
         else:
             self._user(scan, record, blocks, entry)
+        if wrong:
+            reason = f"Not usable, and kept only as metadata: {', '.join(dict.fromkeys(wrong))}."
+            self._noted.append(("wrong_type", reason))
         return entry
 
     def _assistant(
         self, scan: Scan, record: Record, message: Message, blocks: list[Block], entry: Entry, agent: str | None
-    ) -> None:
+    ) -> list[str]:
+        """Fill in the entry of an answer; return the names of what cannot be used of its usage."""
         entry.kind = kind_of_assistant(message, blocks)
         if message.id:
             scan.ties.add(message.id)
@@ -198,11 +213,10 @@ class Scanner:
             entry.block_digests = _block_digests(message.content, blocks, salt)
         else:
             entry.message_key = entry.uuid
-        is_synthetic = message.model == SYNTHETIC
-        if not is_synthetic:
-            unknown = self._requests.add(entry.message_key, record, message, entry.time, scan.file)
-            if unknown:
-                self._unknown_fields.update(f"message.usage.{name}" for name in unknown)
+        wrong: list[str] = []
+        if message.model != SYNTHETIC:
+            unknown, wrong = self._requests.add(entry.message_key, record, message, entry.time, scan.file)
+            self._unknown_fields.update(f"message.usage.{name}" for name in unknown)
         entry.calls = tuple(self._texts.of(block.id) for block in blocks if block.type == "tool_use" and block.id)
         for block in blocks:
             if block.type == "tool_use" and block.id:
@@ -211,6 +225,7 @@ class Scanner:
                     scan.search_calls[block.id] = entry.message_key
                 if block.name in _SPAWNING_TOOLS:
                     scan.spawns[block.id] = _spawn(block)
+        return wrong
 
     def _user(self, scan: Scan, record: Record, blocks: list[Block], entry: Entry) -> None:
         entry.kind = kind_of_user(record, blocks)
@@ -285,26 +300,41 @@ class Scanner:
     def _progress(self, scan: Scan, record: Record, at: Located) -> None:
         if record.uuid is not None:
             scan.links[record.uuid] = record.parent_uuid and self._texts.of(record.parent_uuid)
-        if b'"agent_progress"' not in bytes(record.data) or not record.parent_tool_use_id:
+        progress = decode_progress(record)
+        if progress is None:
             return
-        progress = decode_progress(record.data)
-        if progress is None or not progress.agent_id:
+        if not progress.is_of_agent:
+            self._unknown_kinds[f"progress/{progress.type}"] += 1
             return
-        scan.agents_in_progress.setdefault(progress.agent_id, record.parent_tool_use_id)
-        scan.ties.add(f"agent:{progress.agent_id}")
-        nested = decode_nested(progress.message)
-        if nested is None:
-            return
-        entry = self._conversation(scan, nested, at, record.session_id, progress.agent_id)
+        call_id, agent_id = record.parent_tool_use_id, scan.agent_in(record, progress)
+        if agent_id:
+            scan.ties.add(f"agent:{agent_id}")
+            if call_id:
+                scan.agents_in_progress.setdefault(agent_id, call_id)
+        entry = None
+        if agent_id and progress.record is not None:
+            entry = self._conversation(scan, progress.record, at, record.session_id, agent_id)
+        self._note_progress(record, progress, is_kept=entry is not None)
         if entry is not None:
             scan.ties.add(entry.uuid)
-            key = (progress.agent_id, record.parent_tool_use_id, record.session_id or "")
-            chain = scan.nested.setdefault(key, [])
+            chain = scan.nested.setdefault((agent_id or "", call_id or "", record.session_id or ""), [])
             entry.parent = chain[-1].uuid if chain else None
             chain.append(entry)
 
+    def _note_progress(self, record: Record, progress: Progress, *, is_kept: bool) -> None:
+        """Note what is odd about the progress of a subagent."""
+        names = list(progress.wrong) if record.parent_tool_use_id else ["parentToolUseID", *progress.wrong]
+        if names:
+            what = "what can be read of it was kept" if is_kept else "the record in it was left out"
+            reason = f"Of the progress of a subagent {', '.join(names)} cannot be used, or is not there; {what}."
+            self._noted.append(("odd_progress" if is_kept else "unreadable_progress", reason))
+
     def _queue(self, scan: Scan, record: Record, offset: int) -> None:
         text = text_of(record.content) or said(decode_blocks(record.content)) or None
+        if record.operation not in QUEUE_OPERATIONS:
+            self._unknown_kinds[f"queue-operation/{record.operation}"] += 1
+        elif record.operation == "enqueue" and text is None:
+            self._noted.append(("wrong_type", "The prompt that waits holds no text; the record was left out."))
         if text:
             self._notices(scan, text)
         scan.entries.append(
@@ -329,7 +359,9 @@ class Scanner:
                 scan.denied_calls.update(denied_calls(record))
             case "last-prompt":
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
-            case other if other not in _KNOWN_OUT_OF_CHAIN:
+            case "summary" | "custom-title" | "ai-title" | "agent-name":
+                self._noted.append(("no_title", "The record lacks the title, or what it is the title of."))
+            case other if other not in OUT_OF_CHAIN_TYPES:
                 self._unknown_types[other] += 1
             case _:
                 pass

@@ -10,12 +10,13 @@ from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
 from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant, kind_of_system, kind_of_user, said
 from aix_importers.claude_code.copies import Copies
 from aix_importers.claude_code.embedded import without_embedded_files
-from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFacts
-from aix_importers.claude_code.inner_records import decode_nested, decode_progress, decode_queued
+from aix_importers.claude_code.facts import CompactionFacts, RecordPlace, ThreadFacts, TurnFacts
+from aix_importers.claude_code.inner_records import decode_progress, decode_queued
 from aix_importers.claude_code.message_rows import MessageRows
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.record_types import QUEUE_OPERATIONS, TITLE_TYPES
 from aix_importers.claude_code.records import (
     Block,
     Message,
@@ -29,7 +30,7 @@ from aix_importers.claude_code.scan import Scan, message_key_of, queue_key
 from aix_importers.claude_code.stream import tools_of
 from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
 from aix_importers.claude_code.usage import Requests
-from aix_importers.times import read_time
+from aix_importers.times import UNDATED, read_time
 
 _ROLES = {
     Kind.PROMPT: "user",
@@ -40,7 +41,6 @@ _ROLES = {
 }
 _TEAMMATE = "<teammate-message"
 _STOP_HOOK = "Stop hook feedback:"
-_TOLD_BY_SCAN = {"summary", "custom-title", "ai-title", "agent-name", "last-prompt"}
 
 
 class Teller:
@@ -62,12 +62,18 @@ class Teller:
         self._call_owners: dict[str, str] = {}
         """By id of a call: the message that made the first call of that id."""
         self._open_calls: dict[str, OpenCall] = {}
-        self._early_results: dict[str, tuple[Scan, CallResult]] = {}
+        self._early_results: dict[str, tuple[RecordPlace, CallResult]] = {}
         self._with_requests: set[Turn] = set()
         """Turns in which, or after which, a request was told."""
         self._untold = {scan for scan in scans if scan.is_conversation}
         self._later: dict[Scan, list[tuple[Record, Message, Turn, str]]] = {}
-        """By file of a subagent: what only progress, in a file before it, shows of the subagent."""
+        """By file of a subagent: what only the session's file, which comes before it, shows of the subagent."""
+        self._noted: set[str] = set()
+        """Records that are kept as context."""
+        self.without_message: list[RecordPlace] = []
+        """Records that would be context of a message, in conversations that have none."""
+        self.without_call: list[RecordPlace] = []
+        """Results of calls that were placed, but stand in no record that was taken."""
 
     def tell(self, main_threads: Mapping[Scan, Thread], shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
         """Tell all files, in their order; `shown` says by file which subagents are told from its progress."""
@@ -78,6 +84,8 @@ class Teller:
             self._finish_answer(message)
         for facts in self._threads.values():
             self._finish_message(facts)
+            self.without_message += facts.early_places
+        self.without_call += (place for place, _ in self._early_results.values())
         for call in self._open_calls.values():
             self._rows.add_call(call, None)
         yield from self._rows.take()
@@ -88,19 +96,30 @@ class Teller:
         self._current_calls: dict[str, str] = {}
         self._first_uuids: dict[tuple[str, str | None], str] = {}
         self._main = self._facts_of(thread) if thread else None
-        self._offset = -1
+        self._offset, self._line = -1, 0
         self._told_here: set[str] = set()
         """Records that were told of this line, which may hold several."""
         for located in _records(scan):
             if located.byte_offset != self._offset:
-                self._offset = located.byte_offset
+                self._offset, self._line = located.byte_offset, located.line
                 self._told_here.clear()
             self._take(located.record, shown)
             if self._rows.is_full():
                 yield from self._rows.take()
         for found in self._later.pop(scan, ()):
             self._say(*found)
+        if self._main is not None and self._main.early_places:
+            self._hand_over(self._main)
         scan.kept = None
+
+    def _hand_over(self, facts: ThreadFacts) -> None:
+        """Give the context of a file whose messages are all copies to the conversation that has them."""
+        latest = facts.thread.latest
+        told = self._facts_of(latest.thread).last_message if latest is not None else None
+        if told is None:
+            return
+        told.context += (record for record in facts.early_context if record.uuid not in self._noted)
+        facts.early_context, facts.early_places = [], []
 
     def _take(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
         match record.type:
@@ -113,37 +132,37 @@ class Teller:
             case "queue-operation":
                 self._queued_prompt(record)
             case "progress":
-                if b'"agent_progress"' in bytes(record.data):
-                    self._progress(record, shown)
+                self._progress(record, shown)
             case "permission-mode":
                 if self._main and record.permission_mode:
                     self._main.mode = record.permission_mode
-            case other if other not in _TOLD_BY_SCAN:
+            case other if other not in TITLE_TYPES:
                 self._note(self._main, record)
             case _:
                 pass
 
     def _progress(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
-        progress = decode_progress(record.data)
-        if progress is None or (self._scan, progress.agent_id or "") not in shown:
+        progress = decode_progress(record)
+        if progress is None:
             return
-        nested = decode_nested(progress.message)
-        if nested is None:
+        if not progress.is_of_agent:
+            self._note(self._main, record)
+            return
+        nested, agent_id = progress.record, self._scan.agent_in(record, progress)
+        if nested is None or (self._scan, agent_id or "") not in shown:
             return
         nested.cwd, nested.git_branch, nested.version = record.cwd, record.git_branch, record.version
-        nested.agent_id = progress.agent_id
-        found = self._placed(nested)
-        if found is None:
-            return
-        home = found[2].thread.scan
-        if home in self._untold:
-            self._later.setdefault(home, []).append(found)
-        else:
-            self._say(*found)
+        nested.agent_id = agent_id
+        self._conversation(nested)
 
     def _conversation(self, record: Record) -> None:
         found = self._placed(record)
-        if found is not None:
+        if found is None:
+            return
+        thread = found[2].thread
+        if thread.scan in self._untold and record.uuid in thread.borrowed:
+            self._later.setdefault(thread.scan, []).append(found)
+        else:
             self._say(*found)
 
     def _placed(self, record: Record) -> tuple[Record, Message, Turn, str] | None:
@@ -293,9 +312,11 @@ class Teller:
                 self._rows.add_call(call, result)
                 self._follow(call, result, opened.turn)
             elif self._placement.turn_of_call(call_id) is None:
-                opened.metadata["result_of_unknown_call"] = Raw(result.json.encode())
-            elif call_id not in self._call_owners:
-                self._early_results[call_id] = (self._scan, result)
+                _keep(opened, "result_of_unknown_call", result)
+            elif call_id in self._call_owners or call_id in self._early_results:
+                _keep(opened, "further_result", result)
+            else:
+                self._early_results[call_id] = (RecordPlace(self._scan, self._line, self._offset), result)
 
     def _follow(self, call: OpenCall, result: CallResult, turn: Turn) -> None:
         """Take in what a result changes for the calls after it."""
@@ -346,7 +367,7 @@ class Teller:
             return
         text = queued.text
         uuid = record.uuid or queue_key(record.session_id, record.timestamp, text)
-        turn = self._placement.turn_of.get(uuid)
+        turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
         if turn is None or not self._is_told_here(uuid):
             return
         is_notice = queued.command_mode == "task-notification"
@@ -356,6 +377,9 @@ class Teller:
         opened.metadata["queued"] = True
 
     def _queued_prompt(self, record: Record) -> None:
+        if record.operation not in QUEUE_OPERATIONS:
+            self._note(self._main, record)
+            return
         queued = self._placement.queued.get((self._scan, self._offset))
         if queued is None:
             return
@@ -367,8 +391,14 @@ class Teller:
 
     def _note(self, facts: ThreadFacts | None, record: Record) -> None:
         """Keep what makes no message as context of the message before it."""
+        place = RecordPlace(self._scan, self._line, self._offset)
         if facts is None:
+            self.without_message.append(place)
             return
+        if facts.last_message is None:
+            facts.early_places.append(place)
+        elif record.uuid is not None:
+            self._noted.add(record.uuid)
         if record.attachment:
             self._note_tools(facts, record.attachment)
         self._rows.add_context(facts, record)
@@ -388,6 +418,7 @@ class Teller:
         self._finish_message(facts)
         facts.last_message = self._new_message(facts, record, turn, role, source, key)
         facts.last_message.context, facts.early_context = facts.early_context, []
+        facts.early_places.clear()
         return facts.last_message
 
     def _finish_message(self, facts: ThreadFacts) -> None:
@@ -398,15 +429,15 @@ class Teller:
     def _new_message(
         self, facts: ThreadFacts, record: Record, turn: Turn, role: str, source: str | None, key: str
     ) -> OpenMessage:
-        time, is_inferred = self._time_of(record, facts)
+        time, basis = self._time_of(record, facts)
         turn_facts = self._turn_facts(turn)
-        message = OpenMessage(key, turn, role, source, time, is_inferred, turn_facts.messages)
+        message = OpenMessage(key, turn, role, source, time, basis, turn_facts.messages)
         turn_facts.messages += 1
         if turn_facts.messages == 1:
             turn_facts.mode = facts.mode
             turn_facts.tools_available = [*facts.tools] or None
         if turn_facts.started_at is None or record.uuid == turn.uuid:
-            turn_facts.started_at, turn_facts.is_start_inferred = time, is_inferred
+            turn_facts.started_at, turn_facts.start_basis = time, basis
         turn_facts.ended_at = max(time, turn_facts.ended_at or time)
         message.cwd = record.cwd
         turn_facts.cwd = turn_facts.cwd or record.cwd
@@ -417,16 +448,16 @@ class Teller:
             turn_facts.thinking = _thinking(record.thinking_metadata)
         return message
 
-    def _time_of(self, record: Record, facts: ThreadFacts) -> tuple[int, bool]:
-        """Return the earliest time of a record, or that of its neighbour."""
+    def _time_of(self, record: Record, facts: ThreadFacts) -> tuple[int, str | None]:
+        """Return the earliest time of a record, else that of its neighbour or file, and how it was concluded."""
         own = self._copies.time_of(record.uuid) if record.uuid else None
         if own is None and record.timestamp is not None:
             own = read_time(record.timestamp)
         if own is not None:
             facts.time = own
-            return own, False
+            return own, None
         neighbour = facts.time if facts.time is not None else self._scan.first_time
-        return self._scan.written_at if neighbour is None else neighbour, True
+        return (self._scan.written_at, UNDATED) if neighbour is None else (neighbour, "neighbour")
 
     def facts_of(self, threads: Iterable[Thread]) -> list[ThreadFacts]:
         """Return what was gathered about conversations."""
@@ -443,6 +474,16 @@ class Teller:
         if facts is None:
             facts = self.turns[turn] = TurnFacts(turn)
         return facts
+
+
+def _keep(message: OpenMessage, name: str, result: CallResult) -> None:
+    """Keep a result that no row of a call can hold; several of them become a list."""
+    found = Raw(result.json.encode())
+    earlier = message.metadata.get(name)
+    if earlier is None:
+        message.metadata[name] = found
+    else:
+        message.metadata[name] = [*(earlier if isinstance(earlier, list) else [earlier]), found]
 
 
 def _records(scan: Scan) -> Iterator[Located]:

@@ -9,19 +9,16 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from aix_importers.claude_code.classes import WARMUP, Kind
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.placement import ORIGIN, Thread
-from aix_importers.claude_code.scan import Entry, QueueStep, Scan
-
-_WARMUP_DIGEST = hash(WARMUP)
+from aix_importers.claude_code.scan import Entry, QueueStep, Scan, is_warmup
 
 
 def threads_of(scans: Sequence[Scan]) -> list[Thread]:
     """Return the conversations in the order in which their records are to be placed."""
-    have_files = {scan.file.agent_id for scan in scans if scan.file.kind is FileKind.AGENT}
     conversations = [scan for scan in scans if scan.is_conversation]
     of_files = list(_of_files(scans))
+    have_files = {thread.agent_id for thread in of_files if thread.agent_id}
     _complete(of_files, conversations)
     threads = [
         *of_files,
@@ -47,19 +44,25 @@ def _of_files(scans: Sequence[Scan]) -> Iterator[Thread]:
             yield Thread(label, session_id, scan, scan.entries, agent_id, is_subagent=True)
 
 
-def _inline(scan: Scan, have_files: set[str | None]) -> Iterator[Thread]:
+def _sidechains(scan: Scan) -> Iterator[tuple[str, list[Entry]]]:
+    """Go through the sidechains of a file by agent, or by their first record where none is named."""
     by_uuid = {entry.uuid: entry for entry in scan.sidechain}
     groups: dict[str, list[Entry]] = {}
     roots: dict[str, str] = {}
     for entry in scan.sidechain:
         root = roots[entry.uuid] = _root(entry, by_uuid, scan.links, roots)
         groups.setdefault(scan.sidechain_agents.get(entry.uuid) or root, []).append(entry)
-    session_id = scan.session_id or scan.file.stem
     for name, entries in groups.items():
-        first = entries[0]
-        is_warmup = first.kind is Kind.PROMPT and first.text_digest == _WARMUP_DIGEST
-        if is_warmup or name in have_files:
+        if not is_warmup(entries):
+            yield name, entries
+
+
+def _inline(scan: Scan, have_files: set[str]) -> Iterator[Thread]:
+    session_id = scan.session_id or scan.file.stem
+    for name, entries in _sidechains(scan):
+        if name in have_files:
             continue
+        first = entries[0]
         agent_id = scan.sidechain_agents.get(first.uuid)
         side = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         suffix = f"agent-{agent_id}" if agent_id else f"side-{side}"
@@ -83,7 +86,7 @@ def _root(entry: Entry, by_uuid: dict[str, Entry], links: dict[str, str | None],
     return root
 
 
-def _rebuilt(scans: Sequence[Scan], have_files: set[str | None]) -> Iterator[Thread]:
+def _rebuilt(scans: Sequence[Scan], have_files: set[str]) -> Iterator[Thread]:
     threads: dict[tuple[str, str, str], Thread] = {}
     for scan in scans:
         for key, entries in scan.nested.items():
@@ -99,14 +102,15 @@ def _rebuilt(scans: Sequence[Scan], have_files: set[str | None]) -> Iterator[Thr
 
 
 def _complete(threads: Iterable[Thread], scans: Sequence[Scan]) -> None:
-    """Add to subagents what the progress of their calls shows and no file of theirs has: one may be cut off."""
+    """Add to subagents what the files of sessions show and no file of theirs has: one may be cut off."""
     by_agent: dict[str, list[Thread]] = {}
     for thread in threads:
         if thread.agent_id is not None:
             by_agent.setdefault(thread.agent_id, []).append(thread)
     known: dict[str, set[str]] = {}
     for scan in scans:
-        for (agent_id, _, _), entries in scan.nested.items():
+        shown = [(agent_id, entries) for (agent_id, _, _), entries in scan.nested.items()]
+        for agent_id, entries in (*_sidechains(scan), *shown):
             own = by_agent.get(agent_id)
             if not own:
                 continue

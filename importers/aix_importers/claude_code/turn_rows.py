@@ -15,6 +15,7 @@ from aix_importers.claude_code.records import NOTHING, as_count, decode_object
 from aix_importers.claude_code.sessions import Session, last_time
 from aix_importers.claude_code.spawning import SpawnLinks
 from aix_importers.claude_code.usage import Request
+from aix_importers.times import UNDATED
 from aix_importers.writer import Writer
 
 _PERSONA = "claude-code-default"
@@ -85,8 +86,9 @@ class TurnRows:
             source_event_id=turn.uuid,
             workspace_path=facts.cwd,
         )
-        if facts.is_start_inferred:
-            self._writer.mark(source, "turns", turn_id, "started_at", "neighbour")
+        start_basis = UNDATED if facts.started_at is None else facts.start_basis
+        if start_basis:
+            self._writer.mark(source, "turns", turn_id, "started_at", start_basis)
         if thread.label in self._links.asked_types or (thread.is_subagent and agent_type is None):
             self._writer.mark(source, "turns", turn_id, "toolset_name", "spawning_call")
         self._writer.add(source, "threads", turn_id=turn_id, persona_id=_PERSONA, thread_key=f"{ORIGIN}:{turn.key}")
@@ -193,10 +195,13 @@ class TurnRows:
             own = list(_own_turns(session))
         else:
             own = [turn for each in session.threads for turn in each.turns]
-        starts = [facts.started_at for turn in own if (facts := turns.get(turn)) and facts.started_at is not None]
-        ends = [facts.ended_at for turn in own if (facts := turns.get(turn)) and facts.ended_at is not None]
+        told = [facts for turn in own if (facts := turns.get(turn)) and facts.started_at is not None]
+        dated = [facts for facts in told if facts.start_basis != UNDATED]
+        starts = [facts.started_at for facts in dated or told if facts.started_at is not None]
+        ends = [facts.ended_at for facts in dated or told if facts.ended_at is not None]
         created_at = min(starts, default=0)
-        updated_at = max((*ends, *(last_time(each) for each in session.threads if not session.is_archived)), default=0)
+        last_at = max((last_time(each) for each in session.threads if not session.is_archived), default=-1)
+        updated_at = max((*ends, last_at), default=0)
         call = None if session.is_archived else self._links.call_of.get(session.label)
         spawn_turn = self._placement.turn_of_call(call) if call else None
         workspace = next((facts.cwd for turn in own if (facts := turns.get(turn)) and facts.cwd), None)
@@ -220,6 +225,10 @@ class TurnRows:
             updated_at=max(updated_at, created_at),
             status="archived" if session.is_archived else "active",
         )
+        if not dated:
+            self._writer.mark(source, "sessions", session.label, "created_at", UNDATED)
+            if last_at < 0:
+                self._writer.mark(source, "sessions", session.label, "updated_at", UNDATED)
         self._writer.add(
             source,
             "session_context",

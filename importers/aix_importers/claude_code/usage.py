@@ -22,6 +22,7 @@ from aix_importers.claude_code.records import (
     decode_objects,
     decode_usage,
     unknown_names,
+    wrong_names,
 )
 from aix_importers.claude_code.shared_texts import SharedTexts
 
@@ -129,13 +130,16 @@ class Requests:
             count = sum(isinstance(each, dict) for each in found.results)
         request.tool_search_count += max(0, count)
 
-    def add(self, key: str, record: Record, message: Message, time: int | None, file: SourceFile) -> Collection[str]:
-        """Add what a line says of a request; return the names of what nobody knows of its usage."""
+    def add(
+        self, key: str, record: Record, message: Message, time: int | None, file: SourceFile
+    ) -> tuple[Collection[str], list[str]]:
+        """Add what a line says of a request; return the unknown names in its usage, and those that cannot be used."""
         usage = decode_usage(message.usage)
+        wrong = ["message.usage"] if usage is None and message.usage and bytes(message.usage) != b"null" else []
         request = self._by_key.get(key)
         if request is None:
             if usage is None:
-                return ()
+                return (), wrong
             name = key if key == message.id else message.id or ""
             request = self._by_key[key] = Request(key, name, message.model and self._texts.of(message.model), file)
         if file.kind.is_conversation and not request.file.kind.is_conversation:
@@ -153,7 +157,9 @@ class Requests:
             request.latency_ms = as_count(record.duration_ms)
         if usage is not None:
             _add_usage(request, usage, self._texts)
-        return _add_unknown(request, usage) if isinstance(usage, LooseUsage) else ()
+        if isinstance(usage, LooseUsage):
+            return _add_unknown(request, usage), [f"message.usage.{name}" for name in wrong_names(usage)]
+        return (), wrong
 
 
 class _Searches(Struct, gc=False, rename="camel"):

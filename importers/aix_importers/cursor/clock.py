@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from aix_importers.cursor.conversation import Entry
+from aix_importers.times import UNDATED
 
 _LAST_MOMENT = 2**62
 
 
-def set_times(entries: Sequence[Entry], began_at: int | None, ended_at: int | None = None) -> None:
-    """Give every entry a time later than the one before it.
+def set_times(entries: Sequence[Entry], began_at: int | None, ended_at: int | None = None) -> str:
+    """Give every entry a time later than the one before it, and say how those without one got theirs.
 
     Without any time, they count from the start of the conversation, or up to its end where only that is known.
     """
@@ -19,6 +20,7 @@ def set_times(entries: Sequence[Entry], began_at: int | None, ended_at: int | No
     for entry, time in zip(entries, times, strict=True):
         entry.time = last = max(time, last + 1)
         entry.is_time_inferred = entry.raw_time is None
+    return "neighbour" if timed or began_at is not None or ended_at is not None else UNDATED
 
 
 def _counted(length: int, began_at: int | None, ended_at: int | None) -> list[int]:

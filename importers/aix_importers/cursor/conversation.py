@@ -101,6 +101,8 @@ class Conversation:
     is_chat: bool = False
     began_at: int | None = None
     updated_at: int | None = None
+    time_basis: str = "neighbour"
+    """How the times of messages were concluded that have none of their own."""
     title: str | None = None
     workspace: str | None = None
     is_archived: bool = False

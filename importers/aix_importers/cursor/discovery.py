@@ -1,7 +1,6 @@
 """Which files are Cursor's, and which conversations they hold."""
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,14 +16,19 @@ from aix_importers.cursor.stores import NAME as STORE_NAME
 from aix_importers.cursor.stores import is_place_of_store, store_source
 from aix_importers.cursor.tracking import NAME as TRACKING_NAME
 from aix_importers.cursor.tracking import tracking_sources
-from aix_importers.cursor.transcripts import FOLDER, SUFFIXES
+from aix_importers.cursor.transcripts import SUFFIXES
 from aix_importers.cursor.workspaces import DATABASE as WORKSPACE_DATABASE
+from aix_importers.recognition import (
+    CURSOR_FOLDER,
+    PROGRAM_FILES,
+    Family,
+    is_below_cursor_folder,
+    may_hold_lines,
+    recognise,
+)
 
-_HEAD_BYTES = 65_536
+_HEAD_BYTES = 4_096
 _SETTINGS_BYTES = 2**20
-_RECORD = re.compile(rb'\{\s*"(?:role|type|message)"\s*:')
-_OTHER_LOGS = (b'"sessionId"', b'"parentUuid"', b'"uuid"')
-_TYPE = re.compile(rb'"type"\s*:\s*"(?:turn_ended|error)"')
 
 
 def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
@@ -39,7 +43,7 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
         elif name in RULE_FILES:
             if importer in (file.claimed_by, file.was_claimed_by) or holds_rules(file.head(_SETTINGS_BYTES)):
                 yield Source(file.path, may_hold_secrets=True)
-        elif name.endswith(SUFFIXES) and (file.claimed_by or _is_transcript(file, name)):
+        elif name.lower().endswith(SUFFIXES) and (file.claimed_by or _is_transcript(file, name.lower())):
             yield Source(file.path)
 
 
@@ -77,23 +81,21 @@ def database_sources(path: str) -> Iterator[Source]:
 
 
 def _is_transcript(file: Candidate, name: str) -> bool:
-    """Whether a file is a transcript: by how it begins, or by its place unless it is a log of another kind."""
-    parts = Path(file.path).parts
-    if FOLDER not in parts[-5:-1]:
+    """Whether a file is a transcript: by its folder, and by how it begins.
+
+    All files where Cursor keeps transcripts are its own, unless their records are those of another tool.
+    """
+    if not is_below_cursor_folder(file.path):
         return False
-    head = file.head(_HEAD_BYTES)
-    is_in_place = FOLDER in (parts[-2], parts[-3]) or (parts[-4] == FOLDER and parts[-2] == "subagents")
-    if name.endswith(".jsonl"):
-        is_recognised = any(map(_is_record, head.split(b"\n")))
-    else:
-        is_recognised = _stripped(head).startswith((b"user:", b"assistant:") if name.endswith(".txt") else b"[")
-    return is_recognised or (is_in_place and not any(mark in head for mark in _OTHER_LOGS))
+    if may_hold_lines(name):
+        family = recognise(file.path).family
+        return family is Family.CURSOR or (family is None and name not in PROGRAM_FILES)
+    head = file.head(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf\0 \r\n\t")
+    is_recognised = head.startswith((b"user:", b"assistant:") if name.endswith(".txt") else b"[")
+    return is_recognised or _is_place_of_transcript(file.path)
 
 
-def _stripped(data: bytes) -> bytes:
-    return data.lstrip(b"\xef\xbb\xbf\0 \r\n\t")
-
-
-def _is_record(line: bytes) -> bool:
-    line = _stripped(line)
-    return _RECORD.match(line) is not None and (not line.startswith(b'{"type"') or _TYPE.search(line) is not None)
+def _is_place_of_transcript(path: str) -> bool:
+    """Whether a file lies just where Cursor keeps transcripts, not only somewhere below that folder."""
+    *_, third, second, folder, _name = ("", "", "", *Path(path).parts)
+    return CURSOR_FOLDER in (folder, second) or (third == CURSOR_FOLDER and folder == "subagents")

@@ -52,7 +52,7 @@ class MessageRows:
             metadata_json=as_json(said.metadata),
         )
         if entry.is_time_inferred:
-            self._writer.mark(self._source, "messages", entry.message_id, "created_at", "neighbour")
+            self._writer.mark(self._source, "messages", entry.message_id, "created_at", self._conversation.time_basis)
         self._writer.add(
             self._source,
             "message_facts",
@@ -109,7 +109,7 @@ class MessageRows:
         if said.are_outcomes_inferred:
             self._writer.mark(self._source, "tool_calls", call_id, "status", "no_result_is_kept")
         if call.started_at is None and entry.is_time_inferred:
-            self._writer.mark(self._source, "tool_calls", call_id, "started_at", "neighbour")
+            self._writer.mark(self._source, "tool_calls", call_id, "started_at", self._conversation.time_basis)
         self._writer.add(
             self._source,
             "tool_call_facts",
@@ -206,4 +206,4 @@ class MessageRows:
             kind="main",
         )
         if entry.is_time_inferred:
-            self._writer.mark(self._source, "requests", request_id, "requested_at", "neighbour")
+            self._writer.mark(self._source, "requests", request_id, "requested_at", self._conversation.time_basis)

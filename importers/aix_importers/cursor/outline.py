@@ -43,7 +43,8 @@ def outline(
         last = bubble
     if last is not None and conversation.entries[-1].part is Part.QUERY and _is_input_box(last, conversation):
         conversation.entries.pop()
-    set_times(conversation.entries, None if conversation.is_chat else conversation.began_at, ended_at)
+    began_at = None if conversation.is_chat else conversation.began_at
+    conversation.time_basis = set_times(conversation.entries, began_at, ended_at)
     conversation.turns = divide(conversation.entries)
     latest = conversation.composer.latest_conversation_summary
     add_latest_summary(conversation.turns, conversation.entries, latest, through)

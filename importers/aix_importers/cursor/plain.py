@@ -36,7 +36,7 @@ def make_conversation(
     conversation = Conversation(source, session_id, Composer(), lambda entry: said_of.get(entry.key))
     conversation.began_at, conversation.updated_at = began_at, ended_at
     conversation.entries = [Entry(each.key, each.part, each.time) for each in listed]
-    set_times(conversation.entries, began_at, ended_at)
+    conversation.time_basis = set_times(conversation.entries, began_at, ended_at)
     conversation.turns = divide(conversation.entries)
     chain(conversation.turns)
     return conversation

@@ -32,9 +32,11 @@ from aix_importers.cursor.values import (
     text,
 )
 from aix_importers.raw_lines import RawLine, raw_lines
+from aix_importers.recognition import SUFFIXES as LINE_SUFFIXES
+from aix_importers.recognition import may_hold_lines, unread_form
+from aix_importers.times import UNDATED
 
-FOLDER = "agent-transcripts"
-SUFFIXES = (".jsonl", ".json", ".txt")
+SUFFIXES = (*LINE_SUFFIXES, ".json", ".txt")
 _LARGEST_FILE = 256 * 2**20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ROLES = ("user", "assistant")
@@ -67,6 +69,8 @@ def read_transcript(source: Source) -> Conversation:
     is_timed = any(each.time is not None for each in listed)
     ended_at = None if is_timed else _modified_at(source.path)
     conversation = make_conversation(source, session_id, listed, None, ended_at)
+    if not is_timed:  # the date of the file is no time of the conversation
+        conversation.time_basis, conversation.updated_at = UNDATED, None
     conversation.parent_id = parent_id
     conversation.problems = reader.problems
     conversation.was_stopped = reader.was_stopped
@@ -93,13 +97,13 @@ class _TranscriptReader:
     def messages(self) -> Iterator[Listed]:
         """Go through the messages."""
         path = self._source.path
-        if path.endswith(".jsonl"):
+        if may_hold_lines(path):
             return self._lines()
         with Path(path).open("rb") as file:
             data = file.read(_LARGEST_FILE)
             if file.read(1):
                 self._note("too_long", f"The transcript was read up to its first {_LARGEST_FILE} bytes.")
-        if path.endswith(".json"):
+        if path.lower().endswith(".json"):
             return self._records(data)
         return self._blocks(data)
 
@@ -113,6 +117,10 @@ class _TranscriptReader:
             said.files.clear()
 
     def _lines(self) -> Iterator[Listed]:
+        problem = unread_form(self._source)
+        if problem:
+            self.problems.append(problem)
+            return
         with Path(self._source.path).open("rb") as file:
             for line in raw_lines(file):
                 data = line.data.strip(b"\0 \r\t")

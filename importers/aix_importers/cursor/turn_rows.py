@@ -16,6 +16,7 @@ from aix_importers.cursor.providers import provider_of
 from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.cursor.values import field as field_of
 from aix_importers.cursor.values import fields, is_filled, json_of, json_text, number, text
+from aix_importers.times import UNDATED
 from aix_importers.writer import Writer
 
 PERSONA = "cursor-default"
@@ -59,7 +60,7 @@ class TurnRows:
             workspace_path=conversation.workspace,
         )
         if facts.is_start_inferred:
-            self._writer.mark(self._source, "turns", turn.id, "started_at", "neighbour")
+            self._writer.mark(self._source, "turns", turn.id, "started_at", conversation.time_basis)
         self._writer.add(
             self._source,
             "threads",
@@ -166,6 +167,10 @@ class TurnRows:
             updated_at=updated_at,
             status="archived" if conversation.is_archived else "active",
         )
+        if conversation.time_basis == UNDATED:
+            for column, stated in (("created_at", conversation.began_at), ("updated_at", conversation.updated_at)):
+                if stated is None:
+                    self._writer.mark(self._source, "sessions", label, column, UNDATED)
         title = conversation.title
         if title is None and first_prompt:
             title = first_prompt.strip().partition("\n")[0][:_TITLE_CHARACTERS] or None

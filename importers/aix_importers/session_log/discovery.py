@@ -1,17 +1,14 @@
 """Which files are session logs, and which hold the programs they refer to."""
 
-import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
 from aix.importing import Candidate, Source
+from aix_importers.recognition import PROGRAM_FILES, Family, may_hold_lines, recognise
 
-PROGRAM_FILES = ("programs.json", "programs.jsonl")
-_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*(:?)|[{}\[\]]')
-_MOST_LINES = 50
-_HEAD_BYTES = 16_384
+_MOST_PROGRAM_BYTES = 2**22
+"""A program may hold a long text before it says that it is one."""
 
 
 def is_program_file(path: str) -> bool:
@@ -35,50 +32,20 @@ def find_sources(files: Sequence[Candidate], importer: str, given: str | None) -
             continue
         name = file.name
         if name.lower() in PROGRAM_FILES:
-            if importer in (file.claimed_by, file.was_claimed_by) or _holds_programs(file.head()):
+            if importer in (file.claimed_by, file.was_claimed_by) or _is_of_programs(file):
                 yield Source(file.path)
-        elif name.endswith(".jsonl") and (file.claimed_by or holds_entry(file.head(_HEAD_BYTES))):
+        elif may_hold_lines(name) and (file.claimed_by or recognise(file.path).family is Family.SESSION_LOG):
             yield Source(file.path, sidecars=(given,) if given else programs_near(_folder_of(file.path)))
     if given:
         yield Source(given)
 
 
-def holds_entry(head: bytes) -> bool:
-    """Whether the beginning of a file has a line that looks like an entry; the last line may be cut."""
-    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return any(_is_entry(line.strip(b"\0")) for line in lines[:_MOST_LINES])
+def _is_of_programs(file: Candidate) -> bool:
+    return _holds_programs(file) and recognise(file.path).family in (Family.SESSION_LOG, None)
 
 
-def _is_entry(line: bytes) -> bool:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return _begins_like_entry(line)
-    if not isinstance(value, dict) or not isinstance(message := value.get("message"), dict):
-        return False
-    return "uuid" in value and "sessionId" in value and "role" in message and "type" not in value
-
-
-def _begins_like_entry(line: bytes) -> bool:
-    """Whether the keys of an object that breaks off are those of an entry."""
-    path: list[bytes] = []
-    seen: set[bytes] = set()
-    key = b""
-    for token in _TOKEN.finditer(line):
-        if token[0] in b"{[":
-            path.append(key)
-        elif token[0] in b"}]":
-            del path[-1:]
-        elif token[2]:
-            key = token[1]
-            if key == b"type" and len(path) == 1:
-                return False
-            seen.add(b"/".join([*path[1:], key]))
-    return line.startswith(b"{") and {b"uuid", b"sessionId", b"message/role"} <= seen
-
-
-def _holds_programs(head: bytes) -> bool:
-    return b'"programType"' in head
+def _holds_programs(file: Candidate) -> bool:
+    return b'"programType"' in file.head(_MOST_PROGRAM_BYTES)
 
 
 def _folder_of(path: str) -> str:
@@ -88,4 +55,4 @@ def _folder_of(path: str) -> str:
 def _programs_in(folder: str) -> tuple[str, ...]:
     """Return the files of programs in a folder, whether they are imported themselves or not."""
     paths = (f"{folder}{os.sep}{name}" for name in PROGRAM_FILES)
-    return tuple(path for path in paths if _holds_programs(Candidate(path, 0, 0, 0).head()))
+    return tuple(path for path in paths if _holds_programs(Candidate(path, 0, 0, 0)))

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from aix.errors import UnknownNameError
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source
+from aix_importers.recognition import SUFFIXES, unread_form
 from aix_importers.session_log.discovery import find_sources, is_program_file
 
 _USAGE = ("exclusive", "inclusive")
@@ -15,10 +16,10 @@ class SessionLogImporter(Importer):
     """Reads logs of `SessionLogEntry` lines, and files of the programs that they refer to."""
 
     name: ClassVar[str] = "session_log"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     description: ClassVar[str] = "Session logs of JSON lines with uuid, sessionId and message, and programs.json[l]."
     capabilities: ClassVar[Capabilities] = Capabilities(usage=Answer.YES, permissions=Answer.YES, codeblocks=Answer.YES)
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
     option_help: ClassVar[Mapping[str, str]] = {
         "programs": "The file of programs to resolve @(id) with, instead of programs.json[l] near the log.",
         "usage": "`exclusive` (default), or `inclusive` where inputTokens includes what was read from the cache.",
@@ -44,6 +45,8 @@ class SessionLogImporter(Importer):
         for source in sources:
             if self._holds_programs(source):
                 yield from extract_programs(source, self.origin)
+            elif problem := unread_form(source):
+                yield problem
             else:
                 yield from extract_log(source, self.origin, is_usage_inclusive=is_inclusive)
 

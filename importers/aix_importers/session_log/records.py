@@ -17,7 +17,7 @@ from aix_importers.json_text import (
 from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
 
 _SAMPLE_CHARACTERS = 500
-_SKIPPED_BY_JSONLINES = ("\ufeff", "\x1e")
+_SKIPPED_BY_JSONLINES = "\ufeff\x1e"
 
 
 def _decode(text: str | bytes) -> object:
@@ -83,7 +83,7 @@ class RecordReader:
             yield self._text
 
     def _recovered(self) -> list[object]:
-        text = self._text[1:] if self._text.startswith(_SKIPPED_BY_JSONLINES) else self._text
+        text = self._text.lstrip(_SKIPPED_BY_JSONLINES)
         try:
             values, end = leading_values(text)
             if end < len(text) and not self._line.is_terminated:

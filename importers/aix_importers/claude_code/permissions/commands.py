@@ -1,10 +1,11 @@
 """What a shell command consists of for the rules: its parts, and the files that it names."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from aix.shell import Redirect, SimpleCommand, split
+from aix.shell import Redirect, SimpleCommand, command_substitutions, split
 from aix_importers.claude_code.permissions.texts import names, spaced, written_words
 from aix_importers.claude_code.permissions.wrappers import inner_starts, is_safe_assignment, needs_exact_rule
 
@@ -21,12 +22,29 @@ _READING = names(
     """
 )
 _READING_BY_EXPRESSION = names("grep egrep fgrep rg sed awk jq")
+UNGUARDED_READERS = names("egrep fgrep")
+"""Programs whose files no `Read` rule guards: the documentation names `grep` alone of its family."""
 _WRITING = names("tee touch mkdir rm rmdir mv truncate")
 _REMOVING = frozenset(("rm", "rmdir"))
 _EXPRESSION_OPTIONS = ("-e", "-f", "--expression", "--regexp", "--file", "--from-file")
 _OUTPUTS = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 _INPUTS = frozenset(("<", "<>"))
 _GLOBS = frozenset("*?[{")
+_EXPANSIONS = frozenset("$`")
+
+
+class FileUse(NamedTuple):
+    """A file that a command names."""
+
+    path: str
+    """Relative to the folder of the call, after each `cd` before it."""
+    is_written: bool
+    by: str
+    """The program, or `>` or `<` for a redirection."""
+    is_certain: bool = True
+    """Whether it is known which file is meant."""
+    as_written: str | None = None
+    """How the command names it, where a `cd` before it leads elsewhere; the client goes by that as well."""
 
 
 class Part(NamedTuple):
@@ -42,20 +60,14 @@ class Part(NamedTuple):
     """Whether no rule with a star can let it pass."""
     words: tuple[str, ...]
     """Its assignments and words, quotes resolved."""
+    files: tuple[FileUse, ...]
+    is_in_argument: bool
+    """Whether it runs in a command substitution within an argument of another part."""
 
-
-class FileUse(NamedTuple):
-    """A file that a command names."""
-
-    path: str
-    """Relative to the folder of the call, after each `cd` before it."""
-    is_written: bool
-    by: str
-    """The program, or `>` or `<` for a redirection."""
-    is_certain: bool = True
-    """Whether it is known which file is meant."""
-    as_written: str | None = None
-    """How the command names it, where a `cd` before it leads elsewhere; the client goes by that as well."""
+    @property
+    def has_expansions(self) -> bool:
+        """Whether a word of it is known only when it runs."""
+        return any(not _EXPANSIONS.isdisjoint(word) for word in self.words)
 
 
 class ShellCommand(NamedTuple):
@@ -76,13 +88,15 @@ def take_apart(command: str) -> ShellCommand:
 
 def _taken_apart(command: str) -> ShellCommand:
     script = split(command)
+    parts: list[Part] = []
     files: list[FileUse] = []
     removals: list[str] = []
     folder: str | None = ""
-    for simple in script.simple:
+    for simple, is_in_argument in _with_places(script.simple):
         words = _innermost(simple.words, is_restricting=True)
-        files += _located(_named_files(words), folder)
-        files += _located(_redirected(simple.redirects), folder)
+        named = (*_located(_named_files(words), folder), *_located(_redirected(simple.redirects), folder))
+        files += named
+        parts.append(_part(simple, named, is_in_argument=is_in_argument))
         if words and _program(words) in _REMOVING:
             removals += (use.path for use in _located(_operands_as_files(words), folder))
         if words and words[0] == "cd":
@@ -90,7 +104,7 @@ def _taken_apart(command: str) -> ShellCommand:
     files += _located(_redirected(script.redirects), folder)
     return ShellCommand(
         spaced(command),
-        tuple(map(_part, script.simple)),
+        tuple(parts),
         tuple(files),
         tuple(removals),
         script.is_whole and len(command) <= LONGEST,
@@ -101,7 +115,20 @@ _short = lru_cache(_REMEMBERED)(_taken_apart)
 _long = lru_cache(1)(_taken_apart)
 
 
-def _part(simple: SimpleCommand) -> Part:
+def _with_places(commands: Iterable[SimpleCommand]) -> Iterator[tuple[SimpleCommand, bool]]:
+    """Yield commands, each with whether it is substituted into an argument of one before it."""
+    substituted: Counter[SimpleCommand] = Counter()
+    for command in commands:
+        is_in_argument = substituted[command] > 0
+        yield command, is_in_argument
+        if is_in_argument:
+            substituted[command] -= 1
+        elif _EXPANSIONS.isdisjoint(command.words[0]) and not _EXPANSIONS.isdisjoint(command.source):
+            for script in command_substitutions(command.source):
+                substituted.update(split(script).simple)
+
+
+def _part(simple: SimpleCommand, files: tuple[FileUse, ...], *, is_in_argument: bool) -> Part:
     words = written_words(simple.source)
     text = " ".join(words)
     assigned = " ".join((*simple.env, text))
@@ -116,7 +143,15 @@ def _part(simple: SimpleCommand) -> Part:
     if safe == len(simple.env):
         allowing += [" ".join(words[start:]) for start in inner_starts(words, is_restricting=False)]
         inner = _innermost(simple.words, is_restricting=False)
-    return Part(assigned, tuple(allowing), tuple(restricting), needs_exact_rule(inner), (*simple.env, *simple.words))
+    return Part(
+        assigned,
+        tuple(allowing),
+        tuple(restricting),
+        needs_exact_rule(inner),
+        (*simple.env, *simple.words),
+        files,
+        is_in_argument,
+    )
 
 
 def _innermost(words: Sequence[str], *, is_restricting: bool) -> Sequence[str]:

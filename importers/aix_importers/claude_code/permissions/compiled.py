@@ -73,8 +73,8 @@ class RulesOfKind:
         """Take a rule in, or keep the remark why it can never decide."""
         try:
             parsed = parse_rule(rule.text)
-            if "(" in rule.text and rule.file and McpName.of(parsed.tool) is not None:
-                raise _IdleError("In a settings file, a rule for a tool of MCP may have no parentheses.")
+            if rule.file and "(" in rule.text and McpName.of(parsed.tool) is not None:
+                self._require_parameter(parsed)
             if parsed.detail is None:
                 self._add_tool(number, parsed.tool)
             else:
@@ -142,6 +142,16 @@ class RulesOfKind:
                 self._skills.append(_Named(number, parameter.value))
         elif not is_parameter:
             raise _IdleError(_without_use(tool, is_named=parameter is not None))
+
+    def _require_parameter(self, parsed: RuleText) -> None:
+        """Refuse parentheses after a tool of MCP in a settings file, unless they name a parameter to ask or deny by."""
+        name = McpName.of(parsed.tool)
+        has_parameter = parsed.detail is not None and parse_parameter(parsed.tool, parsed.detail) is not None
+        if self.is_allow or name is None or name.tool is None or not has_parameter:
+            raise _IdleError(
+                "In a settings file, a rule for a tool of MCP has parentheses only to ask or deny by a parameter, "
+                "as in mcp__SERVER__TOOL(name:value)."
+            )
 
     def _add_path(self, number: int, rule: Rule, tool: str, detail: str) -> None:
         detail = detail.strip()

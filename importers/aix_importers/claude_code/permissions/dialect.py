@@ -10,7 +10,7 @@ from msgspec.json import Decoder
 
 from aix.permissions import Call, Dialect, Judge, Rule
 from aix_importers.claude_code.settings import read_rules, scope_of
-from aix_importers.claude_code.tools import target_parameter
+from aix_importers.claude_code.tools import access_of, target_parameter
 from aix_importers.loose_json import ABSENT, read
 
 _BOM = b"\xef\xbb\xbf"
@@ -40,7 +40,7 @@ class ClaudeCodeRules(Dialect):
     """Rules as code.claude.com/docs describes them."""
 
     origin: ClassVar[str] = "claude-code"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     # What is known of a search may be the text that was searched for, and of a skill not what it was given.
     whole_input_tools: ClassVar[frozenset[str]] = frozenset(("Grep", "Glob", "LS", "Skill"))
     # Not its memory: what stands there is told to later sessions.
@@ -89,6 +89,10 @@ class ClaudeCodeRules(Dialect):
         """Return the parameters of a call of which only the target is known."""
         name = target_parameter(tool)
         return {} if name is None else {name: target}
+
+    def access_of(self, call: Call) -> tuple[str | None, str | None]:
+        """Return the class and the target of a call."""
+        return access_of(call.tool, json.dumps(call.input).encode())
 
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls."""

@@ -1,9 +1,10 @@
 """Calls that the client runs without asking in its default mode, when no rule decides about them."""
 
 import re
+from collections.abc import Collection, Iterable
 
 from aix.permissions import Call
-from aix_importers.claude_code.permissions.commands import take_apart
+from aix_importers.claude_code.permissions.commands import FileUse, Part, take_apart
 from aix_importers.claude_code.permissions.paths import Place, below
 from aix_importers.claude_code.permissions.rules import canonical
 
@@ -106,6 +107,10 @@ _READING_PROGRAMS = frozenset(
         "[",
     ]
 )
+_DOCUMENTED_PROGRAMS = frozenset(
+    ["cat", "cd", "diff", "du", "echo", "find", "git", "grep", "head", "ls", "pwd", "stat", "tail", "wc", "which"]
+)
+"""Those that the documentation names; a rule's decision rests on no others."""
 _ACTING = {
     "date": re.compile(r"-[uR]*s|--set"),
     "find": re.compile(r"-fprint|-fls"),
@@ -150,15 +155,29 @@ def runs_by_itself(call: Call, place: Place, directories: tuple[str, ...]) -> bo
     return tool == "Bash" and isinstance(command, str) and _only_reads(command, place, directories)
 
 
+def runs_in_argument(part: Part, place: Place, directories: Collection[str]) -> bool:
+    """Whether a part needs no rule of its own: a read-only command whose output is an argument of another part."""
+    return (
+        part.is_in_argument
+        and part.words[0] in _DOCUMENTED_PROGRAMS
+        and not part.needs_exact
+        and not part.has_expansions
+        and _is_reading(*part.words)
+        and _are_read_inside(part.files, place, directories)
+    )
+
+
 def _only_reads(command: str, place: Place, directories: tuple[str, ...]) -> bool:
     shell = take_apart(command)
     if not shell.is_whole or not shell.parts or any(part.needs_exact for part in shell.parts):
         return False
-    if not all(use.is_certain and _lies_inside(use.path, place, directories) for use in shell.files):
-        return False
-    if any(use.is_written for use in shell.files):
+    if not _are_read_inside(shell.files, place, directories):
         return False
     return all(_is_reading(*part.words) for part in shell.parts)
+
+
+def _are_read_inside(files: Iterable[FileUse], place: Place, directories: Collection[str]) -> bool:
+    return all(use.is_certain and not use.is_written and _lies_inside(use.path, place, directories) for use in files)
 
 
 def _is_reading(program: str, *rest: str) -> bool:
@@ -172,6 +191,6 @@ def _is_reading(program: str, *rest: str) -> bool:
     return program in _READING_PROGRAMS
 
 
-def _lies_inside(path: str, place: Place, directories: tuple[str, ...]) -> bool:
+def _lies_inside(path: str, place: Place, directories: Collection[str]) -> bool:
     whole = place.resolve(path) if path else place.cwd
     return whole is not None and any(below(whole, folder) is not None for folder in (place.cwd, *directories))

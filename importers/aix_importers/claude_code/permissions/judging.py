@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from aix.permissions import Call, Decision, Judge, Rule, Verdict, home_of
-from aix_importers.claude_code.permissions.commands import FileUse, ShellCommand, take_apart
+from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.compiled import RulesOfKind
-from aix_importers.claude_code.permissions.free_calls import runs_by_itself
+from aix_importers.claude_code.permissions.free_calls import runs_by_itself, runs_in_argument
 from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below
 from aix_importers.claude_code.permissions.powershell import commands_of
@@ -43,6 +43,8 @@ class _Requirement(NamedTuple):
 
     what: str
     numbers: frozenset[int]
+    is_needed: bool = True
+    """False for a part that passes without a rule of its own."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ class _HeldCall:
                 found.update(kind.for_texts((self.shell.text,)))
             if kind.reads or kind.edits:
                 for use in self.shell.files:
-                    found.update(_for_file(kind, use, self.place))
+                    if use.by not in UNGUARDED_READERS:
+                        found.update(_for_file(kind, use, self.place))
         for command in self.commands:
             found.update(number for number, _ in kind.powershell.matching(command))
         if self.path is not None:
@@ -189,14 +192,15 @@ class RulesInForce(Judge):
             return self._restricted(Decision.ASK, held.asking)
         if held.shell is not None and removes_critical(held.shell.removals, held.place, held.directories.values()):
             return _built_in(Decision.ASK, "It removes a critical path, which no allow rule lets pass.")
-        missing = next((each.what for each in held.requirements if not each.numbers), None)
-        if missing is not None or not held.requirements:
+        needed = [each for each in held.requirements if each.is_needed]
+        missing = next((each.what for each in needed if not each.numbers), None)
+        if missing is not None or not needed:
             return Verdict(Decision.NONE, None, (), f"No rule lets {missing or held.tool} pass, and none stops it.")
         if held.writes_protected():
             return _built_in(Decision.ASK, "It writes to a protected path, which no allow rule lets pass.")
         if removal is PowerShellRemoval.ASKED:
             return _built_in(Decision.ASK, "It removes the working directory, which no allow rule lets pass.")
-        return self._allowed(held.requirements)
+        return self._allowed(each for each in held.requirements if each.numbers)
 
     def matching(self, call: Call) -> Sequence[Rule]:
         """Return every rule that matches the call or a part of it."""
@@ -216,7 +220,8 @@ class RulesInForce(Judge):
         """Return the parts of a call that an allow rule matches."""
         number = self._numbers[rule]
         requirements = self._held(call).requirements
-        return [place for place, each in enumerate(requirements) if number in each.numbers] or None
+        places = [place for place, each in enumerate(requirements) if each.is_needed and number in each.numbers]
+        return places or None
 
     def remarks(self) -> Sequence[tuple[Rule, str]]:
         """Return the rules that can never decide."""
@@ -277,13 +282,24 @@ def _shell_requirements(
     if not shell.is_whole or not shell.parts:
         yield _Requirement(_shown(shell.text), frozenset(everywhere))
         return
+    passing: list[_Requirement] = []
     for part in shell.parts:
         numbers = kind.for_texts(part.allow_texts, needs_exact=part.needs_exact)
-        yield _Requirement(_shown(part.text), frozenset((*everywhere, *numbers)))
+        required = _Requirement(_shown(part.text), frozenset((*everywhere, *numbers)))
+        if runs_in_argument(part, held.place, held.directories.values()):
+            passing.append(required._replace(is_needed=False))
+        else:
+            yield required
     for use in shell.files:
-        if needs_rule(use, held.place, held.directories.values()):
+        is_needed = needs_rule(use, held.place, held.directories.values())
+        if is_needed or use.by == ">":
             numbers = _letting_pass(kind, use, held.place)
-            yield _Requirement(f"the file {_shown(use.path)}", frozenset((*everywhere, *numbers)))
+            required = _Requirement(f"the file {_shown(use.path)}", frozenset((*everywhere, *numbers)), is_needed)
+            if is_needed:
+                yield required
+            else:
+                passing.append(required)
+    yield from passing
 
 
 def _letting_pass(kind: RulesOfKind, use: FileUse, place: Place) -> Iterator[int]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from aix.permissions import Call, home_of
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
+from aix_importers.claude_code.permissions.free_calls import runs_in_argument
 from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below, escaped
 from aix_importers.claude_code.permissions.powershell import commands_of
@@ -52,7 +53,8 @@ def _for_shell(shell: ShellCommand, place: Place) -> list[list[str]]:
         found = [[f"Bash({shell.text})"] if is_exact else []]
     else:
         needed = (use for use in shell.files if needs_rule(use, place, ()))
-        found = [*map(_for_part, shell.parts), *(_for_file(use, place) for use in needed)]
+        parts = (part for part in shell.parts if not runs_in_argument(part, place, ()))
+        found = [*map(_for_part, parts), *(_for_file(use, place) for use in needed)]
     written = (place.resolve(use.path) for use in shell.files if use.is_written)
     is_stopped = any(path is not None and is_protected(path) for path in written)
     return [*found, []] if is_stopped or removes_critical(shell.removals, place, ()) else found

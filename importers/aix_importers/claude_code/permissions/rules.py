@@ -14,6 +14,8 @@ _ALIASES = {
     "BashOutputTool": "TaskOutput",
 }
 _PARAMETER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]+)\s*:\s*(.*)", re.DOTALL | re.ASCII)
+_MCP_PARAMETER = re.compile(r"\s*([^\s:]+)\s*:\s*(.*)", re.DOTALL)
+"""The parameters of a server's tools have any name; those of the client's own are longer than the drive of a path."""
 _CONTENT_FIELDS = {
     "Bash": "command",
     "PowerShell": "command",
@@ -99,7 +101,7 @@ def parse_rule(text: str) -> RuleText:
 
 def parse_parameter(tool: str, detail: str) -> Parameter | None:
     """Return the parameter that a detail names, if it can be meant so."""
-    found = _PARAMETER.fullmatch(detail)
+    found = (_MCP_PARAMETER if tool.startswith(MCP) else _PARAMETER).fullmatch(detail)
     if found is None:
         return None
     name, value = found[1], found[2].rstrip()

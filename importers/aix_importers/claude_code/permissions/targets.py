@@ -45,9 +45,9 @@ def other_skill_name(name: str) -> str | None:
 
 def needs_rule(use: FileUse, place: Place, directories: Collection[str]) -> bool:
     """Whether a file that a command names must be let pass by a rule of its own."""
-    if use.by == ">" or not use.is_certain:
+    if not use.is_certain:
         return use.by in (">", "<")
-    if use.by not in ("<", "tee"):
+    if use.by not in (">", "<", "tee"):
         return False
     path = place.resolve(use.path)
     if path == "/dev/null":

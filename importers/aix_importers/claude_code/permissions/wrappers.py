@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aix.shell.wrappers import valued_options
 from aix_importers.claude_code.permissions.texts import names
 
 _MOST_STARTS = 8
@@ -35,14 +36,10 @@ _STRIPPED = {
 """Those that every rule looks through."""
 
 _ALSO_RESTRICTED = {
-    "sudo": _Wrapper(
-        "CDghpRrTtUu",
-        ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type", "--close-from"),
-        takes_assignments=True,
-    ),
+    "sudo": _Wrapper(*valued_options("sudo"), takes_assignments=True),
     "doas": _Wrapper("Cu"),
     "pkexec": _Wrapper(long_valued=("--user",)),
-    "env": _Wrapper("uC", ("--unset", "--chdir"), takes_assignments=True),
+    "env": _Wrapper(*valued_options("env"), takes_assignments=True),
     "watch": _Wrapper("nqs", ("--interval", "--equexit", "--shotsdir")),
     "setsid": _Wrapper(),
     "ionice": _Wrapper("cn", ("--class", "--classdata"), refusing=("-p", "-P", "-u", "--pid", "--pgid", "--uid")),

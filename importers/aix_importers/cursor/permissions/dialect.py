@@ -9,7 +9,7 @@ from aix.permissions.contract import Call, Dialect, Judge, Rule
 from aix_importers.cursor.conversation import ORIGIN
 from aix_importers.cursor.permission_files import RULE_FILES, file_name, holds_rules, rules_in, scope_of
 from aix_importers.cursor.permissions.asked import SEARCHES
-from aix_importers.cursor.tools import class_of
+from aix_importers.cursor.tools import access_of, class_of
 
 _HEAD = 65_536
 _TOOL_WIDE = re.compile(r"[A-Za-z]+\((\*+|:\*|\*:\*|[~/.]*/\*\*)\)|Mcp\([^:]+:\*\)")
@@ -69,6 +69,10 @@ class CursorRules(Dialect):
         """Return the parameters of a call of which only the target is known."""
         name = _OTHER_PARAMETERS.get(tool) or _PARAMETERS.get(class_of(tool) or "")
         return {name: target} if name and target else {}
+
+    def access_of(self, call: Call) -> tuple[str | None, str | None]:
+        """Return the class and the target of a call."""
+        return access_of(call.tool, None, json.dumps(call.input).encode())
 
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls."""

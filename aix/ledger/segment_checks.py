@@ -1,0 +1,57 @@
+"""Whether the Parquet files of a version are what its manifest and the schema say.
+
+To open a file takes time. So a file is checked when its rows are about to be copied, all files by `aix check` and when
+a statement has failed: then they may be the reason.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aix.errors import LedgerDamagedError
+from aix.ledger.manifest import Manifest, Segment, segment_path
+from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema.arrow import arrow_schema
+from aix.schema.migrations import changed_tables
+
+
+def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: int = SCHEMA_VERSION) -> Path:
+    """Return where the rows of a segment lie, once it is known to hold so many rows of that table."""
+    is_outdated = table.name in changed_tables(schema_version)
+    return _checked(ledger, segment, {} if is_outdated else {field.name: field.type for field in arrow_schema(table)})
+
+
+def check_segments(ledger: Path, manifest: Manifest) -> None:
+    """Raise LedgerDamagedError when a file of a table or a kept view is not as it should be."""
+    from aix.ledger.provenance import made_by_now
+    from aix.library.views import library_views
+
+    for name, segments in manifest.tables.items():
+        for segment in segments:
+            checked_path(ledger, TABLES[name], segment, manifest.schema_version)
+    if manifest.views_made_by != made_by_now(manifest):
+        return
+    views = library_views()
+    for name, segments in manifest.views.items():
+        columns = {column.name: None for column in views[name].columns} if name in views else {}
+        for segment in segments:
+            _checked(ledger, segment, columns)
+
+
+def _checked(ledger: Path, segment: Segment, expected: Mapping[str, pa.DataType | None]) -> Path:
+    path = segment_path(ledger, segment)
+    try:
+        with pq.ParquetFile(path) as file:
+            rows, schema = file.metadata.num_rows, file.schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
+    if rows != segment.rows:
+        raise LedgerDamagedError(path, f"it has {rows} rows, and the manifest says {segment.rows}")
+    for name, data_type in expected.items():
+        if name not in schema.names:
+            raise LedgerDamagedError(path, f"it has no column {name}")
+        if data_type is not None and schema.field(name).type != data_type:
+            raise LedgerDamagedError(path, f"its column {name} is of type {schema.field(name).type}")
+    return path
