@@ -64,8 +64,8 @@ def _flaws_of_capability(capability: Raw) -> Iterator[str]:
     is_lost = fields_if_object(capability) is None or (
         is_of_calls and is_filled(data) and fields_if_object(data) is None
     )
-    is_hidden = not (is_of_calls and found) and _HOLDS_CALLS.search(bytes(capability))
-    if found is None or is_lost or is_hidden:
+    is_read = is_of_calls and is_filled(calls)
+    if found is None or is_lost or (not is_read and _HOLDS_CALLS.search(bytes(capability))):
         yield "The calls that stand beside the messages cannot be read."
         return
     for raw in found.values():
