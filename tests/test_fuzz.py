@@ -9,6 +9,8 @@ from aix.importing import Problem, Rows, Source
 from aix_importers.session_log import SessionLogImporter
 from benchmarks.fuzz import FIXTURES, LineLogs, Tally, run, run_mutant
 
+pytestmark = pytest.mark.long
+
 SEED = 17
 LOGS = [FIXTURES / "session_log" / name / "input" for name in ("two_turns", "fork", "codeblocks")]
 

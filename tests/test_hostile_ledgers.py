@@ -21,6 +21,8 @@ from aix.ledger.raw import keep_raw, raw_path
 from tests.deliveries import dump
 from tests.hostile_ledgers import FILE_CASES, MANIFEST_CASES, OLD, OLD_VERSION_CASES, Case, Scene, flipped, index
 
+pytestmark = pytest.mark.long
+
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "claude_code"
 FIRST, LATER = "rewind", "plain_loop"
 SESSION = "claude-code:c5118573-5e55-4000-8000-000000000001"
