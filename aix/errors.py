@@ -29,8 +29,8 @@
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    there is none at that path
     │   │   └── NothingToImportError   nor is there any log in it
-    │   ├── LedgerPathError        its path is not UTF-8
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
+    │   │   └── LedgerPathError        its path is not UTF-8
     │   ├── LedgerTooNewError      a newer AIX wrote it
     │   └── LedgerUnwritableError  nothing can be written to it
     ├── RowError               rows that break the schema reached the ledger
@@ -389,18 +389,6 @@ class NothingToImportError(LedgerNotFoundError):
         return "check the path; `aix importers` lists what can be imported"
 
 
-class LedgerPathError(LedgerError):
-    """The path of the ledger is not UTF-8."""
-
-    def __str__(self) -> str:
-        return f"{self.path} cannot hold a ledger: its path is not UTF-8, and DuckDB opens no other"
-
-    @property
-    def remedy(self) -> str:
-        """Name the ways to use another folder."""
-        return "name another folder with --ledger, AIX_LEDGER or `ledger` in config.toml, or rename this one"
-
-
 class LedgerDamagedError(LedgerError):
     """A file of the ledger is missing or unreadable."""
 
@@ -415,6 +403,21 @@ class LedgerDamagedError(LedgerError):
     def remedy(self) -> str:
         """Say that nothing was changed."""
         return "nothing was changed; restore the file from a backup, or import the histories into a new ledger"
+
+
+class LedgerPathError(LedgerDamagedError):
+    """The path of the ledger is not UTF-8."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "its path is not UTF-8")
+
+    def __str__(self) -> str:
+        return f"{self.path} cannot hold a ledger: its path is not UTF-8, and DuckDB opens no other"
+
+    @property
+    def remedy(self) -> str:
+        """Name the ways to use another folder."""
+        return "name another folder with --ledger, AIX_LEDGER or `ledger` in config.toml, or rename this one"
 
 
 class LedgerTooNewError(LedgerError):
