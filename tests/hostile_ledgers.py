@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aix.ledger.manifest import manifest_path, manifest_paths, version_numbers
+from aix.ledger.manifest import manifest_path, manifest_paths
 
 DEEP = b"[" * 100_000
 OLD = 1_000_000_000
@@ -372,10 +372,6 @@ def ties(scene: Scene) -> Path:
 
 def view(scene: Scene) -> Path:
     return scene.ledger / str(next(iter(scene.document["views"].values()))[0]["path"])
-
-
-def last_version(scene: Scene) -> int:
-    return version_numbers(scene.ledger)[-1]
 
 
 EVERYTHING = frozenset({"overview", "cost", "sessions", "sql", "check", "forget", "vacuum", "export", "import", "join"})

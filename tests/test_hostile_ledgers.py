@@ -19,7 +19,19 @@ from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import EntryFile, manifest_paths, read_latest
 from aix.ledger.raw import keep_raw, raw_path
 from tests.deliveries import dump
-from tests.hostile_ledgers import FILE_CASES, MANIFEST_CASES, OLD, OLD_VERSION_CASES, Case, Scene, flipped, index
+from tests.hostile_ledgers import (
+    FILE_CASES,
+    MANIFEST_CASES,
+    OLD,
+    OLD_VERSION_CASES,
+    Case,
+    Scene,
+    flipped,
+    index,
+    make_link_out,
+    replaced,
+    view,
+)
 
 pytestmark = pytest.mark.long
 
@@ -234,3 +246,11 @@ def test_an_index_without_a_checksum_is_held_against_its_order(scene: Scene) -> 
 def test_a_manifest_with_checksums_is_read_by_releases_that_know_none(scene: Scene) -> None:
     [first, *_] = json.loads(scene.manifest.read_bytes())["indexes"].values()
     assert set(first) == {*EntryFile.__struct_fields__} == {"path", "entries", "sha256"}
+
+
+def test_a_forgetting_that_could_not_be_finished_is_not_begun(scene: Scene) -> None:
+    replaced(view, make_link_out)(scene)
+    before = contents(scene.ledger)
+    with pytest.MonkeyPatch.context() as patch:
+        assert outcome("forget", scene, patch) is ExitCode.LEDGER
+    assert contents(scene.ledger) == before

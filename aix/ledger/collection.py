@@ -103,6 +103,14 @@ def is_forgetting_unfinished(ledger: Path) -> bool:
     return bool(paths) and int(paths[0].stem) < read_latest(ledger).oldest
 
 
+def check_removable(ledger: Path) -> None:
+    """Raise LedgerDamagedError when a version could not be removed: it breaks a rule, or names no regular file."""
+    check_folders(ledger)
+    names = {name for path in manifest_paths(ledger) for name in files_of(read_manifest(path))}
+    for _ in _existing(ledger, names):
+        pass
+
+
 def _existing(ledger: Path, names: Iterable[str]) -> Iterator[Path]:
     """Go through the files of these names that are there."""
     for name in names:

@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 
 from aix.ledger.addition import add
-from aix.ledger.collection import DEFAULT_GRACE_SECONDS, collect, find_removals
+from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collect
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
@@ -58,7 +58,7 @@ class Forgotten:
 
 def forget(ledger: Path, selection: Selection) -> Forgotten:
     """Remove what was selected from a ledger, and from its older versions."""
-    find_removals(ledger, 0)  # before anything is changed: the older versions must be such that they can be removed
+    check_removable(ledger)  # before the commit, after which all older versions must go
     if not has_groups(read_latest(ledger)):
         add(ledger, [])
     forgotten = Forgotten()
