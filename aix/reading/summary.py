@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,8 @@ from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
 from aix.ledger.stored_files import read_decoded
 
 _QUARTER_MS = 900_000
+_MOST_DIGITS = 30
+"""Of an amount before its point: as many as a sum of costs can have."""
 _COUNTS = """
 select
   (select max(coalesce(finished_at, started_at)) from import_runs) as imported_at,
@@ -121,7 +123,10 @@ def refresh_summary(ledger: Path) -> Summary:
 
 
 def totals(summary: Summary, now_ms: int, zone: tzinfo) -> dict[str, Total]:
-    """Add up the day, the week from Monday on, and the month in which clocks in the zone are at that moment."""
+    """Add up the day, the week from Monday on, and the month in which clocks in the zone are at that moment.
+
+    Raise ValueError when the summary has an amount that is not one.
+    """
     now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(zone)
     today = datetime(now.year, now.month, now.day)
     monday = today - timedelta(days=today.weekday())
@@ -158,5 +163,15 @@ def _as_text(amount: Decimal | None) -> str | None:
 
 
 def _sum_known(amounts: list[str | None]) -> Decimal | None:
-    known = [Decimal(amount) for amount in amounts if amount is not None]
+    known = [_amount(text) for text in amounts if text is not None]
     return sum(known, Decimal(0)) if known or not amounts else None
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError(f"{text!r} is not an amount") from error
+    if not amount.is_finite() or amount.adjusted() > _MOST_DIGITS:
+        raise ValueError(f"{text!r} is not an amount")
+    return amount
