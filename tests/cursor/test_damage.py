@@ -193,6 +193,25 @@ def test_a_list_of_messages_that_is_none_is_named(tmp_path: Path, field: str, va
 TABLES = {
     "view": ["ALTER TABLE cursorDiskKV RENAME TO kept", "CREATE VIEW cursorDiskKV AS SELECT key, value FROM kept"],
     "renamed": ["ALTER TABLE cursorDiskKV RENAME TO kept"],
+    "renamed with a digit": ["ALTER TABLE cursorDiskKV RENAME TO cursorDiskKV2"],
+    "value first": [
+        "CREATE TABLE other (v BLOB, k TEXT)",
+        "INSERT INTO other SELECT value, key FROM cursorDiskKV",
+        "DROP TABLE cursorDiskKV",
+        "ALTER TABLE other RENAME TO cursorDiskKV",
+    ],
+    "columns around": [
+        "CREATE TABLE other (id INTEGER, k TEXT, v BLOB, extra TEXT)",
+        "INSERT INTO other SELECT rowid, key, value, 'x' FROM cursorDiskKV",
+        "DROP TABLE cursorDiskKV",
+        "ALTER TABLE other RENAME TO cursorDiskKV",
+    ],
+    "column behind": [
+        "CREATE TABLE other (key TEXT, data BLOB, updated INTEGER)",
+        "INSERT INTO other SELECT key, value, 5 FROM cursorDiskKV",
+        "DROP TABLE cursorDiskKV",
+        "ALTER TABLE other RENAME TO cursorDiskKV",
+    ],
     "name of key": ["ALTER TABLE cursorDiskKV RENAME COLUMN key TO k"],
     "name of value": ["ALTER TABLE cursorDiskKV RENAME COLUMN value TO v"],
     "both": ["ALTER TABLE cursorDiskKV RENAME COLUMN key TO k", "ALTER TABLE cursorDiskKV RENAME COLUMN value TO v"],
@@ -322,6 +341,30 @@ def test_a_backup_stands_in_for_a_database_that_cannot_be_opened(tmp_path: Path)
     damaged_header(path)
     labels, problems = read_together(tmp_path)
     assert (labels, [problem.kind for problem in problems]) == ({"cursor:c-1"}, ["damaged"])
+
+
+def test_a_backup_stands_in_for_a_table_whose_definition_is_damaged(tmp_path: Path) -> None:
+    path = write_database(tmp_path / GLOBAL, SPLIT)
+    shutil.copy(path, f"{path}.backup")
+    edited(
+        path,
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET sql = 'CREATE TABL cursorDiskKV' WHERE name = 'cursorDiskKV'",
+    )
+    labels, problems = read_together(tmp_path)
+    assert (labels, {problem.kind for problem in problems}) == ({"cursor:c-1"}, {"damaged"})
+
+
+@pytest.mark.parametrize("key", ["composerData:c-1", "bubbleId:c-1:p1"])
+def test_a_value_that_is_not_utf_8_is_named_and_read(tmp_path: Path, key: str) -> None:
+    path = write_database(tmp_path / GLOBAL, SPLIT)
+    with closing(sqlite3.connect(path)) as database, database:
+        [(value,)] = database.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,))
+        data = value.encode() if isinstance(value, str) else value
+        changed = data.removesuffix(b"}") + b', "note": "caf\xe9"}'
+        database.execute("UPDATE cursorDiskKV SET value = ? WHERE key = ?", (changed, key))
+    labels, problems = read_together(tmp_path)
+    assert (labels, [problem.kind for problem in problems]) == ({"cursor:c-1"}, ["not_utf8"])
 
 
 def store_of(folder: Path) -> Path:

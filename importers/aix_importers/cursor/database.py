@@ -38,6 +38,7 @@ class Database:
         self._stack = stack
         self._state_at_rest: str | None = None
         self._work = 0
+        self._most_work = _MOST_WORK
         state, way = state_of(path), _way_into(path)
         if way is None or has_copy(path):
             self._open_copy()
@@ -59,7 +60,7 @@ class Database:
     def _is_too_much(self) -> bool:
         """Whether a query is to be broken off: a view may be made so that it never ends."""
         self._work += 1
-        return self._work > _MOST_WORK
+        return self._work > self._most_work
 
     @property
     def log_error(self) -> str | None:
@@ -71,8 +72,14 @@ class Database:
         """How large the file is, without its log."""
         return _size(self._path) or 0
 
-    def rows(self, sql: str, given: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
-        """Return the rows of a query; they are read again, from a copy, if somebody wrote meanwhile."""
+    def rows(
+        self, sql: str, given: Sequence[object] | Mapping[str, object] = (), *, most_work: int | None = None
+    ) -> list[Any]:
+        """Return the rows of a query; they are read again, from a copy, if somebody wrote meanwhile.
+
+        `most_work` bounds the work, in millions of SQLite's instructions, where it is to be less than for others.
+        """
+        self._most_work = most_work or _MOST_WORK
         try:
             found = self._ask(sql, given)
         except sqlite3.DatabaseError:

@@ -118,4 +118,4 @@ def _unreadable(key: str, data: bytes | None, *, may_hold_secrets: bool = False)
     if data is None:
         return Loss("unreadable_item", f"The value of {key} is NULL.")
     sample = None if may_hold_secrets else sample_of(data)
-    return Loss("unreadable_item", f"The value of {key} is not a JSON object; what can be read of it was read.", sample)
+    return Loss("unreadable_item", f"The value of {key} is not a JSON object: some of it may be missing.", sample)

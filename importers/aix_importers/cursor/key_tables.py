@@ -12,7 +12,9 @@ from aix_importers.cursor.database import Database
 from aix_importers.cursor.keys import COMPOSER_PREFIX, end_of
 
 KEY, VALUE = "key", "value"
-_PLAIN_NAME = re.compile("[A-Za-z_]+")
+_PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z_0-9]*")
+_MOST_WORK_OF_VIEW = 20
+"""For counting the rows of a view, in millions of SQLite's instructions: some 0.2 s, and tens of thousands of rows."""
 
 
 class KeyTable(Struct, frozen=True):
@@ -78,17 +80,34 @@ def _form(database: Database, name: str, *, is_view: bool) -> KeyTable:
     key = columns.index(KEY) if KEY in columns else 0
     value = columns.index(VALUE) if VALUE in columns else max(set(range(len(columns))) - {key})
     is_named = columns[key] == KEY and columns[value] == VALUE
-    if is_view:
-        database.rows(f"select count(*) from {name}")  # noqa: S608 # it may take forever, or refer to what is gone
+    if is_view:  # it may take forever, or refer to what is gone
+        database.rows(f"select count(*) from {name}", most_work=_MOST_WORK_OF_VIEW)  # noqa: S608
     oddity = f"{name} is a view and not a table; what it shows was read." if is_view else None
     if is_named:
         return KeyTable(name, name, oddity=oddity)
     numbered = ", ".join(f"c{number}" for number in range(len(columns)))
-    source = f"(with t({numbered}) as (select * from {name}) select c{key} as key, c{value} as value from t)"  # noqa: S608
+    rows = f"with t({numbered}) as (select * from {name})"  # noqa: S608
+    key, value = _columns_of_conversations(database, rows, len(columns)) or (key, value)
+    source = f"({rows} select c{key} as key, c{value} as value from t)"  # noqa: S608
     database.rows(f"select key, value from {source} limit 1")  # noqa: S608
     listed = ", ".join(columns)
     oddity = f"{name} has the columns {listed}: {columns[key]} was read as key, and {columns[value]} as value."
     return KeyTable(name, source, oddity=oddity)
+
+
+def _columns_of_conversations(database: Database, rows: str, count: int) -> tuple[int, int] | None:
+    """Return the places of keys and values by what stands in them; nothing where there are no keys of conversations."""
+    ends = (COMPOSER_PREFIX, end_of(COMPOSER_PREFIX))
+    for key in range(count):
+        found = database.rows(f"{rows} select * from t where c{key} >= ? and c{key} < ? limit 1", ends)  # noqa: S608
+        if found:
+            others = [place for place in range(count) if place != key]
+            return key, next((place for place in others if _is_object(found[0][place])), max(others))
+    return None
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, bytes) and value.lstrip()[:1] == b"{"
 
 
 def _lower(name: object) -> str:

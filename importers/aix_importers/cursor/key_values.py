@@ -39,8 +39,11 @@ class KeyValues:
     def __enter__(self) -> Self:
         try:
             self.database, kinds = self._open_main()
-            self.tables = kinds.keys()
             self.disk = key_table(self.database, TABLE, kinds) or renamed_table(self.database, TABLE, kinds)
+            if self._spare is not None and (error := self._damage_of_table()):
+                self.database, kinds = self._turn_to_spare(self._spare, error)
+                self.disk = self._spare_table
+            self.tables = kinds.keys()
             self.items = key_table(self.database, ITEMS, kinds)
             self._state = state_of(self.path)
             checks = (self.check(each) for each in (self.disk, self.items) if each is not None)
@@ -57,12 +60,22 @@ class KeyValues:
             database = self._stack.enter_context(opened(self.path))
             return database, table_kinds(database)
         except sqlite3.Error as error:
-            spare, self._spare = self._spare, None
-            if spare is None:
+            if self._spare is None:
                 raise
-            self.main_error = error_text(error)
-            self.path = f"{self.path}.backup"
-            return spare, table_kinds(spare)
+            return self._turn_to_spare(self._spare, error_text(error))
+
+    def _damage_of_table(self) -> str | None:
+        """Return why the table of conversations cannot be read; nothing where it can, or was never there."""
+        if self.disk is None:
+            return self.database.schema_error
+        return None if self.disk.source else self.disk.oddity
+
+    def _turn_to_spare(self, spare: Database, error: str) -> tuple[Database, dict[str, str]]:
+        """Read the backup in place of the database from now on."""
+        self.main_error = error.rstrip(".")
+        self.path = f"{self.path}.backup"
+        self._spare = None
+        return spare, table_kinds(spare)
 
     def _open_spare(self) -> None:
         backup = f"{self.path}.backup"

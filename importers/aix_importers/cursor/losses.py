@@ -45,8 +45,8 @@ def _structure(values: KeyValues) -> Iterator[Loss]:
     """Name what is wrong with the database as a whole, and with its tables."""
     if values.main_error:
         yield Loss("damaged", f"The database cannot be read: {values.main_error}. Its backup was read instead.")
-    if values.database.schema_error:
-        yield Loss("damaged", f"The schema is damaged: {values.database.schema_error}. Other tables were read.")
+    if error := values.database.schema_error:
+        yield Loss("damaged", f"The schema is damaged: {error}. What can still be read was read.")
     if values.database.log_error:
         yield Loss("damaged_log", values.database.log_error)
     for table in (values.disk, values.items):
@@ -86,8 +86,8 @@ def _reached(values: KeyValues, table: KeyTable) -> str:
     try:
         [(total,)] = values.database.rows(f"select count(*) from {table.name}")  # noqa: S608
     except sqlite3.DatabaseError as error:
-        return f"{reached} rows can still be read; how many there were is not known: {error_text(error)}."
-    return f"{reached} of {total} rows can still be found."
+        return f"{reached} keys can still be found; how many there were is not known: {error_text(error)}."
+    return f"{reached} of {total} keys can still be found; values on damaged pages are missing."
 
 
 def _orphans(values: KeyValues) -> Iterator[Loss]:

@@ -31,6 +31,7 @@ from aix_importers.cursor.values import (
     field,
     fields,
     is_filled,
+    is_utf8,
     items,
     json_value,
     moment,
@@ -40,6 +41,7 @@ from aix_importers.cursor.values import (
 from aix_importers.cursor.workspaces import Workspace, folder_of, heads_in, heads_of
 
 _MOST_HELD_BYTES = 2 * 2**20
+_NOT_UTF_8 = "A value is not UTF-8: bytes that are not were replaced by U+FFFD."
 Listed = tuple[str, int | None, Bubble]
 
 
@@ -53,7 +55,8 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
     composer = _composer(values, session_id, data)
     problem: Problem | None = None
     if composer is None and not session_id.startswith("task-"):
-        reason = "The conversation is NULL." if data is None else "The conversation is no JSON object."
+        missing = "The conversation lies on a damaged page." if values.is_damaged else "The conversation is NULL."
+        reason = missing if data is None else "The conversation is no JSON object."
         problem = Problem(source, "unreadable", reason, sample=sample_of(data))
         composer = read_composer(closed(data)) if data else None
         if composer is None or not items(composer.conversation):
@@ -64,6 +67,8 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
     conversation = reader.read()
     if problem is not None:
         conversation.problems.insert(0, problem)
+    elif data is not None and not is_utf8(data):
+        conversation.problems.insert(0, Problem(source, "not_utf8", _NOT_UTF_8, sample=sample_of(data)))
     return conversation
 
 
@@ -190,6 +195,8 @@ class _ComposerReader:
         bubble = read_bubble(json_value(data)) or read_bubble(json_value(self._values.spare(name)))
         if bubble is None and key in self._map:
             bubble = read_bubble(self._map[key])
+        if bubble is not None and data is not None and not is_utf8(data):
+            self._note("not_utf8", _NOT_UTF_8, sample_of(data))
         if bubble is None and data is not None and data != b"null":
             self._note("unreadable_bubble", "A message is no JSON object.", sample_of(data))
         if holds and bubble is not None and data is not None and len(data) <= self._room:
@@ -268,6 +275,8 @@ def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversati
         problems.append(Problem(source, "unreadable_bubble", reason, sample=sample))
 
     bubbles = items(field(tab, CHATS.body))
+    if not is_utf8(tab):
+        problems.append(Problem(source, "not_utf8", _NOT_UTF_8, sample=sample_of(tab)))
     inline = {key: bubble for key, _, bubble in inline_bubbles(session_id, bubbles, report)}
     conversation = Conversation(source, session_id, Composer(), lambda entry: inline.get(entry.key), is_chat=True)
     conversation.updated_at = moment(field(tab, "lastSendTime"))

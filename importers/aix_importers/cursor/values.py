@@ -71,6 +71,15 @@ def sample_of(data: bytes | Raw | None) -> str | None:
     return bytes(memoryview(data)[:_SAMPLE_BYTES]).decode("utf-8", "replace") if data is not None else None
 
 
+def is_utf8(data: bytes | Raw) -> bool:
+    """Whether a value is text; where it is not, readers put U+FFFD in place of bytes."""
+    try:
+        str(memoryview(data), "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def number(raw: bytes | Raw) -> float | int | None:
     """Return a number."""
     return None if raw is ABSENT else read(_NUMBER, raw)
