@@ -81,7 +81,7 @@ def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[
     with writing_to(ledger), alone(ledger) as is_held:
         removals = find_removals(ledger, grace_seconds if is_held else max(grace_seconds, DEFAULT_GRACE_SECONDS))
         for removal in removals:
-            if removal.path.parent == ledger / STAGING_FOLDER and removal.path.is_dir():
+            if removal.path.parent == ledger / STAGING_FOLDER:
                 shutil.rmtree(removal.path, ignore_errors=True)
             else:
                 remove(removal.path)
@@ -177,7 +177,7 @@ def _abandoned_staging(ledger: Path) -> Iterator[Path]:
     """Go through the staging folders whose process has died: a living one holds a lock on its own."""
     for folder in (ledger / STAGING_FOLDER).glob("*"):
         with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield folder
