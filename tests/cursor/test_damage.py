@@ -356,15 +356,25 @@ def test_a_backup_stands_in_for_a_table_whose_definition_is_damaged(tmp_path: Pa
 
 
 @pytest.mark.parametrize("key", ["composerData:c-1", "bubbleId:c-1:p1"])
-def test_a_value_that_is_not_utf_8_is_named_and_read(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize("odd", [b"caf\xe9", b"a\0b"])
+def test_a_value_with_bytes_that_are_not_text_is_named_and_read(tmp_path: Path, key: str, odd: bytes) -> None:
     path = write_database(tmp_path / GLOBAL, SPLIT)
     with closing(sqlite3.connect(path)) as database, database:
         [(value,)] = database.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,))
         data = value.encode() if isinstance(value, str) else value
-        changed = data.removesuffix(b"}") + b', "note": "caf\xe9"}'
+        changed = data.removesuffix(b"}") + b', "note": "' + odd + b'"}'
         database.execute("UPDATE cursorDiskKV SET value = ? WHERE key = ?", (changed, key))
     labels, problems = read_together(tmp_path)
-    assert (labels, [problem.kind for problem in problems]) == ({"cursor:c-1"}, ["not_utf8"])
+    assert (labels, [problem.kind for problem in problems]) == ({"cursor:c-1"}, ["damaged_value"])
+
+
+def test_a_summary_in_a_field_that_is_not_known_is_named(tmp_path: Path) -> None:
+    summary = {"summary": {"summary": "Said", "truncationLastBubbleIdInclusive": "b1"}}
+    value = {**INLINE, "latestConversationsummary": summary, "cachedConversationSummary": summary}
+    write_database(tmp_path / GLOBAL, [("composerData:c-inline", as_json(value))])
+    labels, [problem] = read_together(tmp_path)
+    assert (labels, problem.kind) == ({"cursor:c-inline"}, "unreadable_bubble")
+    assert "latestConversationsummary" in problem.reason
 
 
 def store_of(folder: Path) -> Path:

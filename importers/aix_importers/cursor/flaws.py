@@ -9,13 +9,26 @@ from aix_importers.cursor.bubbles import Bubble
 from aix_importers.cursor.composers import TOOL_FORMER, Composer
 from aix_importers.cursor.conversation import Part
 from aix_importers.cursor.tool_data import ToolData, read_tool
-from aix_importers.cursor.values import ABSENT, field, fields, fields_if_object, inner, is_filled, is_list, items, text
+from aix_importers.cursor.values import (
+    ABSENT,
+    field,
+    fields,
+    fields_if_object,
+    inner,
+    is_filled,
+    is_list,
+    items,
+    json_value,
+    text,
+)
 
 _OF_A_CALL = ("tool", "toolCallId", "params", "rawArgs", "result")
 _KNOWN = frozenset(Bubble.__struct_encode_fields__)
 _BOOKKEEPING = re.compile(rb'"(?:~[^"]*|[0-9a-zA-Z_-]{20,}|[^" ]*[/\\:][^" ]*|[\d.]*)"')
 """Texts that nobody said: states of an agent, ids, paths, numbers."""
 _HOLDS_CALLS = re.compile(rb"toolCallId|rawArgs")
+_OF_COMPOSER = frozenset({*Composer.__struct_encode_fields__, "cachedConversationSummary"})
+_OF_SUMMARY = b'"truncationLastBubbleIdInclusive"'
 _OF_CONTENT = (b'"toolCallId"', b'"text"')
 
 
@@ -46,8 +59,11 @@ def flaw_of(
     return None
 
 
-def flaws_of(composer: Composer) -> Iterator[str]:
-    """Go through what is wrong with the parts of a conversation that stand beside its messages."""
+def flaws_of(composer: Composer, written: bytes) -> Iterator[str]:
+    """Go through what is wrong with the parts of a conversation that stand beside its messages.
+
+    `written` is the composer as it is written.
+    """
     if is_filled(composer.capabilities) and not is_list(composer.capabilities):
         yield "The calls that stand beside the messages are no list."
     for capability in items(composer.capabilities):
@@ -55,6 +71,11 @@ def flaws_of(composer: Composer) -> Iterator[str]:
     latest = composer.latest_conversation_summary
     if is_filled(latest) and not any(map(text, (field(latest, "summary"), field(latest, "summary", "summary")))):
         yield "The latest summary of the conversation has no text."
+    if _OF_SUMMARY in written:
+        named = fields(json_value(written)).items()
+        strange = [name for name, value in named if name not in _OF_COMPOSER and _OF_SUMMARY in bytes(value)]
+        if strange:
+            yield f"A summary stands in a field that is not known: {', '.join(sorted(strange))[:80]}."
 
 
 def _flaws_of_capability(capability: Raw) -> Iterator[str]:

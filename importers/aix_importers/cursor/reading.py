@@ -31,7 +31,7 @@ from aix_importers.cursor.values import (
     field,
     fields,
     is_filled,
-    is_utf8,
+    is_intact,
     items,
     json_value,
     moment,
@@ -41,7 +41,7 @@ from aix_importers.cursor.values import (
 from aix_importers.cursor.workspaces import Workspace, folder_of, heads_in, heads_of
 
 _MOST_HELD_BYTES = 2 * 2**20
-_NOT_UTF_8 = "A value is not UTF-8: bytes that are not were replaced by U+FFFD."
+_DAMAGED_VALUE = "A value holds bytes that are not text; they were replaced, and what they named may be missing."
 Listed = tuple[str, int | None, Bubble]
 
 
@@ -63,12 +63,12 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
             composer = None
             if next(values.keys(f"{BUBBLE_PREFIX}{session_id}:"), None) is None:
                 return problem
-    reader = _ComposerReader(source, values, session_id, composer)
+    reader = _ComposerReader(source, values, session_id, composer, data or b"")
     conversation = reader.read()
     if problem is not None:
         conversation.problems.insert(0, problem)
-    elif data is not None and not is_utf8(data):
-        conversation.problems.insert(0, Problem(source, "not_utf8", _NOT_UTF_8, sample=sample_of(data)))
+    elif data is not None and not is_intact(data):
+        conversation.problems.insert(0, Problem(source, "damaged_value", _DAMAGED_VALUE, sample=sample_of(data)))
     return conversation
 
 
@@ -80,8 +80,11 @@ def _composer(values: KeyValues, session_id: str, data: bytes | None) -> Compose
 class _ComposerReader:
     """Reads one composer."""
 
-    def __init__(self, source: Source, values: KeyValues, session_id: str, given: Composer | None) -> None:
+    def __init__(
+        self, source: Source, values: KeyValues, session_id: str, given: Composer | None, written: bytes
+    ) -> None:
         composer = given or Composer()
+        self._written = written
         self._has_list = given is not None
         self._source = source
         self._values = values
@@ -112,7 +115,7 @@ class _ComposerReader:
         )
         conversation.child_ids.update(filter(None, map(text, items(composer.subagent_composer_ids))))
         outline(conversation, self._bubbles(), self._tools, raw_of=self._raw, report=self._report)
-        for flaw in flaws_of(composer):
+        for flaw in flaws_of(composer, self._written):
             self._note("unreadable_bubble", flaw)
         self._take_orphans(conversation)
         if not conversation.entries and not self._problems and not self._missing and self._has_list:
@@ -195,8 +198,8 @@ class _ComposerReader:
         bubble = read_bubble(json_value(data)) or read_bubble(json_value(self._values.spare(name)))
         if bubble is None and key in self._map:
             bubble = read_bubble(self._map[key])
-        if bubble is not None and data is not None and not is_utf8(data):
-            self._note("not_utf8", _NOT_UTF_8, sample_of(data))
+        if bubble is not None and data is not None and not is_intact(data):
+            self._note("damaged_value", _DAMAGED_VALUE, sample_of(data))
         if bubble is None and data is not None and data != b"null":
             self._note("unreadable_bubble", "A message is no JSON object.", sample_of(data))
         if holds and bubble is not None and data is not None and len(data) <= self._room:
@@ -275,8 +278,8 @@ def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversati
         problems.append(Problem(source, "unreadable_bubble", reason, sample=sample))
 
     bubbles = items(field(tab, CHATS.body))
-    if not is_utf8(tab):
-        problems.append(Problem(source, "not_utf8", _NOT_UTF_8, sample=sample_of(tab)))
+    if not is_intact(tab):
+        problems.append(Problem(source, "damaged_value", _DAMAGED_VALUE, sample=sample_of(tab)))
     inline = {key: bubble for key, _, bubble in inline_bubbles(session_id, bubbles, report)}
     conversation = Conversation(source, session_id, Composer(), lambda entry: inline.get(entry.key), is_chat=True)
     conversation.updated_at = moment(field(tab, "lastSendTime"))

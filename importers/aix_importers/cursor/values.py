@@ -22,6 +22,7 @@ _NUMBER = Decoder(int | float)
 _FLAG = Decoder(bool)
 _DIGITS = re.compile(r"\d{1,15}")
 _HEX = re.compile(rb"(?:[0-9a-fA-F]{2})+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _LARGEST = 2**63 - 1
 _SAMPLE_BYTES = 200
 _LEAST_EPOCH = 10**12
@@ -71,13 +72,12 @@ def sample_of(data: bytes | Raw | None) -> str | None:
     return bytes(memoryview(data)[:_SAMPLE_BYTES]).decode("utf-8", "replace") if data is not None else None
 
 
-def is_utf8(data: bytes | Raw) -> bool:
-    """Whether a value is text; where it is not, readers put U+FFFD in place of bytes."""
+def is_intact(data: bytes | Raw) -> bool:
+    """Whether a value is text of the kind that programs write as JSON: UTF-8 without control characters."""
     try:
-        str(memoryview(data), "utf-8")
+        return _CONTROL.search(str(memoryview(data), "utf-8")) is None
     except UnicodeDecodeError:
         return False
-    return True
 
 
 def number(raw: bytes | Raw) -> float | int | None:
