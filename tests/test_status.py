@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -174,3 +175,25 @@ def test_what_cannot_be_said_is_refused(priced: Path, tmp_path: Path) -> None:
         run_here("status", "--timezone", "Mars", "--ledger", str(priced))
     with pytest.raises(click.UsageError):
         run_here("status", "--json", "--template", "x", "--ledger", str(priced))
+
+
+ODD_NOTES: dict[str, dict[str, object]] = {
+    **{text: {"cost_usd": text} for text in ("a lot", "NaN", "sNaN", "Infinity", "1E+999999", "1E-999999", "9" * 70)},
+    **{name: {name: 10**400} for name in ("tokens", "requests", "sessions", "imported_at")},
+}
+
+
+@pytest.mark.parametrize("name", ODD_NOTES)
+def test_a_note_that_no_ledger_has_is_made_again(priced: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = priced / STATUS_FILE
+    run_here("status", "--ledger", str(priced))
+    expected, before = capsys.readouterr().out, path.read_bytes()
+    note = json.loads(before)
+    use = {"requests": 1, "tokens": 1, "cost_usd": "1", **ODD_NOTES[name]}
+    quarter = time.time_ns() // 10**6 // QUARTER
+    note["uses"] = [[quarter, use["requests"], 0, use["tokens"], use["cost_usd"], "1"]]
+    note.update({key: value for key, value in ODD_NOTES[name].items() if key in note})
+    path.write_text(json.dumps(note))
+    run_here("status", "--ledger", str(priced))
+    assert capsys.readouterr().out == expected
+    assert path.read_bytes() == before

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -23,7 +24,7 @@ from aix.ledger.stored_files import read_decoded
 
 _QUARTER_MS = 900_000
 _MOST_DIGITS = 30
-"""Of an amount before its point: as many as a sum of costs can have."""
+"""Of an amount, before its point and behind it: more than the price of any use has."""
 _COUNTS = """
 select
   (select max(coalesce(finished_at, started_at)) from import_runs) as imported_at,
@@ -31,26 +32,30 @@ select
 """
 
 
+_Number = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+_Amount = Annotated[str, msgspec.Meta(max_length=2 * _MOST_DIGITS)]
+
+
 class Use(msgspec.Struct, frozen=True, array_like=True):
     """What was used in a quarter of an hour; None is not known."""
 
-    quarter_hour: int
-    requests: int
-    unpriced_requests: int
-    tokens: int | None
-    cost_usd: str | None
+    quarter_hour: _Number
+    requests: _Number
+    unpriced_requests: _Number
+    tokens: _Number | None
+    cost_usd: _Amount | None
     """Decimals as text: to parse those of all quarters would take longer than all else that is done with them."""
-    cost_estimated_usd: str | None
+    cost_estimated_usd: _Amount | None
 
 
 class Summary(msgspec.Struct, frozen=True):
     """What is known of a version without opening it."""
 
-    version: int
+    version: _Number
     made_by: str
     """The version of AIX."""
-    sessions: int
-    imported_at: int | None
+    sessions: _Number
+    imported_at: _Number | None
     """When the last import that brought something ended, in Unix ms."""
     uses: tuple[Use, ...]
     """In the order of time."""
@@ -172,6 +177,7 @@ def _amount(text: str) -> Decimal:
         amount = Decimal(text)
     except InvalidOperation as error:
         raise ValueError(f"{text!r} is not an amount") from error
-    if not amount.is_finite() or amount.adjusted() > _MOST_DIGITS:
+    exponent = amount.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent < -_MOST_DIGITS or amount.adjusted() >= _MOST_DIGITS:
         raise ValueError(f"{text!r} is not an amount")
     return amount
