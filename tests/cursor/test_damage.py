@@ -11,6 +11,7 @@ import pytest
 
 from aix.importing import Problem, Rows
 from aix_importers.cursor import CursorImporter
+from aix_importers.cursor.keys import CHATS_ITEM, COMPOSERS_ITEM
 from benchmarks.cursor_mutations import Extraction, loss, run
 from tests.cursor.databases import GLOBAL, Row, answer, as_json, build, composer, prompt, sources_in, write_database
 
@@ -194,6 +195,20 @@ TABLES = {
     "view": ["ALTER TABLE cursorDiskKV RENAME TO kept", "CREATE VIEW cursorDiskKV AS SELECT key, value FROM kept"],
     "renamed": ["ALTER TABLE cursorDiskKV RENAME TO kept"],
     "renamed with a digit": ["ALTER TABLE cursorDiskKV RENAME TO cursorDiskKV2"],
+    "renamed to a word of SQL": ['ALTER TABLE cursorDiskKV RENAME TO "order"'],
+    "NULL first": [
+        "CREATE TABLE other (key TEXT, data BLOB, updated INTEGER)",
+        "INSERT INTO other VALUES ('bubbleId:c-1:0', NULL, 4)",
+        "INSERT INTO other SELECT key, value, 5 FROM cursorDiskKV",
+        "DROP TABLE cursorDiskKV",
+        "ALTER TABLE other RENAME TO cursorDiskKV",
+    ],
+    "computed column": [
+        "CREATE TABLE other (k TEXT, v BLOB, size AS (length(v)))",
+        "INSERT INTO other SELECT key, value FROM cursorDiskKV",
+        "DROP TABLE cursorDiskKV",
+        "ALTER TABLE other RENAME TO cursorDiskKV",
+    ],
     "value first": [
         "CREATE TABLE other (v BLOB, k TEXT)",
         "INSERT INTO other SELECT value, key FROM cursorDiskKV",
@@ -343,16 +358,50 @@ def test_a_backup_stands_in_for_a_database_that_cannot_be_opened(tmp_path: Path)
     assert (labels, [problem.kind for problem in problems]) == ({"cursor:c-1"}, ["damaged"])
 
 
-def test_a_backup_stands_in_for_a_table_whose_definition_is_damaged(tmp_path: Path) -> None:
+def test_only_the_table_that_is_damaged_is_taken_from_the_backup(tmp_path: Path) -> None:
     path = write_database(tmp_path / GLOBAL, SPLIT)
     shutil.copy(path, f"{path}.backup")
-    edited(
-        path,
-        "PRAGMA writable_schema = ON",
-        "UPDATE sqlite_master SET sql = 'CREATE TABL cursorDiskKV' WHERE name = 'cursorDiskKV'",
-    )
+    chats = {"tabs": [{"tabId": "newer", "bubbles": [{"type": "user", "id": "b", "text": "Ask"}]}]}
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("INSERT INTO ItemTable VALUES (?, ?)", (CHATS_ITEM, as_json(chats)))
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_master SET sql = 'CREATE TABL cursorDiskKV' WHERE name = 'cursorDiskKV'")
     labels, problems = read_together(tmp_path)
-    assert (labels, {problem.kind for problem in problems}) == ({"cursor:c-1"}, {"damaged"})
+    assert (labels, {problem.kind for problem in problems}) == ({"cursor:c-1", "cursor:newer"}, {"damaged"})
+    assert any("That of the backup was read" in problem.reason for problem in problems)
+
+
+@pytest.mark.parametrize("value", [None, b"\xff\xfe", b'{"composerId":'])
+@pytest.mark.parametrize("key", ["composerData:c-1", "bubbleId:c-1:p1"])
+def test_a_value_of_the_backup_is_named(tmp_path: Path, key: str, value: bytes | None) -> None:
+    path = write_database(tmp_path / GLOBAL, SPLIT)
+    shutil.copy(path, f"{path}.backup")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE cursorDiskKV SET value = ? WHERE key = ?", (value, key))
+    labels, [problem] = read_together(tmp_path)
+    assert (labels, problem.kind) == ({"cursor:c-1"}, "damaged_value")
+    assert "backup" in problem.reason
+
+
+@pytest.mark.parametrize("odd", [b"caf\xe9", b"a\0b"])
+@pytest.mark.parametrize(
+    ("item", "entry"),
+    [
+        (CHATS_ITEM, b'{"tabs":[{"tabId":"i","bubbles":[{"type":"user","id":"b","text":"Ask ODD"}]}]}'),
+        (
+            COMPOSERS_ITEM,
+            b'{"allComposers":[{"composerId":"i","conversation":[{"type":1,"bubbleId":"b","text":"ODD"}]}]}',
+        ),
+    ],
+)
+def test_an_item_with_bytes_that_are_not_text_is_named_and_read(
+    tmp_path: Path, item: str, entry: bytes, odd: bytes
+) -> None:
+    path = write_database(tmp_path / GLOBAL)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("INSERT INTO ItemTable VALUES (?, ?)", (item, entry.replace(b"ODD", odd)))
+    labels, problems = read_together(tmp_path)
+    assert (labels, {problem.kind for problem in problems}) == ({"cursor:i"}, {"damaged_value"})
 
 
 @pytest.mark.parametrize("key", ["composerData:c-1", "bubbleId:c-1:p1"])

@@ -92,6 +92,15 @@ class Database:
         self._open_copy()
         return self._ask(sql, given)
 
+    def columns(self, sql: str) -> list[str]:
+        """Return the names of the columns of a query, as printable text."""
+        self._work = 0
+        try:
+            described = self.connection.execute(sql).description
+        except PYTHON_ERRORS as error:
+            raise as_sqlite_error(error) from error
+        return ["".join(each if each.isprintable() else " " for each in name) for name, *_ in described]
+
     def _ask(self, sql: str, given: Sequence[object] | Mapping[str, object]) -> list[Any]:
         self._work = 0
         try:

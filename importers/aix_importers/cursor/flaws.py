@@ -18,7 +18,6 @@ from aix_importers.cursor.values import (
     is_filled,
     is_list,
     items,
-    json_value,
     text,
 )
 
@@ -72,7 +71,7 @@ def flaws_of(composer: Composer, written: bytes) -> Iterator[str]:
     if is_filled(latest) and not any(map(text, (field(latest, "summary"), field(latest, "summary", "summary")))):
         yield "The latest summary of the conversation has no text."
     if _OF_SUMMARY in written:
-        named = fields(json_value(written)).items()
+        named = fields(written).items()
         strange = [name for name, value in named if name not in _OF_COMPOSER and _OF_SUMMARY in bytes(value)]
         if strange:
             yield f"A summary stands in a field that is not known: {', '.join(sorted(strange))[:80]}."

@@ -10,7 +10,7 @@ from aix_importers.cursor.cut_json import closed
 from aix_importers.cursor.database import as_bytes
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import CHATS_ITEM, COMPOSERS_ITEM, HEADERS_ITEM, SETTINGS_ITEM
-from aix_importers.cursor.values import field, fields_if_object, is_filled, is_list, items, sample_of, text
+from aix_importers.cursor.values import field, fields_if_object, is_filled, is_intact, is_list, items, sample_of, text
 
 BUBBLE_MARK = b'"bubbleId"'
 """Stands in every list of messages of a composer."""
@@ -87,6 +87,9 @@ def _list_losses(values: KeyValues, item: ListItem, seen: set[str]) -> Iterator[
         return
     data = as_bytes(row[0])
     found = fields_if_object(data)
+    if found is not None and data is not None and not is_intact(data):
+        reason = f"{item.key} holds bytes that are not text; they were replaced, and conversations may be missing."
+        yield Loss("damaged_value", reason, sample_of(data))
     if found is None or data is None:
         yield _unreadable(item.key, data)
     elif item.name not in found:

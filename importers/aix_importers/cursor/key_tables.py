@@ -1,18 +1,24 @@
 """Tables of keys and values, in the form that Cursor gives them and in other forms."""
 
-import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.database import Database
-from aix_importers.cursor.keys import COMPOSER_PREFIX, end_of
+from aix_importers.cursor.keys import BUBBLE_PREFIX, COMPOSER_PREFIX, end_of
+from aix_importers.cursor.values import json_value
 
 KEY, VALUE = "key", "value"
-_PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z_0-9]*")
+_CONVERSATIONS = (COMPOSER_PREFIX, end_of(COMPOSER_PREFIX))
+_OF_CONVERSATIONS = (COMPOSER_PREFIX.encode(), BUBBLE_PREFIX.encode())
+_MOST_SHOWN = 80
+_MOST_JUDGED = 10_000
+"""Rows by which the columns of keys and values are found."""
+_LARGEST_SCANNED = 16 * 2**20
 _MOST_WORK_OF_VIEW = 20
 """For counting the rows of a view, in millions of SQLite's instructions: some 0.2 s, and tens of thousands of rows."""
 
@@ -40,14 +46,34 @@ def key_table(database: Database, name: str, kinds: Mapping[str, str]) -> KeyTab
     `kinds` says of every name whether it is a table or a view.
     """
     kind = kinds.get(name) or next((kind for each, kind in kinds.items() if each.lower() == name.lower()), None)
-    if kind is None:
-        return None
+    return None if kind is None else _table(database, name, is_view=kind == "view")
+
+
+def renamed_table(database: Database, missing: str, kinds: Mapping[str, str]) -> KeyTable | None:
+    """Return another table of a database that holds the keys of conversations; nothing where there is none."""
+    for name, kind in sorted(kinds.items()):
+        if not name.isprintable():
+            continue
+        written = '"{}"'.format(name.replace('"', '""'))
+        table = _table(database, written, is_view=kind == "view")
+        if not table.source:
+            continue
+        sql = f"select 1 from {table.source} where key >= ? and key < ? limit 1"  # noqa: S608
+        with suppress(sqlite3.DatabaseError):
+            if database.rows(sql, _CONVERSATIONS):
+                shown = name[:_MOST_SHOWN]
+                reason = f"The database has no table {missing}; {shown}, which has keys of conversations, was read."
+                return replace(table, oddity=reason)
+    return None
+
+
+def _table(database: Database, name: str, *, is_view: bool) -> KeyTable:
     try:
-        if kind == "table" and _is_plain(database, name):
+        if not is_view and _is_plain(database, name):
             return KeyTable(name, name, "rowid")
-        return _form(database, name, is_view=kind == "view")
+        return _form(database, name, is_view=is_view)
     except sqlite3.DatabaseError as error:
-        return KeyTable(name, oddity=f"{name} cannot be read: {error}.")
+        return KeyTable(name, oddity=f"{name} cannot be read: {error_text(error)}.")
 
 
 def _is_plain(database: Database, name: str) -> bool:
@@ -58,58 +84,46 @@ def _is_plain(database: Database, name: str) -> bool:
     return True
 
 
-def renamed_table(database: Database, missing: str, kinds: Mapping[str, str]) -> KeyTable | None:
-    """Return another table of a database that holds the keys of conversations; nothing where there is none."""
-    for name in sorted(kinds):
-        table = key_table(database, name, kinds) if _PLAIN_NAME.fullmatch(name) else None
-        if table is None or not table.source:
-            continue
-        low, high = COMPOSER_PREFIX, end_of(COMPOSER_PREFIX)
-        sql = f"select 1 from {table.source} where key >= ? and key < ? limit 1"  # noqa: S608
-        with suppress(sqlite3.DatabaseError):
-            if database.rows(sql, (low, high)):
-                reason = f"The database has no table {missing}; {name}, which has keys of conversations, was read."
-                return replace(table, oddity=reason)
-    return None
-
-
 def _form(database: Database, name: str, *, is_view: bool) -> KeyTable:
-    columns = [_lower(column) for _, column, *_ in database.rows(f"pragma table_info({name})")]
+    columns = [column.lower() for column in database.columns(f"select * from {name} limit 0")]  # noqa: S608
     if len(columns) < 2:
         return KeyTable(name, oddity=f"{name} cannot be read: it has {len(columns)} columns.")
-    key = columns.index(KEY) if KEY in columns else 0
-    value = columns.index(VALUE) if VALUE in columns else max(set(range(len(columns))) - {key})
-    is_named = columns[key] == KEY and columns[value] == VALUE
     if is_view:  # it may take forever, or refer to what is gone
         database.rows(f"select count(*) from {name}", most_work=_MOST_WORK_OF_VIEW)  # noqa: S608
-    oddity = f"{name} is a view and not a table; what it shows was read." if is_view else None
-    if is_named:
+    if KEY in columns and VALUE in columns:
+        oddity = f"{name} is a view and not a table; the rows that it shows were read." if is_view else None
         return KeyTable(name, name, oddity=oddity)
     numbered = ", ".join(f"c{number}" for number in range(len(columns)))
     rows = f"with t({numbered}) as (select * from {name})"  # noqa: S608
-    key, value = _columns_of_conversations(database, rows, len(columns)) or (key, value)
+    key, value = _columns_of_conversations(database, rows, columns)
     source = f"({rows} select c{key} as key, c{value} as value from t)"  # noqa: S608
-    database.rows(f"select key, value from {source} limit 1")  # noqa: S608
-    listed = ", ".join(columns)
-    oddity = f"{name} has the columns {listed}: {columns[key]} was read as key, and {columns[value]} as value."
-    return KeyTable(name, source, oddity=oddity)
+    if database.size_bytes > _LARGEST_SCANNED and not _has_index(database, source):
+        reason = f"{name} is not read: it has other columns than Cursor's and no index, and the database is large."
+        return KeyTable(name, oddity=reason)
+    listed = ", ".join(columns)[:_MOST_SHOWN]
+    named = (columns[place][:_MOST_SHOWN] for place in (key, value))
+    return KeyTable(name, source, oddity=f"{name} has the columns {listed}; read as key and value: {', '.join(named)}.")
 
 
-def _columns_of_conversations(database: Database, rows: str, count: int) -> tuple[int, int] | None:
-    """Return the places of keys and values by what stands in them; nothing where there are no keys of conversations."""
-    ends = (COMPOSER_PREFIX, end_of(COMPOSER_PREFIX))
-    for key in range(count):
-        found = database.rows(f"{rows} select * from t where c{key} >= ? and c{key} < ? limit 1", ends)  # noqa: S608
-        if found:
-            others = [place for place in range(count) if place != key]
-            return key, next((place for place in others if _is_object(found[0][place])), max(others))
-    return None
+def _columns_of_conversations(database: Database, rows: str, columns: Sequence[str]) -> tuple[int, int]:
+    """Return the places of keys and values: by their names, or else by what stands in them."""
+    places = range(len(columns))
+    keys = [columns.index(KEY)] if KEY in columns else places
+    begin = [f"substr(c{place}, 1, {_MOST_SHOWN})" for place in places]
+    found = database.rows(f"{rows} select {', '.join(begin)} from t limit {_MOST_JUDGED}")  # noqa: S608
+    for key in keys:
+        of_key = [row for row in found if isinstance(row[key], bytes) and row[key].startswith(_OF_CONVERSATIONS)]
+        objects = [place for place in places if place != key and any(_is_object(row[place]) for row in of_key)]
+        if objects:
+            return key, columns.index(VALUE) if VALUE in columns else objects[0]
+    return keys[0], columns.index(VALUE) if VALUE in columns else max(set(places) - {keys[0]})
 
 
 def _is_object(value: object) -> bool:
-    return isinstance(value, bytes) and value.lstrip()[:1] == b"{"
+    return isinstance(value, bytes) and (json_value(value) or b"").lstrip()[:1] == b"{"
 
 
-def _lower(name: object) -> str:
-    written = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name)
-    return written.lower()
+def _has_index(database: Database, source: str) -> bool:
+    """Whether a key is found without going through all rows."""
+    plan = database.rows(f"explain query plan select 1 from {source} where key = ''")  # noqa: S608
+    return any(b"SEARCH" in step for *_, step in plan)

@@ -1,7 +1,7 @@
 """The keys and values of a database, of which some pages may be damaged.
 
 A plain scan stops at the first bad page. Rows behind it are reached by their ids; a `.backup` beside the file stands in
-for rows that cannot be read, and for a database that cannot be opened.
+for rows that cannot be read, for a table of conversations that cannot be, and for a database that cannot be opened.
 """
 
 import sqlite3
@@ -28,6 +28,7 @@ class KeyValues:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._backup = f"{path}.backup"
         self._stack = ExitStack()
         self._spare: Database | None = None
         self._spare_table: KeyTable | None = None
@@ -35,17 +36,20 @@ class KeyValues:
         self.is_damaged = False
         self.main_error: str | None = None
         """Why the backup is read in place of the database."""
+        self.table_error: str | None = None
+        """Why the table of conversations is that of the backup, in a sentence."""
 
     def __enter__(self) -> Self:
         try:
             self.database, kinds = self._open_main()
-            self.disk = key_table(self.database, TABLE, kinds) or renamed_table(self.database, TABLE, kinds)
-            if self._spare is not None and (error := self._damage_of_table()):
-                self.database, kinds = self._turn_to_spare(self._spare, error)
-                self.disk = self._spare_table
             self.tables = kinds.keys()
             self.items = key_table(self.database, ITEMS, kinds)
-            self._state = state_of(self.path)
+            self.disk = key_table(self.database, TABLE, kinds) or renamed_table(self.database, TABLE, kinds)
+            self.disk_database, self._disk_path = self.database, self.path
+            if self._spare is not None and (error := self._damage_of_table()):
+                self.table_error = error
+                self.disk, self.disk_database, self._disk_path = self._spare_table, self._spare, self._backup
+            self._disk_state, self._state = state_of(self._disk_path), state_of(self.path)
             checks = (self.check(each) for each in (self.disk, self.items) if each is not None)
             self._uses_index = {check_name: check.is_whole for check_name, check in checks}
         except BaseException:
@@ -60,28 +64,24 @@ class KeyValues:
             database = self._stack.enter_context(opened(self.path))
             return database, table_kinds(database)
         except sqlite3.Error as error:
-            if self._spare is None:
+            spare, self._spare = self._spare, None
+            if spare is None:
                 raise
-            return self._turn_to_spare(self._spare, error_text(error))
+            self.main_error = error_text(error)
+            self.path = self._backup
+            return spare, table_kinds(spare)
 
     def _damage_of_table(self) -> str | None:
         """Return why the table of conversations cannot be read; nothing where it can, or was never there."""
-        if self.disk is None:
-            return self.database.schema_error
-        return None if self.disk.source else self.disk.oddity
-
-    def _turn_to_spare(self, spare: Database, error: str) -> tuple[Database, dict[str, str]]:
-        """Read the backup in place of the database from now on."""
-        self.main_error = error.rstrip(".")
-        self.path = f"{self.path}.backup"
-        self._spare = None
-        return spare, table_kinds(spare)
+        if self.disk is not None and (self.disk.source or not self.database.schema_error):
+            return None if self.disk.source else self.disk.oddity
+        error = self.database.schema_error
+        return f"{TABLE} cannot be read: {error}." if error else None
 
     def _open_spare(self) -> None:
-        backup = f"{self.path}.backup"
-        if Path(backup).exists():
+        if Path(self._backup).exists():
             with suppress(sqlite3.Error):
-                spare = self._stack.enter_context(opened(backup))
+                spare = self._stack.enter_context(opened(self._backup))
                 self._spare_table = key_table(spare, TABLE, table_kinds(spare))
                 if self._spare_table is not None and self._spare_table.source:
                     self._spare = spare
@@ -93,7 +93,9 @@ class KeyValues:
 
     def check(self, table: KeyTable) -> tuple[str, IndexCheck]:
         """Return the name of a table, and whether its index can be relied upon."""
-        return table.name, check_index(self.database, table, self.path, self._state)
+        if table is self.items:
+            return table.name, check_index(self.database, table, self.path, self._state)
+        return table.name, check_index(self.disk_database, table, self._disk_path, self._disk_state)
 
     def keys(self, prefix: str) -> Iterator[tuple[bytes, int]]:
         """Go through the keys that begin so, in their order, each with the id of its row."""
@@ -103,7 +105,7 @@ class KeyValues:
         found: list[tuple[bytes, int]] = []
         if self._uses_index[table.name]:
             try:
-                yield from _keys(self.database, table, prefix)
+                yield from _keys(self.disk_database, table, prefix)
             except sqlite3.DatabaseError:
                 self.is_damaged = True
                 found = self._keys_elsewhere(prefix)
@@ -128,8 +130,8 @@ class KeyValues:
         if self._uses_index[table.name]:
             try:
                 given = {"low": prefix, "high": end_of(prefix), "at": len(prefix) + 1}
-                rows = self.database.rows(_owners_sql(table), given)
-                mark = "" if table.has_rows else f":{self._state}"
+                rows = self.disk_database.rows(_owners_sql(table), given)
+                mark = "" if table.has_rows else f":{self._disk_state}"
                 return [(owner, number, f"{total}:{last}{mark}") for owner, number, total, last in rows if owner]
             except sqlite3.DatabaseError:
                 self.is_damaged = True
@@ -142,7 +144,7 @@ class KeyValues:
 
     def salvaged(self) -> dict[bytes, int]:
         """Return all keys that can be reached without relying on the index, with the ids of their rows."""
-        return salvaged_keys(self.path, self._state, self.disk.name) if self.disk is not None else {}
+        return salvaged_keys(self._disk_path, self._disk_state, self.disk.name) if self.disk is not None else {}
 
     def _keys_elsewhere(self, prefix: str) -> list[tuple[bytes, int]]:
         low, high = (each.encode("utf-8", "surrogateescape") for each in (prefix, end_of(prefix)))
@@ -160,7 +162,7 @@ class KeyValues:
         if not self._uses_index[table.name]:
             return self._elsewhere(key)
         try:
-            return _get(self.database, table, key)
+            return _get(self.disk_database, table, key)
         except sqlite3.DatabaseError:
             self.is_damaged = True
         return self._elsewhere(key)
@@ -182,7 +184,7 @@ class KeyValues:
         if row is None or self.disk is None:
             return None
         try:
-            [(value,)] = self.database.rows(f"select value from {self.disk.name} where rowid = ?", (row,))  # noqa: S608
+            [(value,)] = self.disk_database.rows(f"select value from {self.disk.name} where rowid = ?", (row,))  # noqa: S608
         except (sqlite3.DatabaseError, ValueError):
             self.is_damaged = True
             return None

@@ -46,9 +46,11 @@ def _structure(values: KeyValues) -> Iterator[Loss]:
     if values.main_error:
         yield Loss("damaged", f"The database cannot be read: {values.main_error}. Its backup was read instead.")
     if error := values.database.schema_error:
-        yield Loss("damaged", f"The schema is damaged: {error}. What can still be read was read.")
+        yield Loss("damaged", f"The schema is damaged: {error}. All tables that can still be read were read.")
     if values.database.log_error:
         yield Loss("damaged_log", values.database.log_error)
+    if values.table_error:
+        yield Loss("damaged", f"{values.table_error} That of the backup was read, which may be older.")
     for table in (values.disk, values.items):
         if table is not None and table.oddity:
             yield Loss("odd_table", table.oddity)
@@ -76,15 +78,15 @@ def _damage(values: KeyValues) -> Iterator[Loss]:
             yield Loss("damaged", reason)
     if values.is_damaged:
         values.is_damaged = False
-        yield Loss("damaged", "Pages of the database are damaged; what can still be read was read.")
+        yield Loss("damaged", "Pages of the database are damaged; all rows that can still be read were read.")
 
 
 def _reached(values: KeyValues, table: KeyTable) -> str:
     if table.name == ITEMS:
-        return "What can still be read was read."
+        return "All rows that can still be read were read."
     reached = len(values.salvaged())
     try:
-        [(total,)] = values.database.rows(f"select count(*) from {table.name}")  # noqa: S608
+        [(total,)] = values.disk_database.rows(f"select count(*) from {table.name}")  # noqa: S608
     except sqlite3.DatabaseError as error:
         return f"{reached} keys can still be found; how many there were is not known: {error_text(error)}."
     return f"{reached} of {total} keys can still be found; values on damaged pages are missing."
@@ -145,21 +147,21 @@ def _count_unknown(values: KeyValues, table: KeyTable) -> tuple[int, bytes | Non
     ranges = ["key is null and value is null"]  # holds nothing; Cursor writes such rows
     ranges += [f"key >= '{prefix}' and key < '{end_of(prefix)}'" for prefix in known]
     counts = " + ".join(f"(select count(*) from {table.source} where {each})" for each in ranges)  # noqa: S608
-    [(unknown,)] = values.database.rows(f"select (select count(*) from {table.source}) - ({counts})")  # noqa: S608
+    [(unknown,)] = values.disk_database.rows(f"select (select count(*) from {table.source}) - ({counts})")  # noqa: S608
     if not unknown:
         return 0, None
     others = " and ".join(f"({each}) is not true" for each in ranges)
-    found = values.database.rows(f"select key from {table.source} where {others} limit 1")  # noqa: S608
+    found = values.disk_database.rows(f"select key from {table.source} where {others} limit 1")  # noqa: S608
     key = found[0][0] if found else None
     return unknown, key if isinstance(key, bytes) else None
 
 
 def _count_nameless(values: KeyValues, table: KeyTable) -> int:
     low, high = BUBBLE_PREFIX, end_of(BUBBLE_PREFIX)
-    [(bubbles,)] = values.database.rows(
+    [(bubbles,)] = values.disk_database.rows(
         f"select count(*) from {table.source} where key >= ? and key < ?",  # noqa: S608
         (low, high),
     )
     named = sum(number for _, number, _ in values.owners(BUBBLE_PREFIX))
-    empty = values.database.rows(f"select 1 from {table.source} where key = ?", (COMPOSER_PREFIX,))  # noqa: S608
+    empty = values.disk_database.rows(f"select 1 from {table.source} where key = ?", (COMPOSER_PREFIX,))  # noqa: S608
     return max(0, int(bubbles) - named) + len(empty)

@@ -41,7 +41,8 @@ from aix_importers.cursor.values import (
 from aix_importers.cursor.workspaces import Workspace, folder_of, heads_in, heads_of
 
 _MOST_HELD_BYTES = 2 * 2**20
-_DAMAGED_VALUE = "A value holds bytes that are not text; they were replaced, and what they named may be missing."
+_DAMAGED_VALUE = "A value holds bytes that are not text; they were replaced, and fields that they named may be missing."
+_OF_BACKUP = "A value cannot be read; that of the backup was read, which may be older."
 Listed = tuple[str, int | None, Bubble]
 
 
@@ -51,9 +52,15 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
     if kind == CHAT:
         return _read_chat(source, values, session_id)
     listed = _inline_composer(values, session_id) if kind == "inline" else None
-    data = bytes(listed) if listed is not None else values.get(COMPOSER_PREFIX + session_id)
-    composer = _composer(values, session_id, data)
+    data = bytes(listed) if listed is not None else json_value(values.get(COMPOSER_PREFIX + session_id))
+    composer = read_composer(data)
     problem: Problem | None = None
+    if composer is None and (older := json_value(values.spare(COMPOSER_PREFIX + session_id))):
+        composer = read_composer(older)
+        if composer is not None:
+            problem, data = Problem(source, "damaged_value", _OF_BACKUP, sample=sample_of(data)), older
+    elif data is not None and not is_intact(data):
+        problem = Problem(source, "damaged_value", _DAMAGED_VALUE, sample=sample_of(data))
     if composer is None and not session_id.startswith("task-"):
         missing = "The conversation lies on a damaged page." if values.is_damaged else "The conversation is NULL."
         reason = missing if data is None else "The conversation is no JSON object."
@@ -67,14 +74,7 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
     conversation = reader.read()
     if problem is not None:
         conversation.problems.insert(0, problem)
-    elif data is not None and not is_intact(data):
-        conversation.problems.insert(0, Problem(source, "damaged_value", _DAMAGED_VALUE, sample=sample_of(data)))
     return conversation
-
-
-def _composer(values: KeyValues, session_id: str, data: bytes | None) -> Composer | None:
-    found = read_composer(json_value(data))
-    return found if found is not None else read_composer(json_value(values.spare(COMPOSER_PREFIX + session_id)))
 
 
 class _ComposerReader:
@@ -100,6 +100,8 @@ class _ComposerReader:
         self._listed: set[str] = set()
         self._held: dict[str, Bubble] = {}
         self._room = _MOST_HELD_BYTES
+        self._checked: set[str] = set()
+        """Keys of the bubbles whose bytes were looked at: a bubble is read twice where there is no room to hold it."""
 
     def read(self) -> Conversation:
         composer, head = self._composer, self._head()
@@ -194,12 +196,15 @@ class _ComposerReader:
         if key in self._held:
             return self._held.pop(key)
         name = self._prefix + key
-        data = self._values.get(name)
-        bubble = read_bubble(json_value(data)) or read_bubble(json_value(self._values.spare(name)))
+        data = json_value(self._values.get(name))
+        bubble = read_bubble(data)
+        if bubble is not None and data is not None and key not in self._checked and not is_intact(data):
+            self._note("damaged_value", _DAMAGED_VALUE, sample_of(data))
+        self._checked.add(key)
+        if bubble is None and (bubble := read_bubble(json_value(self._values.spare(name)))) is not None:
+            self._note("damaged_value", _OF_BACKUP, sample_of(data))
         if bubble is None and key in self._map:
             bubble = read_bubble(self._map[key])
-        if bubble is not None and data is not None and not is_intact(data):
-            self._note("damaged_value", _DAMAGED_VALUE, sample_of(data))
         if bubble is None and data is not None and data != b"null":
             self._note("unreadable_bubble", "A message is no JSON object.", sample_of(data))
         if holds and bubble is not None and data is not None and len(data) <= self._room:
@@ -278,8 +283,6 @@ def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversati
         problems.append(Problem(source, "unreadable_bubble", reason, sample=sample))
 
     bubbles = items(field(tab, CHATS.body))
-    if not is_intact(tab):
-        problems.append(Problem(source, "damaged_value", _DAMAGED_VALUE, sample=sample_of(tab)))
     inline = {key: bubble for key, _, bubble in inline_bubbles(session_id, bubbles, report)}
     conversation = Conversation(source, session_id, Composer(), lambda entry: inline.get(entry.key), is_chat=True)
     conversation.updated_at = moment(field(tab, "lastSendTime"))
