@@ -22,6 +22,7 @@ from aix.importing import Candidate, Importer, Problem, Rows, Source
 from aix_importers.claude_code import ClaudeCodeImporter
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.record_types import COUNTED_PROGRESS, COUNTED_TYPES
+from aix_importers.loose_json import whole_characters
 from aix_importers.session_log import SessionLogImporter
 
 REPAIRS = {
@@ -185,7 +186,7 @@ class Balance:
         name, usage = message.get("id"), message.get("usage")
         if not (isinstance(name, str) and name and isinstance(usage, dict)) or message.get("model") == "<synthetic>":
             return True
-        return name in self._outcome.requests
+        return whole_characters(name) in self._outcome.requests
 
 
 def decode(text: str) -> Any:  # noqa: ANN401 - JSON may be anything

@@ -262,6 +262,19 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, name: str, monkeyp
     assert problems
 
 
+def test_a_view_of_a_damaged_table_is_named(tmp_path: Path) -> None:
+    more = [(f"bubbleId:c-1:{number:0200}", as_json({"type": 1, "text": "Ask"})) for number in range(100)]
+    path = write_database(tmp_path / GLOBAL, [*SPLIT, *more])
+    edited(path, *TABLES["view"])
+    with closing(sqlite3.connect(path)) as database:
+        [(size,)] = database.execute("PRAGMA page_size")
+    data = bytearray(path.read_bytes())
+    leaf_of_index = max(at for at in range(0, len(data), size) if data[at] == 10)
+    data[leaf_of_index + 8 : leaf_of_index + 10] = b"\xff\xff"  # its rows can be counted, and not be read
+    path.write_bytes(data)
+    assert {problem.kind for problem in read_together(tmp_path)[1]} >= {"damaged", "odd_table"}
+
+
 KEYS: dict[str, tuple[str, object]] = {
     "not UTF-8": ("cast(? as text)", b"composerData:c-\xff"),
     "bytes": ("?", b"composerData:c-1"),

@@ -144,7 +144,9 @@ class KeyValues:
 
     def salvaged(self) -> dict[bytes, int]:
         """Return all keys that can be reached without relying on the index, with the ids of their rows."""
-        return salvaged_keys(self._disk_path, self._disk_state, self.disk.name) if self.disk is not None else {}
+        if self.disk is None or not self.disk.has_rows:
+            return {}
+        return salvaged_keys(self._disk_path, self._disk_state, self.disk.name)
 
     def _keys_elsewhere(self, prefix: str) -> list[tuple[bytes, int]]:
         low, high = (each.encode("utf-8", "surrogateescape") for each in (prefix, end_of(prefix)))
