@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, get_context, parent_process, resource_tracker
 from typing import Generic, TypeVar
 
 from aix.errors import WorkerDiedError
@@ -69,7 +69,14 @@ class _Worker(Generic[Item, Result]):
     def __init__(self, function: Callable[[Item], Iterable[Result]]) -> None:
         self.connection, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(target=_serve, args=(theirs, function), daemon=True)
-        self._process.start()
+        # The process takes the mask over: Ctrl-C does not end it before it has come to ignore Ctrl-C. The tracker of
+        # multiprocessing lets SIGINT through again when it starts, so it starts before.
+        resource_tracker.ensure_running()
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         theirs.close()  # so that the death of the process ends the connection
 
     def give(self, item: Item) -> None:

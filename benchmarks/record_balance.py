@@ -10,6 +10,7 @@ held against itself; only the lists of counted kinds are theirs.
 
 import argparse
 import json
+import math
 import os
 import sys
 from collections import Counter, defaultdict
@@ -264,7 +265,9 @@ def name_of(line: Line) -> str | None:
 
 
 def _repaired(uuid: object) -> str | None:
-    """Return a uuid as rows hold it, which cannot have halves of characters."""
+    """Return a uuid as rows hold it: without halves of characters, and with words for numbers that JSON has not."""
+    if isinstance(uuid, float) and not math.isfinite(uuid):
+        return json.dumps(uuid)
     if not isinstance(uuid, str) or not uuid:
         return None
     return uuid.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -36,6 +36,16 @@ def refuse_oddly(number: int) -> Iterator[int]:
     yield number
 
 
+def blocked(_number: int) -> Iterator[bool]:
+    yield signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_ctrl_c_reaches_no_worker_even_while_it_starts() -> None:
+    """A worker that is not ready to ignore it would print a traceback."""
+    assert list(map_in_workers(blocked, [1], 1)) == [(1, True)]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_item_gives_all_its_results(workers: int) -> None:
     given = list(map_in_workers(count_to, [3, 0, 2, 1], workers))

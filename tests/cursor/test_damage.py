@@ -275,6 +275,19 @@ def test_a_view_of_a_damaged_table_is_named(tmp_path: Path) -> None:
     assert {problem.kind for problem in read_together(tmp_path)[1]} >= {"damaged", "odd_table"}
 
 
+def test_a_renamed_table_whose_index_is_damaged_is_found(tmp_path: Path) -> None:
+    path = write_database(tmp_path / GLOBAL, SPLIT)
+    edited(path, *TABLES["renamed"])
+    with closing(sqlite3.connect(path)) as database:
+        [(size,)] = database.execute("PRAGMA page_size")
+        [(root,)] = database.execute("SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'kept'")
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * size + 3 : (root - 1) * size + 5] = b"\0\0"  # it has no keys
+    path.write_bytes(data)
+    labels, problems = read_together(tmp_path)
+    assert (labels, {problem.kind for problem in problems}) == ({"cursor:c-1"}, {"damaged", "odd_table"})
+
+
 KEYS: dict[str, tuple[str, object]] = {
     "not UTF-8": ("cast(? as text)", b"composerData:c-\xff"),
     "bytes": ("?", b"composerData:c-1"),

@@ -58,13 +58,23 @@ def renamed_table(database: Database, missing: str, kinds: Mapping[str, str]) ->
         table = _table(database, written, is_view=kind == "view")
         if not table.source:
             continue
-        sql = f"select 1 from {table.source} where key >= ? and key < ? limit 1"  # noqa: S608
-        with suppress(sqlite3.DatabaseError):
-            if database.rows(sql, _CONVERSATIONS):
-                shown = name[:_MOST_SHOWN]
-                reason = f"The database has no table {missing}; {shown}, which has keys of conversations, was read."
-                return replace(table, oddity=reason)
+        if _holds_conversations(database, table):
+            shown = name[:_MOST_SHOWN]
+            reason = f"The database has no table {missing}; {shown}, which has keys of conversations, was read."
+            return replace(table, oddity=reason)
     return None
+
+
+def _holds_conversations(database: Database, table: KeyTable) -> bool:
+    with suppress(sqlite3.DatabaseError):
+        sql = f"select 1 from {table.source} where key >= ? and key < ? limit 1"  # noqa: S608
+        if database.rows(sql, _CONVERSATIONS):
+            return True
+    if table.has_rows:  # its index may be damaged
+        with suppress(sqlite3.DatabaseError):
+            found = database.rows(f"select key from {table.name} not indexed limit {_MOST_JUDGED}")  # noqa: S608
+            return any(isinstance(key, bytes) and key.startswith(_OF_CONVERSATIONS) for (key,) in found)
+    return False
 
 
 def _table(database: Database, name: str, *, is_view: bool) -> KeyTable:
