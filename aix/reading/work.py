@@ -5,7 +5,7 @@ them to.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import ParamSpec, Self, TypeVar
 
 import duckdb
@@ -23,10 +23,13 @@ class Work:
 
     def do(self, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Take a step of the work, and stop it when Ctrl-C is pressed meanwhile."""
+        result = self._thread.submit(step, *args, **kwargs)
         try:
-            return self._thread.submit(step, *args, **kwargs).result()
+            return result.result()
         except KeyboardInterrupt:
-            self.connection.interrupt()
+            while not result.done():  # an interruption before the statement begins is lost
+                self.connection.interrupt()
+                wait([result], timeout=0.1)
             raise
 
     def __enter__(self) -> Self:
