@@ -1,11 +1,15 @@
-"""Running `aix` as users do: as a process of its own, in a pipe or on a terminal."""
+"""Running `aix` as users do: as a process of its own, in a pipe or on a terminal; or in the process of the tests."""
 
+import io
 import os
 import pty
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from aix.cli.diagnostics import run
 from aix.cli.root import aix as root_command
 
 AIX = str(Path(sys.executable).with_name("aix"))
@@ -16,6 +20,23 @@ def run_aix(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     return subprocess.run(
         [AIX, *arguments], capture_output=True, encoding="utf-8", env=os.environ | environment, timeout=60
     )
+
+
+def run_in_process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `aix` as `run_aix` does, but in this process, which takes a fraction of the time."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", ["aix", *arguments])
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        code = run(root_command)
+    said = []
+    for stream in (out, err):
+        stream.seek(0)
+        said.append(stream.read())
+    return subprocess.CompletedProcess(["aix", *arguments], code, *said)
 
 
 def run_on_terminal(*command: str, columns: int = 80) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aix.testing import GoldenCase, golden_cases
-from tests.command_line import run_aix
+from tests.command_line import run_in_process
 
 pytestmark = pytest.mark.long
 
@@ -29,17 +29,17 @@ def cases(tmp_path: Path) -> Path:
 
 
 def test_a_difference_is_shown_and_written_only_by_force(cases: Path) -> None:
-    assert run_aix("golden", str(cases)).returncode == 0
+    assert run_in_process("golden", str(cases)).returncode == 0
     expected = cases / "two_turns" / "expected.json"
     right = expected.read_text()
     expected.write_text(right.replace("completed", "failed"))
-    shown = run_aix("golden", str(cases), "--json")
+    shown = run_in_process("golden", str(cases), "--json")
     assert shown.returncode == 1
     assert [row["result"] for row in json.loads(shown.stdout)] == ["as expected", "differs"]
     assert '"status": "completed"' in shown.stderr
-    assert run_aix("golden", str(cases), "--regenerate").returncode == 0
+    assert run_in_process("golden", str(cases), "--regenerate").returncode == 0
     assert expected.read_text() != right
-    assert run_aix("golden", str(cases), "two_turns", "--force").returncode == 0
+    assert run_in_process("golden", str(cases), "two_turns", "--force").returncode == 0
     assert expected.read_text() == right
 
 
@@ -49,7 +49,7 @@ def test_a_case_is_the_same_wherever_it_lies(cases: Path) -> None:
 
 
 def test_a_case_that_is_not_there_is_named(cases: Path) -> None:
-    process = run_aix("golden", str(cases), "two_turn")
+    process = run_in_process("golden", str(cases), "two_turn")
     assert (process.returncode, "did you mean two_turns" in process.stderr) == (2, True)
 
 

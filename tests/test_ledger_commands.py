@@ -10,7 +10,7 @@ import pytest
 from aix.ledger.manifest import read_latest
 from aix.ledger.raw import keep_raw, kept_digests
 from aix.schema import TABLES
-from tests.command_line import run_aix
+from tests.command_line import run_in_process
 from tests.deliveries import as_text, deliver, dump
 from tests.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SUBAGENT
 from tests.test_groups import conversation
@@ -20,14 +20,14 @@ pytestmark = pytest.mark.long
 
 
 def run_json(*arguments: str) -> list[dict[str, object]]:
-    process = run_aix(*arguments, "--json")
+    process = run_in_process(*arguments, "--json")
     assert (process.returncode, process.stderr) == (0, "")
     rows: list[dict[str, object]] = json.loads(process.stdout)
     return rows
 
 
 def failure(*arguments: str, code: int) -> str:
-    process = run_aix(*arguments)
+    process = run_in_process(*arguments)
     assert (process.returncode, process.stdout) == (code, "")
     return process.stderr
 
@@ -55,7 +55,7 @@ def test_importing_what_is_no_ledger_says_so(tmp_path: Path) -> None:
 def test_an_export_as_parquet_holds_every_table(tmp_path: Path, flags: list[str]) -> None:
     deliver(tmp_path / "ledger", SAMPLE_ROWS)
     arguments = ["export", "--format", "parquet", "-o", str(tmp_path / "out"), "--ledger", str(tmp_path / "ledger")]
-    process = run_aix(*arguments, *flags)
+    process = run_in_process(*arguments, *flags)
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
     exported = {path.stem for path in (tmp_path / "out").iterdir()}
     assert exported == {table.name for table in TABLES.values() if table.canonical or not flags}
@@ -72,7 +72,7 @@ def test_an_export_as_duckdb_holds_every_table_and_replaces_the_file(tmp_path: P
     target.write_text("something else")
     arguments = ["export", "--format", "duckdb", "-o", str(target), "--ledger", str(tmp_path / "ledger")]
     for version, flags in ((2, []), (1, ["--at", "1"])):
-        assert run_aix(*arguments, *flags).returncode == 0
+        assert run_in_process(*arguments, *flags).returncode == 0
         with duckdb.connect(str(target), read_only=True) as connection:
             found = {name: as_text(connection.table(name).fetchall()) for name in TABLES}
             [(sessions,)] = connection.execute("select count(*) from sessions").fetchall()
@@ -92,7 +92,7 @@ def test_an_export_never_lands_on_something_else(tmp_path: Path) -> None:
     assert "not an empty folder" in failure("export", "--format", "parquet", "-o", full, *ledger, code=2)
     assert "is a folder" in failure("export", "--format", "duckdb", "-o", full, *ledger, code=2)
     nowhere = str(tmp_path / "no" / "where")
-    assert run_aix("export", "--format", "parquet", "-o", nowhere, *ledger).returncode == 0
+    assert run_in_process("export", "--format", "parquet", "-o", nowhere, *ledger).returncode == 0
     assert (tmp_path / "full" / "thesis.txt").exists()
 
 
@@ -130,8 +130,8 @@ def test_the_day_of_before_begins_in_the_configured_time_zone(tmp_path: Path) ->
     rows["sessions"][0]["updated_at"] = 82_800_000  # 1970-01-01T23:00Z, which is the next day in Berlin
     deliver(tmp_path, rows)
     arguments = ["forget", "--before", "1970-01-02", "--dry-run", "--json", "--ledger", str(tmp_path)]
-    assert len(json.loads(run_aix(*arguments).stdout)) == 1
-    assert json.loads(run_aix(*arguments, AIX_TIMEZONE="Europe/Berlin").stdout) == []
+    assert len(json.loads(run_in_process(*arguments).stdout)) == 1
+    assert json.loads(run_in_process(*arguments, AIX_TIMEZONE="Europe/Berlin").stdout) == []
 
 
 @pytest.mark.parametrize(

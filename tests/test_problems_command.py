@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aix.schema import SCHEMA_VERSION
-from tests.command_line import AIX, run_aix, run_on_terminal
+from tests.command_line import AIX, run_in_process, run_on_terminal
 from tests.sample_ledger import Row, write_ledger
 from tests.test_ledgers_of_all_versions import FIXTURES
 
@@ -40,7 +40,7 @@ def ledger(tmp_path: Path) -> Path:
 
 
 def listed(ledger: Path, *arguments: str) -> list[tuple[object, ...]]:
-    process = run_aix("problems", "--json", "--ledger", str(ledger), *arguments)
+    process = run_in_process("problems", "--json", "--ledger", str(ledger), *arguments)
     assert (process.returncode, process.stderr) == (0, "")
     return [(row["source"], row["kind"], row["reason"]) for row in json.loads(process.stdout)]
 
@@ -73,7 +73,7 @@ def test_problems_are_narrowed_down(ledger: Path, arguments: list[str], count: i
 
 
 def test_machine_formats_hold_the_sample_whole_and_the_table_its_beginning(ledger: Path) -> None:
-    process = run_aix("problems", "--json", "--ledger", str(ledger))
+    process = run_in_process("problems", "--json", "--ledger", str(ledger))
     row = json.loads(process.stdout)[0]
     assert row == {
         "source": A,

@@ -13,7 +13,7 @@ import aix
 from aix.ledger.catalog import CATALOG, refresh_catalog
 from aix.library.packs import find_query
 from aix.schema import SCHEMA_VERSION
-from tests.command_line import AIX, run_aix, run_here, run_on_terminal
+from tests.command_line import AIX, run_here, run_in_process, run_on_terminal
 from tests.conversations import context, message, request, session, turn
 from tests.deliveries import deliver
 from tests.priced_ledger import make_priced_ledger
@@ -31,7 +31,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def listed(ledger: Path, *arguments: str) -> list[dict[str, object]]:
-    process = run_aix("sessions", "--json", "--ledger", str(ledger), *arguments)
+    process = run_in_process("sessions", "--json", "--ledger", str(ledger), *arguments)
     assert (process.returncode, process.stderr) == (0, "")
     rows: list[dict[str, object]] = json.loads(process.stdout)
     return rows
@@ -197,11 +197,11 @@ def one_session(ledger: Path, updated_at: int = 9) -> None:
 
 def test_the_table_shows_times_of_the_configured_zone_and_names_to_type(tmp_path: Path) -> None:
     one_session(tmp_path, updated_at=DAY - 3_600_000)
-    shown = run_aix("sessions", "--ledger", str(tmp_path), AIX_TIMEZONE="Europe/Berlin").stdout
+    shown = run_in_process("sessions", "--ledger", str(tmp_path), AIX_TIMEZONE="Europe/Berlin").stdout
     assert "1970-01-02 00:00  5b1f03ab  NULL" in shown
     until = ["sessions", "--since", "1970-01-02", "--format", "csv", "--ledger", str(tmp_path)]
-    assert len(run_aix(*until, AIX_TIMEZONE="Europe/Berlin").stdout.splitlines()) == 2
-    assert len(run_aix(*until).stdout.splitlines()) == 1
+    assert len(run_in_process(*until, AIX_TIMEZONE="Europe/Berlin").stdout.splitlines()) == 2
+    assert len(run_in_process(*until).stdout.splitlines()) == 1
 
 
 def test_a_session_without_title_is_shown_by_its_first_prompt_made_harmless(tmp_path: Path) -> None:
@@ -222,14 +222,14 @@ def test_ledgers_of_all_versions_are_listed(version: int, tmp_path: Path) -> Non
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "jsonl", "markdown"])
 def test_an_empty_ledger_has_no_sessions(tmp_path: Path, output_format: str) -> None:
     write_ledger(tmp_path, {})
-    process = run_aix("sessions", "--format", output_format, "--ledger", str(tmp_path))
+    process = run_in_process("sessions", "--format", output_format, "--ledger", str(tmp_path))
     assert (process.returncode, process.stderr) == (0, "")
     assert len(process.stdout.splitlines()) <= 2
 
 
 @pytest.mark.parametrize("command", [["sessions"], ["problems"]])
 def test_a_missing_ledger_is_said_so(tmp_path: Path, command: list[str]) -> None:
-    process = run_aix(*command, "--ledger", str(tmp_path / "nowhere"))
+    process = run_in_process(*command, "--ledger", str(tmp_path / "nowhere"))
     assert (process.returncode, process.stdout) == (3, "")
     assert "is not a ledger" in process.stderr
 

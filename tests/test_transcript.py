@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from aix.schema import SCHEMA_VERSION
-from tests.command_line import AIX, run_aix, run_here, run_on_terminal
+from tests.command_line import AIX, run_here, run_in_process, run_on_terminal
 from tests.conversations import call, context, message, session, turn
 from tests.deliveries import Rows, deliver
 from tests.priced_ledger import make_priced_ledger
@@ -69,7 +69,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def show(ledger: Path, *arguments: str) -> str:
-    process = run_aix("show", *arguments, "--ledger", str(ledger))
+    process = run_in_process("show", *arguments, "--ledger", str(ledger))
     assert (process.returncode, process.stderr) == (0, "")
     return process.stdout
 
@@ -325,15 +325,15 @@ def test_ledgers_of_all_versions_are_shown(version: int, form: str, tmp_path: Pa
     ],
 )
 def test_names_that_mean_nothing_or_too_much_are_said_so(sample: Path, name: str, code: int, message: str) -> None:
-    process = run_aix("show", name, "--ledger", str(sample))
+    process = run_in_process("show", name, "--ledger", str(sample))
     assert (process.returncode, process.stdout) == (code, "")
     assert message in process.stderr
 
 
 def test_empty_and_missing_ledgers_are_said_so(tmp_path: Path) -> None:
-    assert run_aix("show", "s", "--ledger", str(tmp_path)).returncode == 3
+    assert run_in_process("show", "s", "--ledger", str(tmp_path)).returncode == 3
     write_ledger(tmp_path, {})
-    process = run_aix("show", "s", "--ledger", str(tmp_path))
+    process = run_in_process("show", "s", "--ledger", str(tmp_path))
     assert (process.returncode, process.stdout) == (2, "")
     assert "the ledger holds no sessions" in process.stderr
 

@@ -10,7 +10,7 @@ from aix.exporting.folder import export_sessions, file_stem
 from aix.health import Severity, check
 from aix.reading.ledger import open_ledger
 from aix_importers.session_log.export import SessionLogExporter
-from tests.command_line import run_aix
+from tests.command_line import run_in_process
 from tests.conversations import context, message, request, session, turn
 from tests.deliveries import deliver, dump
 from tests.session_log.logs import FIXTURES, entry, import_logs, write_log
@@ -178,7 +178,7 @@ def test_the_command_writes_all_sessions_or_one_of_any_version(tmp_path: Path) -
         ("earlier", ["--at", "1"], ["session-log.one.jsonl"]),
     ):
         command = ["export", "--format", "session-log", "-o", str(tmp_path / target), "--ledger", str(ledger)]
-        process = run_aix(*command, *flags, PYTHONPATH=path)
+        process = run_in_process(*command, *flags, PYTHONPATH=path)
         assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
         assert sorted(each.name for each in (tmp_path / target).iterdir()) == files
         assert {each.stat().st_mode & 0o777 for each in (tmp_path / target).iterdir()} == {0o600}
@@ -189,7 +189,7 @@ def test_the_command_writes_all_sessions_or_one_of_any_version(tmp_path: Path) -
         (["--format", "parquet", "--session", "one"], "--session is for"),
     ):
         command = ["export", "--format", "session-log", "-o", str(tmp_path / "no"), "--ledger", str(ledger)]
-        process = run_aix(*command, *flags, PYTHONPATH=path)
+        process = run_in_process(*command, *flags, PYTHONPATH=path)
         assert (process.returncode, process.stdout) == (2, "")
         assert expected in process.stderr
     assert not (tmp_path / "no").exists()
