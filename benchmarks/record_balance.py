@@ -10,7 +10,6 @@ held against itself; only the lists of counted kinds are theirs.
 
 import argparse
 import json
-import math
 import os
 import sys
 from collections import Counter, defaultdict
@@ -35,8 +34,8 @@ _WARMUP = "Warmup"
 _BEFORE_JSON = "\ufeff\x1e \t\r"
 """Marks before a value that readers leave out."""
 _BLANK_BYTES = b" \t\r\x0b\x0c\x1e\xef\xbb\xbf"
-_DECODER = json.JSONDecoder(strict=False, parse_int=float)
-"""Reads control characters in texts, and numbers of any length."""
+_DECODER = json.JSONDecoder(strict=False, parse_int=float, parse_constant=str)
+"""Reads control characters in texts, numbers of any length, and Infinity as the text that importers make of it."""
 WHOLE_FILE = {"no_model_activity", "no_record", "unread_form"}
 """Kinds of problems that explain why nothing of a file was taken."""
 
@@ -265,9 +264,7 @@ def name_of(line: Line) -> str | None:
 
 
 def _repaired(uuid: object) -> str | None:
-    """Return a uuid as rows hold it: without halves of characters, and with words for numbers that JSON has not."""
-    if isinstance(uuid, float) and not math.isfinite(uuid):
-        return json.dumps(uuid)
+    """Return a uuid as rows hold it, which cannot have halves of characters."""
     if not isinstance(uuid, str) or not uuid:
         return None
     return uuid.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
