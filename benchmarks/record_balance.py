@@ -36,6 +36,7 @@ _BEFORE_JSON = "\ufeff\x1e \t\r"
 _BLANK_BYTES = b" \t\r\x0b\x0c\x1e\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(strict=False, parse_int=float, parse_constant=str)
 """Reads control characters in texts, numbers of any length, and Infinity as the text that importers make of it."""
+_CONSTANTS = {"Infinity", "-Infinity", "NaN"}
 WHOLE_FILE = {"no_model_activity", "no_record", "unread_form"}
 """Kinds of problems that explain why nothing of a file was taken."""
 
@@ -132,8 +133,10 @@ class Balance:
     def add_session_log(self, source: Source, lines: Iterable[Line]) -> None:
         """Take the lines of a session log."""
         for line in lines:
-            is_row = _uuid(line) in self._outcome.uuids
-            self._put(source, line, ("row", "entry") if is_row else self._problem(source, line, _uuid(line)))
+            uuid = _uuid(line)
+            is_row = uuid in self._outcome.uuids
+            name = None if uuid in _CONSTANTS else uuid  # numbers are no names in these logs
+            self._put(source, line, ("row", "entry") if is_row else self._problem(source, line, name))
 
     def _put(self, source: Source, line: Line, fate: Fate | None) -> None:
         if fate is None:
