@@ -270,7 +270,7 @@ def _repaired(uuid: object) -> str | None:
     """Return a uuid as rows hold it, which cannot have halves of characters."""
     if not isinstance(uuid, str) or not uuid:
         return None
-    return uuid.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole_characters(uuid)
 
 
 def _type(line: Line) -> str:

@@ -15,7 +15,7 @@ from aix.cli.stdout import emit_lines
 from aix.config import load_config
 from aix.formats.people import bounded_dollars, short_ago, short_count
 from aix.formats.text import to_json
-from aix.reading.summary import Summary, Total, read_summary, refresh_summary, totals
+from aix.reading.summary import Summary, Total, read_summary, totals
 
 _FIELD = re.compile(r"\{(\w*)\}")
 
@@ -52,11 +52,7 @@ def command(ctx: click.Context, as_json: bool, template: str | None, timezone: s
     zone = load_config(ctx.obj).timezone if timezone is None else _zone(timezone)
     now_ms = time.time_ns() // 10**6
     summary = read_summary(ledger)
-    try:
-        of = totals(summary, now_ms, zone)
-    except ValueError:  # a note that says nonsense is made again
-        summary = refresh_summary(ledger)
-        of = totals(summary, now_ms, zone)
+    of = totals(summary, now_ms, zone)
     if as_json:
         periods = {name: asdict(total) for name, total in of.items()}
         about = {"version": summary.version, "sessions": summary.sessions, "imported_at": summary.imported_at}

@@ -9,17 +9,7 @@ from aix_importers.cursor.bubbles import Bubble
 from aix_importers.cursor.composers import TOOL_FORMER, Composer
 from aix_importers.cursor.conversation import Part
 from aix_importers.cursor.tool_data import ToolData, read_tool
-from aix_importers.cursor.values import (
-    ABSENT,
-    field,
-    fields,
-    fields_if_object,
-    inner,
-    is_filled,
-    is_list,
-    items,
-    text,
-)
+from aix_importers.cursor.values import ABSENT, field, fields, fields_if_object, inner, is_filled, is_list, items, text
 
 _OF_A_CALL = ("tool", "toolCallId", "params", "rawArgs", "result")
 _KNOWN = frozenset(Bubble.__struct_encode_fields__)

@@ -50,7 +50,7 @@ def key_table(database: Database, name: str, kinds: Mapping[str, str]) -> KeyTab
 
 
 def renamed_table(database: Database, missing: str, kinds: Mapping[str, str]) -> KeyTable | None:
-    """Return another table of a database that holds the keys of conversations; nothing where there is none."""
+    """Return the first table, of any name, that has keys of conversations; None where no table has them."""
     for name, kind in sorted(kinds.items()):
         if not name.isprintable():
             continue
