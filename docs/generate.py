@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: docs/ledger.md, docs/cli.md and queries/README.md.
+"""Write what is made from the code: docs/ledger.md, docs/cli.md, queries/README.md, and the rows of bundled prices.
 
 python docs/generate.py            write them
 python docs/generate.py --check    say which are out of date, and exit with 1 when any is
@@ -18,6 +18,8 @@ from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
 from aix.ids import h63, ulid
 from aix.ledger.contradictions import compared_columns
+from aix.ledger.manifest import PRICE_TABLES
+from aix.ledger.pricing import are_bundled_rows_current, bundled_rows_path, write_bundled_rows
 from aix.library.packs import find_query, own_query_names, query_root
 from aix.library.query import Query
 from aix.library.view_files import view_folder
@@ -41,7 +43,7 @@ _H63_VECTORS: tuple[tuple[str | int | None, ...], ...] = (
 
 
 def main() -> int:
-    """Write or check every generated page."""
+    """Write or check every generated page, and the generated rows."""
     pages = {
         "docs/ledger.md": _ledger_page(),
         "docs/cli.md": _command_line_page(),
@@ -55,6 +57,11 @@ def main() -> int:
             stale.append(name)
             if "--check" not in sys.argv:
                 path.write_text(text, "utf-8")
+    for name in PRICE_TABLES:
+        if not are_bundled_rows_current(name):
+            stale.append(str(bundled_rows_path(name).relative_to(_ROOT)))
+            if "--check" not in sys.argv:
+                write_bundled_rows(name)
     verb = "out of date, run `make docs`" if "--check" in sys.argv else "written"
     for name in stale:
         print(f"{name}: {verb}")

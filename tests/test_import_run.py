@@ -119,7 +119,7 @@ def test_a_source_that_fails_leaves_nothing_and_stops_no_other(
 ) -> None:
     bad = logs / "b2.trouble"
     bad.write_text(f"note\nbegin\n{trouble}\nend\n")
-    process = aix.run("import", logs, "--ledger", ledger)
+    process = aix.run("import", logs, "--ledger", ledger, *(["--jobs", "2"] if trouble.endswith("die") else []))
     assert process.returncode == 1
     assert f"aix: {bad}: {reason}" in process.stderr
     assert process.stderr.splitlines()[-1] == "aix: 1 could not be imported; the rest was"
@@ -144,7 +144,10 @@ def test_a_worker_that_is_killed_costs_its_source_until_the_next_run(
     flag = tmp_path / "flag"
     (logs / "b2.trouble").write_text(f"note\nwait for {flag}\n")
     process = subprocess.Popen(
-        aix.command("import", logs, "--ledger", ledger), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        aix.command("import", logs, "--ledger", ledger, "--jobs", "2"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     os.kill(int(wait_for(Path(f"{flag}.waiting"))), signal.SIGKILL)
     _, said = process.communicate(timeout=60)
@@ -156,8 +159,25 @@ def test_a_worker_that_is_killed_costs_its_source_until_the_next_run(
     assert len(prompts(ledger)) == 7
 
 
+def test_what_ends_the_run_that_reads_little_itself_is_given_to_a_worker_by_the_next(
+    aix: Plugged, logs: Path, ledger: Path
+) -> None:
+    bad = logs / "b2.trouble"
+    bad.write_text("note\nbegin\ndie\n")
+    assert aix.run("import", logs, "--ledger", ledger).returncode == -signal.SIGKILL
+    assert not is_ledger(ledger)
+    assert sources(aix.counts(logs / "a.note", "--ledger", ledger)) == {"imported": 1}  # which leaves the mark alone
+    process = aix.run("import", logs, "--ledger", ledger)
+    assert (process.returncode, len(prompts(ledger))) == (1, 6)
+    assert f"aix: {bad}: a worker process died while it was read" in process.stderr
+    bad.write_text("note\nbegin\nmore\n")
+    assert sources(aix.counts(logs, "--ledger", ledger)) == {"imported": 1, "skipped": 3}
+    assert list((ledger / "staging").glob("*/reading.json")) == []
+
+
+@pytest.mark.parametrize("jobs", [(), ("--jobs", "2")], ids=["little", "workers"])
 def test_ctrl_c_leaves_the_version_before_and_no_process(
-    aix: Plugged, logs: Path, ledger: Path, tmp_path: Path
+    aix: Plugged, logs: Path, ledger: Path, tmp_path: Path, jobs: tuple[str, ...]
 ) -> None:
     aix.counts(logs, "--ledger", ledger)
     before = dump(ledger)
@@ -165,7 +185,7 @@ def test_ctrl_c_leaves_the_version_before_and_no_process(
     (logs / "b2.trouble").write_text(f"note\nwait for {flag}\n")
     (logs / "d.note").write_text("note\nfirst of d\n")
     process = subprocess.Popen(
-        aix.command("import", logs, "--ledger", ledger, "--jobs", "2"),
+        aix.command("import", logs, "--ledger", ledger, *jobs),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

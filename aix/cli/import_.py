@@ -28,7 +28,12 @@ _FAILURES_SHOWN = 20
     help="Import nothing of a source that has any problem, nor a ledger that contradicts this one.",
 )
 @click.option("--reparse", is_flag=True, help="Read everything again, and replace the rows it gave before.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes. Default: one per processor.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Worker processes. Default: one per processor, and none to read little.",
+)
 @click.option("--machine", metavar="NAME", help="Import histories that were copied from another machine as NAME's.")
 @click.option(
     "--settings",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from aix.cli.arrow import load_arrow
 from aix.cli.diagnostics import console
 from aix.importing.report import Outcome
 from aix.importing.telling import Watcher
@@ -17,7 +18,7 @@ def import_progress() -> Iterator[Watcher]:
     """Give what hears of an import and draws it, when stderr is a terminal."""
     terminal = console()
     if terminal is None:
-        yield Watcher()
+        yield _Watcher()
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -32,7 +33,12 @@ def import_progress() -> Iterator[Watcher]:
         yield _Bar(progress)
 
 
-class _Bar(Watcher):
+class _Watcher(Watcher):
+    def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
+        load_arrow()  # only now: a run that finds nothing to read needs none
+
+
+class _Bar(_Watcher):
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._sources = 0
@@ -40,6 +46,7 @@ class _Bar(Watcher):
         self._read = 0
 
     def begin(self, sources: int, size_bytes: int) -> None:
+        super().begin(sources, size_bytes)
         self._sources, self._size_bytes = sources, size_bytes
         self._task = self._progress.add_task(self._text(), total=max(size_bytes, 1))
 

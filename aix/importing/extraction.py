@@ -76,7 +76,7 @@ def _read_group(
         for reading in readings.values():
             _compare_fingerprint(reading)
             reading.ties = ties.of(reading.source)
-    except Exception as error:  # whatever an importer raises: one bad source never stops the batch
+    except (Exception, SystemExit) as error:  # whatever an importer raises: one bad source never stops the batch
         fail(readings.values(), explain(error))
     if order.strict and any(reading.problems for reading in readings.values()):
         fail(readings.values(), "it has problems, and --strict allows none")

@@ -98,7 +98,7 @@ def fail(readings: Iterable[Reading], reason: str) -> None:
         reading.labels.clear()
 
 
-def explain(error: Exception) -> str:
+def explain(error: BaseException) -> str:
     """Return what an error means for the source that was being read."""
     if isinstance(error, AixError):
         return str(error)

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 
-import duckdb
-
 from aix.importing.contract import Importer
 from aix.importing.discovery import Walk, discover, stamp
 from aix.importing.plan import Planned, make_plan, owner_by
+from aix.ledger.engine import engine
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import Manifest
 from aix.ledger.views import create_views
@@ -58,7 +57,7 @@ def find_again(
 
 
 def _rows(ledger: Path, version: Manifest, ids: Collection[str]) -> list[tuple[str, str, str, str]]:
-    with duckdb.connect() as connection:
+    with engine(ledger) as connection:
         create_views(connection, ledger, version, ["import_sources"])
         return connection.execute(
             "select id, source_key, path, importer from"

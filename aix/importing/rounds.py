@@ -1,29 +1,31 @@
 """Carrying out a plan: workers read what has changed, and then, together, what turns out to be tied."""
 
+import os
+import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import dataclass, replace
 from itertools import accumulate, count
 from pathlib import Path
 from uuid import uuid4
 
-import duckdb
-
 from aix.ids import ulid
 from aix.importing.batch import Batch, Event
 from aix.importing.bookkeeping import Run
-from aix.importing.contract import Importer
+from aix.importing.contract import Importer, Source
+from aix.importing.crash_marks import CrashMarks, mark_sources
 from aix.importing.extraction import carry_out
 from aix.importing.grouping import portions
-from aix.importing.orders import Group, Order
-from aix.importing.plan import Planned
+from aix.importing.orders import Began, Group, Order
+from aix.importing.plan import Planned, State, source_name
 from aix.importing.settling import Known
 from aix.importing.telling import Teller
 from aix.importing.ties import TiedSources
 from aix.importing.unfinished import Unfinished
 from aix.ledger.addition import add
 from aix.ledger.commit import Stage
+from aix.ledger.engine import engine
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.ledger.staging import staging_folder
@@ -34,14 +36,16 @@ from aix.workers import map_in_workers
 
 _STRETCH_BYTES = 2 * 2**30
 """How much is read before it is committed: what is tied had better be seen before that."""
+_LITTLE_BYTES = 8 * 2**20
+"""How much is read in this process sooner than a worker process starts."""
 
 
 @dataclass(frozen=True)
 class Manner:
     """How sources are read."""
 
-    jobs: int
-    """Worker processes; 0 reads in this process, which is easier to debug and saves the start of others."""
+    jobs: int | None = None
+    """Worker processes; 0 reads in this process. None: one per processor, and none for little."""
     strict: bool = False
     keep_raw: bool = False
     prices: PriceTable | None = None
@@ -57,6 +61,19 @@ def carry_out_plan(
     teller: Teller,
 ) -> None:
     """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
+    with engine(ledger):  # one for all that is asked meanwhile
+        _carry_out_plan(ledger, plan, fingerprints, importers, run, manner, teller)
+
+
+def _carry_out_plan(
+    ledger: Path,
+    plan: Sequence[Planned],
+    fingerprints: Fingerprints,
+    importers: Sequence[Importer],
+    run: Run,
+    manner: Manner,
+    teller: Teller,
+) -> None:
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
     unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())
@@ -64,10 +81,14 @@ def carry_out_plan(
     with staging_folder(ledger) as staging:
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
+        crashes = CrashMarks(ledger)
+        read: set[Source] = set()
         batch = Batch(ledger, folders, run, known, unfinished, teller.tell, manner.prices)
         while True:
             blank = Order((), staging, ledger, run.id, run.machine, manner.strict, manner.keep_raw)
-            _read_all(batch, groups, blank, folders, manner.jobs)
+            jobs = _jobs(manner.jobs, groups, known, crashes)
+            read.update(source for group in groups for source in group.sources)
+            _read_all(batch, groups, blank, folders, jobs)
             left = tied.sets_left(batch.contents, batch.ties)
             again = tied.read_along(left)
             batch.drop(again)
@@ -82,7 +103,19 @@ def carry_out_plan(
             groups = tied.groups_of(left)
             teller.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
         batch.commit(is_last=True, is_finished=True)
+        crashes.remove(known.planned[source].name for source in read)
     _finish(ledger, unfinished)
+
+
+def _jobs(asked: int | None, groups: Sequence[Group], known: Known, crashes: CrashMarks) -> int:
+    """Return how many worker processes read these groups."""
+    if asked is not None:
+        return asked
+    planned = [known.planned[source] for group in groups for source in group.sources]
+    is_little = sum(group.size_bytes for group in groups) <= _LITTLE_BYTES
+    # A source that failed may have ended a worker: it does not get the chance to end this process.
+    is_safe = not any(each.state is State.RETRY or each.name in crashes.names for each in planned)
+    return 0 if is_little and is_safe else os.cpu_count() or 1
 
 
 def _latest_start(ledger: Path) -> int:
@@ -93,7 +126,7 @@ def _latest_start(ledger: Path) -> int:
     """
     if not is_ledger(ledger):
         return 0
-    with duckdb.connect() as connection:
+    with engine(ledger) as connection:
         connection.execute(f"create view runs as {view_select(TABLES['import_runs'], ledger, read_latest(ledger))}")
         [(latest,)] = connection.execute("select coalesce(max(started_at), 0) from runs").fetchall()
     return int(latest)
@@ -128,7 +161,21 @@ def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order,
     if jobs:
         yield from map_in_workers(carry_out, orders, min(jobs, len(orders)))
     else:
-        yield from ((order, event) for order in orders for event in carry_out(order))
+        yield from ((order, event) for order in orders for event in _carry_out_here(order))
+
+
+def _carry_out_here(order: Order) -> Iterator[Event]:
+    """Carry out an order in this process; stdout is data, so whatever a plugin prints goes to stderr."""
+    events = iter(carry_out(order))
+    while True:
+        with redirect_stdout(sys.stderr):
+            event = next(events, None)
+        if event is None:
+            return
+        if isinstance(event, Began):
+            group = order.groups[event.number]
+            mark_sources(order.folder.parent, (source_name(source, order.machine) for source in group.sources))
+        yield event
 
 
 def _finish(ledger: Path, unfinished: Unfinished) -> None:

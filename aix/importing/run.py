@@ -5,7 +5,6 @@
 Until something has to be read, nothing heavy is imported: a run that finds no change is over in a moment.
 """
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -45,7 +44,7 @@ class Settings:
     """
 
     jobs: int | None = None
-    """Worker processes: one per processor unless said otherwise; 0 reads in this process."""
+    """Worker processes: one per processor unless said otherwise, and none for a few megabytes; 0 reads in this one."""
     strict: bool = False
     """Whether a source with any problem, or a ledger that contradicts this one, fails as a whole."""
     dry_run: bool = False
@@ -236,6 +235,5 @@ def _read(
     from aix.importing.rounds import Manner, carry_out_plan
 
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
-    jobs = (os.cpu_count() or 1) if settings.jobs is None else settings.jobs
-    manner = Manner(jobs, settings.strict, settings.keep_raw, prices)
+    manner = Manner(settings.jobs, settings.strict, settings.keep_raw, prices)
     carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, manner, teller)

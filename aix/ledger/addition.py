@@ -22,7 +22,7 @@ from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
-from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, scan
+from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, scan, workbench
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name, quote_text
 
@@ -67,13 +67,13 @@ def add_statements(
         stage.fingerprints = fingerprints or {}
         if prepare:
             base = prepare(base, stage)
+        with workbench(ledger) as bench:
+            groups = _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
+        if groups is None:
+            return base.tables
         with engine_errors_of(ledger):
-            with staging_folder(ledger) as scratch, Workbench(scratch) as bench:
-                groups = _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
-            if groups is None:
-                return base.tables
             groups.merge()  # when the bench is cleared: both need memory
-            return groups.tables()
+        return groups.tables()
 
     return commit(ledger, change)
 

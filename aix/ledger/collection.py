@@ -7,13 +7,11 @@ Only regular files in the folders of the ledger are removed, and staging folders
 what AIX never makes (links, named pipes, other folders) stays.
 """
 
-import fcntl
 import os
 import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +34,7 @@ from aix.ledger.manifest import (
     segment_path,
 )
 from aix.ledger.raw import kept_digests, raw_path
+from aix.ledger.staging import abandoned_folders
 from aix.ledger.stored_files import check_regular
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
@@ -69,7 +68,7 @@ def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
         *(("file of an old version", path) for path in _existing(ledger, sorted(of_outdated - kept))),
         *(("version", path) for path in outdated),
         *(("left behind", path) for path in _unnamed(ledger, kept | of_outdated) if _is_older(path, limit)),
-        *(("left behind", path) for path in _abandoned_staging(ledger)),
+        *(("left behind", path) for path in abandoned_folders(ledger)),
         *(("copy of an old source", path) for path in _outdated_copies(ledger, versions, limit)),
     ]
     sizes = [(kind, path, _size(path)) for kind, path in found]
@@ -171,18 +170,6 @@ def _fingerprints_in(ledger: Path, segment: Segment) -> list[object]:
     except (pa.ArrowException, OSError, KeyError) as error:
         raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
     return found
-
-
-def _abandoned_staging(ledger: Path) -> Iterator[Path]:
-    """Go through the staging folders whose process has died: a living one holds a lock on its own."""
-    for folder in (ledger / STAGING_FOLDER).glob("*"):
-        with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                yield folder
-            finally:
-                os.close(descriptor)
 
 
 def _is_older(path: Path, limit: float) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
+
 from aix.ledger.manifest import PRICE_TABLES, Manifest
 from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived, is_taken_together, row_key
 from aix.ledger.views import view_select
@@ -18,6 +20,7 @@ from aix.schema.sql import quote_name, quote_text
 
 _RECORDED = {"dag_events", "dag_edges"}
 """Tables beside conversations whose rows are records: their ids follow from what they say."""
+_MEMORY_LIMIT = "256MB"
 _MAY_DIFFER = {("session_context", "title"), ("session_context", "raw_path")}
 """Columns that change while a session goes on, or from machine to machine."""
 _GROWING_UNITS = {Unit.TEXT, Unit.PATH, Unit.JSON, Unit.JSON_OBJECT, Unit.JSON_ARRAY}
@@ -74,7 +77,8 @@ def compared_columns(table: Table) -> list[Column]:
 
 def find_contradictions(own: Sequence[Version], other: Version) -> list[Contradiction]:
     """Compare the rows of another ledger with those of the same keys in one's own, or in several."""
-    with _bench() as folder, engine_errors_of(other.ledger), Workbench(Path(folder)) as bench:
+    with _bench() as folder, engine_errors_of(other.ledger), _engine(folder) as connection:
+        bench = Workbench(Path(folder), connection)
         found = (_compare(bench, table, own, other) for table in _common_tables(own, other) if compared_columns(table))
         return [contradiction for contradiction in found if contradiction is not None]
 
@@ -82,7 +86,8 @@ def find_contradictions(own: Sequence[Version], other: Version) -> list[Contradi
 def count_new_rows(own: Sequence[Version], other: Version) -> dict[str, int]:
     """Return, by table, how many rows of another ledger have keys that one's own has not."""
     counts = {}
-    with _bench() as folder, engine_errors_of(other.ledger), Workbench(Path(folder)) as bench:
+    with _bench() as folder, engine_errors_of(other.ledger), _engine(folder) as connection:
+        bench = Workbench(Path(folder), connection)
         for name in other.manifest.tables:
             if name not in PRICE_TABLES:
                 theirs, ours = _keys(TABLES[name], [other]), _keys(TABLES[name], own)
@@ -92,6 +97,11 @@ def count_new_rows(own: Sequence[Version], other: Version) -> dict[str, int]:
 
 def _bench() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="aix-join-")
+
+
+def _engine(folder: str) -> duckdb.DuckDBPyConnection:
+    # Not in the staging folder of a ledger: both are only read.
+    return duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "temp_directory": folder, "threads": 2})
 
 
 def _common_tables(own: Iterable[Version], other: Version) -> list[Table]:

@@ -18,25 +18,23 @@ import msgspec
 
 from aix.errors import LedgerError, QueryFileError
 from aix.ledger.manifest import Manifest, Segment, groups_of
-from aix.ledger.provenance import PRICES, in_vain, made_by_now
-from aix.ledger.staging import staging_folder
+from aix.ledger.provenance import PRICES, are_rows_current, in_vain, made_by_now
 from aix.ledger.views import create_views, read_files, tables_named
 from aix.library.views import create_library_views, library_views
-from aix.schema.sql import quote_name, quote_text
+from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
     from aix.ledger.commit import Stage
     from aix.library.query import Query
     from aix.permissions.rule_book import RuleBook
 
-_MEMORY_LIMIT = "256MB"
 _BATCH_ROWS = 10_000
 _RULES = "permission_rules"
 
 
 def kept_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
     """Return for every view that is kept in a version a SELECT of its rows."""
-    if manifest.views_made_by != made_by_now(manifest):
+    if not are_rows_current(manifest):
         return {}
     kept = [view for view in library_views().values() if view.kept_with]
     return {view.name: _select(view, ledger, manifest.views.get(view.name, ())) for view in kept}
@@ -79,14 +77,13 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
 
 def _rule_book(version: Manifest, stage: "Stage") -> "RuleBook":
     """Return the permission rules of a version; those of all groups, because a rule speaks of calls anywhere."""
-    import duckdb
-
+    from aix.ledger.engine import engine
     from aix.permissions.derivation import RULES_IN_FORCE, read_rule_book
     from aix.permissions.rule_book import RuleBook
 
     if _RULES not in version.tables:
         return RuleBook()
-    with duckdb.connect() as connection:
+    with engine(stage.ledger) as connection:
         create_views(connection, stage.ledger, version, tables_named([RULES_IN_FORCE]))
         return read_rule_book(connection)
 
@@ -100,8 +97,7 @@ def _make(
     wanted: Container[str] | None,
 ) -> Iterator[tuple[str, Segment]]:
     """Write what each view makes of a group, or only those that are wanted, unless that is nothing."""
-    import duckdb
-
+    from aix.ledger.engine import catalog_of, engine
     from aix.ledger.streaming import start_reader
     from aix.permissions.derivation import SOURCES, derive
 
@@ -112,11 +108,8 @@ def _make(
     tables = tables_named([*(view.sql for view in views), *(SOURCES if derived else ())])
     own = {name: tuple(segments) for name, segments in files.items() if name != PRICES}
     part = msgspec.structs.replace(version, tables={**own, PRICES: version.tables.get(PRICES, ())})
-    with (
-        staging_folder(stage.ledger) as scratch,
-        duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "threads": 2}) as connection,
-    ):
-        connection.execute(f"set temp_directory = {quote_text(str(scratch))}")
+    with engine(stage.ledger) as connection:
+        catalog = catalog_of(connection)
         create_views(connection, stage.ledger, part, tables)
         derive(connection, derived, book)
         for view in views:
@@ -128,8 +121,8 @@ def _make(
             if not view.derived:
                 # A table, because what stands on it reads it again; of the view, as readers ask: of a statement that is
                 # not in a view, DuckDB 1.2 can lose the rows where another table is empty.
-                connection.execute(f"create temp table {name} as select * from memory.main.{name}")
-                connection.execute(f"drop view memory.main.{name}")
+                connection.execute(f"create temp table {name} as select * from {catalog}.main.{name}")
+                connection.execute(f"drop view {catalog}.main.{name}")
             rows = start_reader(connection, f"from {name}", _BATCH_ROWS)
             with suppress(StopIteration):
                 first = next(rows)

@@ -10,9 +10,8 @@ from aix.ledger.commit import Stage
 from aix.ledger.groups import Groups
 from aix.ledger.manifest import Manifest, groups_of, has_groups
 from aix.ledger.nodes import node_expressions
-from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
-from aix.ledger.workbench import Workbench, engine_errors_of
+from aix.ledger.workbench import workbench
 from aix.schema import TABLES
 
 
@@ -20,7 +19,7 @@ def without_problems(ledger: Path, base: Manifest, stage: Stage, since: Mapping[
     """Return a version without the problems of these sources that runs have noted since the times given."""
     if not since or not has_groups(base) or not base.tables.get("import_problems"):
         return base
-    with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+    with workbench(ledger) as bench:
         create_views(bench.connection, ledger, base, ["import_problems", "import_runs"])
         found = bench.connection.execute(
             f"select distinct {node_expressions(TABLES['import_problems'])[0]} from import_problems"

@@ -18,13 +18,14 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aix import prices as prices_package
 from aix.errors import LedgerDamagedError
 from aix.ids import h63
 from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment
 from aix.ledger.segment_checks import checked_path
 from aix.prices.choice import Chooser, ModelPrice
 from aix.prices.lines import FOREVER, UNITS, PriceLine
-from aix.prices.table import bundled_providers
+from aix.prices.table import PriceTable, bundled_providers
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _PRICES, _MODEL_PRICES = (TABLES[name] for name in PRICE_TABLES)
 _REQUESTS = TABLES["requests"]
 _ROWS_AT_ONCE = 10_000
+_DIGEST = b"aix.prices"
+"""In the file of bundled rows, the digest of the lines that they are from."""
 
 Pair = tuple[str, str]
 """A provider, empty where a request names none, and a model."""
@@ -56,9 +59,8 @@ def with_prices(
     kept = {name: [segment for segment in base.tables.get(name, ()) if segment.group is None] for name in PRICE_TABLES}
     requests = changed.get("requests", ())
     if stage.prices is not None and stage.prices.digest != base.prices:
-        pairs = _pairs(stage.ledger, _REQUESTS, requests)
-        prices = stage.write(_PRICES, _price_batches(stage.prices.lines))
-        return {**changed, _PRICES.name: [prices], _MODEL_PRICES.name: [_write(stage, stage.prices.chooser, pairs)]}
+        rows = _rows_of(stage.prices, _pairs(stage.ledger, _REQUESTS, requests))
+        return {**changed, **{name: [stage.write(TABLES[name], rows[name])] for name in PRICE_TABLES}}
     # Prices that stand there without a digest were put there by other means, by rules that may not be ours.
     new = [segment for segment in requests if base.prices and stage.has(segment)]
     added = _added(stage, kept, new)
@@ -101,21 +103,69 @@ def _pairs(ledger: Path, table: Table, segments: Sequence[Segment]) -> set[Pair]
     for segment in segments:
         path = checked_path(ledger, table, segment)
         with _reading(path), pq.ParquetFile(path) as file:
-            found = file.read(["provider", "model"]).group_by(["provider", "model"]).aggregate([])
-        named = zip(found["provider"].to_pylist(), found["model"].to_pylist(), strict=True)
-        pairs |= {(provider or "", model) for provider, model in named if model is not None}
+            pairs |= _named(file.read(["provider", "model"]))
     return pairs
 
 
-def _write(stage: "Stage", chooser: Chooser, pairs: Iterable[Pair]) -> Segment:
-    return stage.write(_MODEL_PRICES, _all_model_price_batches(chooser, frozenset(pairs).difference(chooser.named)))
+def _named(rows: pa.Table) -> set[Pair]:
+    found = rows.select(["provider", "model"]).group_by(["provider", "model"]).aggregate([])
+    named = zip(found["provider"].to_pylist(), found["model"].to_pylist(), strict=True)
+    return {(provider or "", model) for provider, model in named if model is not None}
 
 
-@lru_cache(maxsize=4)
-def _all_model_price_batches(chooser: Chooser, others: frozenset[Pair]) -> list[pa.RecordBatch]:
-    """Return what the price lines say of the models that they name and of others: the same for most new ledgers."""
-    found = {**chooser.named, **{pair: chooser.choose(*pair) for pair in others}}
-    return _model_price_batches(price for pair in sorted(found) for price in found[pair])
+def _rows_of(prices: PriceTable, pairs: set[Pair]) -> dict[str, list[pa.RecordBatch]]:
+    """Return the rows of both tables: of the lines, and of the models that the lines or these pairs name."""
+    rows = _bundled_rows(prices.digest) or rows_of_lines(prices)
+    named = pa.Table.from_batches(rows[_MODEL_PRICES.name])
+    others = pairs - _named(named)
+    if not others:
+        return rows
+    more = _model_price_batches(price for pair in sorted(others) for price in prices.chooser.choose(*pair))
+    return {**rows, _MODEL_PRICES.name: [*rows[_MODEL_PRICES.name], *more]}
+
+
+def rows_of_lines(prices: PriceTable) -> dict[str, list[pa.RecordBatch]]:
+    """Return the rows that price lines give, whatever models a ledger has."""
+    named = prices.chooser.named
+    model_prices = _model_price_batches(price for pair in sorted(named) for price in named[pair])
+    return {_PRICES.name: _price_batches(prices.lines), _MODEL_PRICES.name: model_prices}
+
+
+@lru_cache(maxsize=1)
+def _bundled_rows(digest: str) -> dict[str, list[pa.RecordBatch]] | None:
+    """Return the rows that were made of the bundled lines when AIX was, unless the lines in force are others."""
+    rows = {}
+    for name in PRICE_TABLES:
+        table = pq.read_table(bundled_rows_path(name))
+        if table.schema.metadata[_DIGEST].decode() != digest:
+            return None
+        rows[name] = table.replace_schema_metadata().to_batches(_ROWS_AT_ONCE)
+    return rows
+
+
+def bundled_rows_path(name: str) -> Path:
+    """Return the file of the bundled rows of a price table; `make docs` writes it."""
+    return Path(prices_package.__file__).with_name(f"{name}.parquet")
+
+
+def write_bundled_rows(name: str) -> None:
+    """Write the rows that the bundled lines give, with the digest of these."""
+    prices = PriceTable()
+    rows = pa.Table.from_batches(rows_of_lines(prices)[name])
+    table = rows.replace_schema_metadata({_DIGEST: prices.digest})
+    pq.write_table(table, bundled_rows_path(name), compression="zstd", compression_level=19)
+
+
+def are_bundled_rows_current(name: str) -> bool:
+    """Whether the file of the bundled rows has those that the bundled lines give."""
+    prices = PriceTable()
+    try:
+        stored = _bundled_rows(prices.digest)
+    except OSError:
+        return False
+    return stored is not None and pa.Table.from_batches(stored[name]) == pa.Table.from_batches(
+        rows_of_lines(prices)[name]
+    )
 
 
 def _model_price_batches(prices: Iterable[ModelPrice]) -> list[pa.RecordBatch]:

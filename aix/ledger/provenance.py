@@ -1,35 +1,48 @@
-"""What the rows of kept views follow from, besides the rows of their group; told without the schema or an engine."""
+"""The origin of kept rows of views, besides the rows of their group; known without the schema or an engine.
+
+A version names it in two parts. Readers compare the first: views, risks, prices and the splitter of commands. An import
+compares both; the second stands for the dialects of permission rules, and to know it takes loading them.
+"""
 
 from hashlib import sha256
 
 from aix.ledger.manifest import Manifest
 from aix.library.view_files import library_views_digest
-from aix.permissions.registry import dialects_digest
 from aix.permissions.risk_file import risk_file_digest
 from aix.schema_version import SCHEMA_VERSION
-from aix.shell import VERSION as SPLITTER_VERSION
+from aix.shell_version import SPLITTER_VERSION
 
 PRICES = "model_prices"
 """The one table that rows of every group follow from."""
+_FAILED = " failed"
 
 
 def are_views_kept(manifest: Manifest) -> bool:
-    """Whether all was done to keep the views of a version."""
+    """Whether all was done to keep the views of a version; for imports, which load the dialects."""
     made_by = made_by_now(manifest)
     return manifest.views_made_by in (made_by, in_vain(made_by))
 
 
-def made_by_now(manifest: Manifest) -> str:
-    """Return what changes when rows of views would, although their group is as it was.
+def are_rows_current(manifest: Manifest) -> bool:
+    """Whether the kept rows of a version are those that this AIX would make; for readers, which load no dialect."""
+    made_by, _, dialects = (manifest.views_made_by or "").partition("-")
+    return made_by == _made_by(manifest) and not dialects.endswith(_FAILED)
 
-    Prices of models that are new to a ledger change nothing: no group that was there has requests of them.
-    """
+
+def made_by_now(manifest: Manifest) -> str:
+    """Return what changes when rows of views would, although their group is as it was."""
+    from aix.permissions.registry import dialects_digest
+
+    return f"{_made_by(manifest)}-{dialects_digest()}"
+
+
+def _made_by(manifest: Manifest) -> str:
+    # Prices of models that are new to a ledger change nothing: no group that was there has requests of them.
     prices = [each.path for each in manifest.tables.get(PRICES, ()) if not manifest.prices or each.group is not None]
-    derived = [str(SPLITTER_VERSION), risk_file_digest(), dialects_digest()]
-    parts = [library_views_digest(), *derived, str(SCHEMA_VERSION), manifest.prices or "", *sorted(prices)]
-    return sha256("\0".join(parts).encode()).hexdigest()[:16]
+    digests = [library_views_digest(), str(SPLITTER_VERSION), risk_file_digest(), str(SCHEMA_VERSION)]
+    return sha256("\0".join([*digests, manifest.prices or "", *sorted(prices)]).encode()).hexdigest()[:16]
 
 
 def in_vain(made_by: str) -> str:
     """Return what stands for views that could not be made: the next commit tries again, but no run without news."""
-    return f"{made_by} failed"
+    return made_by + _FAILED

@@ -26,11 +26,10 @@ from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
 from aix.ledger.selection import Selection
-from aix.ledger.staging import staging_folder
 from aix.ledger.ties import SourceTies, read_ties
 from aix.ledger.tree import Tree, Turn
 from aix.ledger.views import create_views
-from aix.ledger.workbench import Workbench, engine_errors_of, scan
+from aix.ledger.workbench import Workbench, scan, workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
 
@@ -68,7 +67,7 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
         nonlocal forgotten, raw_copies
         forgotten = Forgotten()
         stage.ends_older_versions = True
-        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+        with workbench(ledger) as bench:
             groups = Groups(base, stage)
             create_views(bench.connection, ledger, base)
             _remove_conversations(bench, groups, selection, forgotten)
@@ -94,7 +93,7 @@ def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequenc
 
     Other rows may name them: they will be there again.
     """
-    with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+    with workbench(ledger) as bench:
         groups = Groups(base, stage)
         _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
         stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], delivery) for name in _NEVER_LOST)

@@ -10,11 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-
 from aix.ledger.addition import Preparation
 from aix.ledger.commit import Stage
 from aix.ledger.delivery import Files
+from aix.ledger.engine import engine
 from aix.ledger.manifest import Manifest, has_groups
 from aix.ledger.removal import without_sessions
 from aix.ledger.views import create_views
@@ -50,7 +49,7 @@ def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Files) -> Prep
 
 def _given_so_far(ledger: Path, base: Manifest, sources: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return the sessions that these sources ever gave, with every source that gave each, and when it first did."""
-    with duckdb.connect() as connection:
+    with engine(ledger) as connection:
         create_views(connection, ledger, base, ["import_log", "import_runs"])
         found = connection.execute(
             "with given as (select distinct session_label from import_log"

@@ -25,13 +25,13 @@ def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: i
 
 def check_segments(ledger: Path, manifest: Manifest) -> None:
     """Raise LedgerDamagedError when a file of a table or a kept view is not as it should be."""
-    from aix.ledger.provenance import made_by_now
+    from aix.ledger.provenance import are_rows_current
     from aix.library.views import library_views
 
     for name, segments in manifest.tables.items():
         for segment in segments:
             checked_path(ledger, TABLES[name], segment, manifest.schema_version)
-    if manifest.views_made_by != made_by_now(manifest):
+    if not are_rows_current(manifest):
         return
     views = library_views()
     for name, segments in manifest.views.items():

@@ -28,6 +28,18 @@ def staging_folder(ledger: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
+def abandoned_folders(ledger: Path) -> Iterator[Path]:
+    """Go through the folders whose process has died: a living one holds a lock on its own."""
+    for folder in (ledger / STAGING_FOLDER).glob("*"):
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield folder
+            finally:
+                os.close(descriptor)
+
+
 def _locked_folder(ledger: Path) -> tuple[Path, int]:
     """Make a folder and lock it; whoever collects what is left behind may be faster, then make another."""
     while True:

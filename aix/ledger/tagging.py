@@ -20,7 +20,7 @@ from aix.ledger.manifest import Manifest, Segment, has_groups, read_latest
 from aix.ledger.nodes import node_expressions
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
-from aix.ledger.workbench import Workbench, engine_errors_of
+from aix.ledger.workbench import workbench
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
 from aix.schema.sql import quote_name
@@ -83,7 +83,7 @@ def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None)
 
     def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
         groups = Groups(base, stage)
-        with staging_folder(ledger) as scratch, Workbench(scratch) as bench, engine_errors_of(ledger):
+        with workbench(ledger) as bench:
             create_views(bench.connection, ledger, base, [_TAGS.name])
             having = _having(bench.connection, tag)
             had[:] = sorted(having if entities is None else having.keys() & set(entities))

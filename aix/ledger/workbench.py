@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import duckdb
 import pyarrow as pa
@@ -18,13 +16,14 @@ import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.ledger.durable import NewFile
+from aix.ledger.engine import engine
 from aix.ledger.nodes import node_expressions, row_key
 from aix.ledger.row_groups import Pace, RowGroupWriter
+from aix.ledger.staging import staging_folder
 from aix.ledger.views import file_literal
 from aix.schema import Table
 from aix.schema.sql import empty_select, name_list
 
-_MEMORY_LIMIT = "256MB"
 _ROW_BITS = 40
 """A place is the number of a file and, in the lower bits, of a row in it."""
 
@@ -47,23 +46,11 @@ class StatementFile:
 class Workbench:
     """Statements about the rows of every table."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, connection: duckdb.DuckDBPyConnection) -> None:
         self._scratch = scratch
-        self.connection = duckdb.connect(
-            config={"memory_limit": _MEMORY_LIMIT, "temp_directory": str(scratch / "spill"), "threads": 2}
-        )
+        self.connection = connection
         self._files: dict[str, list[StatementFile]] = {}
         self._written = 0
-
-    def __enter__(self) -> Self:
-        """Work within a block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Clear the bench."""
-        self.connection.close()
 
     def lay(self, table: Table, file: StatementFile) -> None:
         """Put a file of the table's rows on the bench."""
@@ -139,6 +126,13 @@ class Workbench:
             if len(here):
                 rows = pc.bit_wise_and(here, pa.scalar((1 << _ROW_BITS) - 1, pa.uint64()))
                 yield from copy_rows(file.path, rows.cast(pa.int64()), columns or table.column_names)
+
+
+@contextmanager
+def workbench(ledger: Path) -> Iterator[Workbench]:
+    """Give an empty bench in the staging folder of a ledger."""
+    with staging_folder(ledger) as scratch, engine_errors_of(ledger), engine(ledger) as connection:
+        yield Workbench(scratch, connection)
 
 
 @contextmanager

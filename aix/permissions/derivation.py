@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aix.ledger.engine import duplicate
 from aix.ledger.streaming import start_reader
 from aix.library.views import library_views
 from aix.permissions.remarks import remark_rows
@@ -165,7 +166,7 @@ def _fill(
     about: Callable[[Row], Answers],
 ) -> None:
     # Another connection, because one can do nothing else while its rows are read.
-    with closing(connection.duplicate()) as reading:
+    with closing(duplicate(connection)) as reading:
         for batch in start_reader(reading, select, _ROWS_AT_ONCE, parameters or None):
             calls, *asked = batch.columns
             made: dict[str, list[Row]] = {}

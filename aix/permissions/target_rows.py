@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from aix.permissions.risks import Risks
 from aix.permissions.targets import parts_of
-from aix.shell import VERSION, split
+from aix.shell import split
+from aix.shell_version import SPLITTER_VERSION
 
 Row = tuple[object, ...]
 
@@ -22,7 +23,7 @@ class TargetRows:
         parts = parts_of(access_class, str(tool), target, workspace, workspace, script=script)
         risks = self._risks.risks_of(parts, script, workspace)
         return {
-            "call_parts": [(number, *part, VERSION) for number, part in enumerate(parts)],
+            "call_parts": [(number, *part, SPLITTER_VERSION) for number, part in enumerate(parts)],
             "call_risks": [(risk.number, risk.risk, risk.severity, risk.rule_id, risk.basis) for risk in risks],
         }
 

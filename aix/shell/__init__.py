@@ -29,7 +29,4 @@ from aix.shell.model import Command, Redirect, Script, SimpleCommand
 from aix.shell.nesting import command_substitutions
 from aix.shell.splitting import split
 
-VERSION = 2
-"""Goes up whenever an answer changes."""
-
-__all__ = ["VERSION", "Command", "Redirect", "Script", "SimpleCommand", "command_substitutions", "split"]
+__all__ = ["Command", "Redirect", "Script", "SimpleCommand", "command_substitutions", "split"]

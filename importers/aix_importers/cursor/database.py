@@ -13,9 +13,9 @@ from typing import Any
 
 from aix_importers.cursor.connections import PYTHON_ERRORS, as_sqlite_error, connect
 from aix_importers.cursor.copies import copied, has_copy, state_of
+from aix_importers.cursor.places import DATABASE_MAGIC
 from aix_importers.cursor.write_ahead_logs import log_damage
 
-MAGIC = b"SQLite format 3\0"
 _READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2
 
 _READ_ONLY = "mode=ro"
@@ -150,7 +150,7 @@ def _keeps_a_log(path: str) -> bool:
             head = file.read(_READ_VERSION_AT + 1)
     except OSError:
         return False
-    return head.startswith(MAGIC) and head[_READ_VERSION_AT:] == bytes([_READ_VERSION_OF_LOGS])
+    return head.startswith(DATABASE_MAGIC) and head[_READ_VERSION_AT:] == bytes([_READ_VERSION_OF_LOGS])
 
 
 def table_kinds(database: Database) -> dict[str, str]:

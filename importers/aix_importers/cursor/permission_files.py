@@ -9,7 +9,6 @@ from aix.permissions import home_of
 from aix_importers.cursor.rules import Rule, rule_rows
 from aix_importers.cursor.values import ABSENT, fields_if_object, is_filled, is_list, items, text
 
-RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny"}
 _ALLOWLISTS = {"terminalAllowlist": "Shell({})", "mcpAllowlist": "Mcp({})"}
 _LARGEST_FILE = 16 * 2**20

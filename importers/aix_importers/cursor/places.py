@@ -5,6 +5,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+EDITOR_FILE = "state.vscdb"
+STORE_FILE = "store.db"
+TRACKING_FILE = "ai-code-tracking.db"
+RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
+DATABASE_MAGIC = b"SQLite format 3\0"
+
 
 def default_places() -> Iterator[Path]:
     """Go through the folders of this user, of the editor and of the command line."""
@@ -34,6 +40,16 @@ def is_place_of_editor(path: str) -> bool:
     folders = path.replace(os.sep, "/").split("/")[:-1]
     is_storage = folders[-1:] == ["globalStorage"] or folders[-2:-1] == ["workspaceStorage"]
     return is_storage and "cursor" in (folder.lower() for folder in folders)
+
+
+def is_place_of_store(path: str) -> bool:
+    """Whether a database lies where the command line keeps its sessions.
+
+    >>> is_place_of_store("/home/ada/.cursor/chats/5d41402a/s-1/store.db"), is_place_of_store("/srv/store.db")
+    (True, False)
+    """
+    folders = path.replace(os.sep, "/").split("/")[:-1]
+    return folders[-2:-1] == ["acp-sessions"] or folders[-3:-2] == ["chats"]
 
 
 def _command_line_folders(home: Path, config: Path) -> list[Path]:

@@ -22,6 +22,7 @@ from aix_importers.cursor.decisions import Outcome, outcome_in_store
 from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
 from aix_importers.cursor.keys import STORE, source_key
 from aix_importers.cursor.paths import path_of_uri
+from aix_importers.cursor.places import is_place_of_store
 from aix_importers.cursor.plain import Listed, call_name, make_call, make_conversation
 from aix_importers.cursor.queries import query_of
 from aix_importers.cursor.said import Said
@@ -39,7 +40,6 @@ from aix_importers.cursor.values import (
 )
 from aix_importers.cursor.wire import is_whole
 
-NAME = "store.db"
 META_FILE = "meta.json"
 _LARGEST_META = 2**20
 _TABLES = {"blobs", "meta"}
@@ -66,16 +66,6 @@ def store_source(path: str) -> Source | None:
     sidecars = (file,) if Path(file).is_file() else ()
     key = source_key(STORE, os.path.basename(folder))  # noqa: PTH119
     return Source(path, key, sidecars=sidecars, stamp=stamp.hexdigest())
-
-
-def is_place_of_store(path: str) -> bool:
-    """Whether a database lies where the command line keeps its sessions.
-
-    >>> is_place_of_store("/home/ada/.cursor/chats/5d41402a/s-1/store.db"), is_place_of_store("/srv/store.db")
-    (True, False)
-    """
-    folders = path.replace(os.sep, "/").split("/")[:-1]
-    return folders[-2:-1] == ["acp-sessions"] or folders[-3:-2] == ["chats"]
 
 
 def _read(path: str) -> bytes:

@@ -11,8 +11,6 @@ from aix_importers.cursor.composers import known_model
 from aix_importers.cursor.database import Database, Row, opened, table_names
 from aix_importers.cursor.keys import TRACKING, source_key
 
-NAME = "ai-code-tracking.db"
-
 
 class Tracked(Struct, frozen=True, gc=False):
     """What is noted of a conversation."""

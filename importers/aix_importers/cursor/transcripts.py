@@ -32,11 +32,9 @@ from aix_importers.cursor.values import (
     text,
 )
 from aix_importers.raw_lines import RawLine, raw_lines
-from aix_importers.recognition import SUFFIXES as LINE_SUFFIXES
 from aix_importers.recognition import may_hold_lines, unread_form
 from aix_importers.times import UNDATED
 
-SUFFIXES = (*LINE_SUFFIXES, ".json", ".txt")
 _LARGEST_FILE = 256 * 2**20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ROLES = ("user", "assistant")

@@ -13,9 +13,9 @@ from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.items import COMPOSERS
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.paths import path_of_uri
+from aix_importers.cursor.places import EDITOR_FILE
 from aix_importers.cursor.values import field, text
 
-DATABASE = "state.vscdb"
 WORKSPACE_FILE = "workspace.json"
 _LARGEST_FILE = 2**20
 
@@ -28,7 +28,7 @@ class Workspace(Struct, frozen=True, gc=False):
     @property
     def database(self) -> str:
         """Its database."""
-        return f"{self.folder}{os.sep}{DATABASE}"
+        return f"{self.folder}{os.sep}{EDITOR_FILE}"
 
     @property
     def file(self) -> str:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
 from aix_importers.cursor.conversation import ORIGIN
-from aix_importers.cursor.permission_files import RULE_FILES, file_name, holds_rules, rules_in, scope_of
+from aix_importers.cursor.permission_files import file_name, holds_rules, rules_in, scope_of
 from aix_importers.cursor.permissions.asked import SEARCHES
+from aix_importers.cursor.places import RULE_FILES
 from aix_importers.cursor.tools import access_of, class_of
 
 _HEAD = 65_536
