@@ -180,11 +180,14 @@ def _create_library_views(connection: "duckdb.DuckDBPyConnection", ledger: Path,
     """Create the views of the library that checks read; what a program derives is made here where it is not kept."""
     import duckdb
 
-    from aix.ledger.keeping import kept_selects
+    from aix.ledger.keeping import derived_selects
+    from aix.ledger.view_cache import cached_selects, cached_views
     from aix.permissions.derivation import derive, read_rule_book
 
-    kept = kept_selects(ledger, manifest)
     words = {word for name in check_names() for word in find_check(name).names}
+    kept = derived_selects(ledger, manifest)
+    cached = views_named(" ".join(words), library_views(), cached_views() | kept.keys())
+    kept |= cached_selects(ledger, manifest, [view.name for view in cached if view.name in cached_views()])
     needed = views_named(" ".join(words), library_views(), kept)
     derived = [view.name for view in needed if view.derived and view.name not in kept]
     try:

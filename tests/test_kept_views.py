@@ -1,4 +1,4 @@
-"""Views whose rows are kept with the ledger's: whatever changes, they are the rows that the view's SQL gives."""
+"""Rows of views that are computed once: whatever changes, they are the rows that the view's SQL gives."""
 
 import json
 import shutil
@@ -13,19 +13,21 @@ import pytest
 
 import aix
 from aix.importing.run import Settings, import_histories
-from aix.ledger import keeping
+from aix.ledger import view_cache
 from aix.ledger.catalog import CATALOG
 from aix.ledger.collection import collect
-from aix.ledger.keeping import kept_selects
-from aix.ledger.manifest import Manifest, Segment, files_of, groups_of, manifest_path, read_latest
+from aix.ledger.keeping import derived_selects
+from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, files_of, groups_of, manifest_path, read_latest
 from aix.ledger.merging import join_ledger
 from aix.ledger.provenance import are_views_kept
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.tagging import Entity, add_tag
 from aix.ledger.tidying import merge_groups
+from aix.ledger.view_cache import cached_selects, cached_views
 from aix.ledger.views import create_views
-from aix.library.views import create_library_views, library_views
+from aix.library.views import create_library_views, library_views, with_foundations
+from aix.permissions import derivation
 from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
 from tests.conversations import context, message, request, session, turn
 from tests.deliveries import deliver
@@ -108,7 +110,8 @@ def rows_by_sql(ledger: Path) -> Rows:
 
 
 def kept_rows(ledger: Path) -> Rows:
-    selects = kept_selects(ledger, read_latest(ledger))
+    version = read_latest(ledger)
+    selects = derived_selects(ledger, version) | cached_selects(ledger, version, cached_views())
     with duckdb.connect() as connection:
         return {name: Counter(connection.sql(select).fetchall()) for name, select in selects.items()}
 
@@ -116,6 +119,12 @@ def kept_rows(ledger: Path) -> Rows:
 def view_files(version: Manifest, but: Container[str] = ()) -> dict[str | None, set[Segment]]:
     views = {name: files for name, files in version.views.items() if name not in but}
     return {group: {each for files in named.values() for each in files} for group, named in groups_of(views).items()}
+
+
+def cached_files(ledger: Path) -> dict[str, dict[str, int]]:
+    """Return by group the files of the cache, each with what tells it from one that was written anew."""
+    folders = (ledger / CACHE_FOLDER).iterdir()
+    return {folder.name: {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} for folder in folders}
 
 
 def rows_read(ledger: Path, *names: str) -> Rows:
@@ -213,6 +222,8 @@ def test_kept_rows_are_those_of_the_sql_and_unchanged_groups_keep_their_files(
     change: Callable[[World], None], world: World
 ) -> None:
     before = read_latest(world.ledger)
+    kept_rows(world.ledger)
+    cached_before = cached_files(world.ledger)
     change(world)
     after = read_latest(world.ledger)
     assert after.version > before.version
@@ -222,8 +233,12 @@ def test_kept_rows_are_those_of_the_sql_and_unchanged_groups_keep_their_files(
     follow_rules = RULE_TABLES if after.rules != before.rules else frozenset()
     assert bool(follow_rules) == (change is write_another_rule)
     of_groups, of_groups_before = view_files(after, follow_rules), view_files(before, follow_rules)
+    cached = cached_files(world.ledger)
+    for group in unchanged & cached_before.keys():
+        assert cached_before[str(group)].items() <= cached[str(group)].items()
     if after.views_made_by == before.views_made_by:
         assert all(of_groups.get(group) == of_groups_before.get(group) for group in unchanged)
+        assert all(cached_before.get(str(group)) == cached.get(str(group)) for group in unchanged)
     else:
         assert change in (set_own_prices, bring_prices_as_rows)
         assert not set().union(*of_groups.values()) & set().union(*of_groups_before.values())
@@ -231,7 +246,7 @@ def test_kept_rows_are_those_of_the_sql_and_unchanged_groups_keep_their_files(
 
 def test_every_kept_view_has_rows_in_several_groups(world: World) -> None:
     assert all(kept_rows(world.ledger).values()), "else these tests say nothing of it"
-    assert len({each.group for each in read_latest(world.ledger).views["v_requests"]}) > 1
+    assert len(list((world.ledger / CACHE_FOLDER).glob("*/v_requests-*"))) > 1
 
 
 def test_all_ways_of_reading_give_the_same_rows(world: World) -> None:
@@ -239,8 +254,37 @@ def test_all_ways_of_reading_give_the_same_rows(world: World) -> None:
     assert rows_read(world.ledger, *KEPT) == expected
     with duckdb.connect(str(world.ledger / CATALOG), read_only=True) as plain:
         assert {name: Counter(plain.table(name).fetchall()) for name in KEPT} == expected
-        text = plain.execute("select sql from duckdb_views() where view_name = 'v_requests'").fetchall()[0][0]
-    assert "data/v_requests-" in text, "it is read from the files"
+
+
+def test_whoever_cannot_write_the_cache_gets_the_same_rows(world: World) -> None:
+    shutil.rmtree(world.ledger / CACHE_FOLDER, ignore_errors=True)
+    (world.ledger / CACHE_FOLDER).write_text("in the way")
+    names = ("v_requests", "v_compactions", "call_targets")
+    by_sql = rows_read(world.ledger, *names)
+    (world.ledger / CACHE_FOLDER).unlink()
+    assert cached_selects(world.ledger, read_latest(world.ledger), names).keys() == set(names)
+    assert rows_read(world.ledger, *names) == by_sql
+
+
+def test_a_link_in_the_place_of_the_cache_is_not_followed(world: World, tmp_path: Path) -> None:
+    shutil.rmtree(world.ledger / CACHE_FOLDER, ignore_errors=True)
+    (tmp_path / "elsewhere").mkdir()
+    (world.ledger / CACHE_FOLDER).symlink_to(tmp_path / "elsewhere")
+    assert cached_selects(world.ledger, read_latest(world.ledger), ["v_requests"]) == {}
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_file_that_was_half_written_is_never_taken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(world.ledger / CACHE_FOLDER, ignore_errors=True)
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("the power is gone")))
+    assert cached_selects(world.ledger, read_latest(world.ledger), ["v_requests"]) == {}
+    monkeypatch.undo()
+    assert rows_read(world.ledger, "v_requests") == {"v_requests": rows_by_sql(world.ledger)["v_requests"]}
+
+
+def test_no_cached_view_follows_from_permission_rules() -> None:
+    needed = with_foundations(cached_views(), library_views())
+    assert RULE_TABLES.isdisjoint(view.name for view in needed), "rules change while groups stay"
 
 
 def test_vacuum_leaves_the_files_of_the_newest_version_and_no_others(world: World) -> None:
@@ -248,6 +292,7 @@ def test_vacuum_leaves_the_files_of_the_newest_version_and_no_others(world: Worl
     collect(world.ledger, 0)
     newest = read_latest(world.ledger)
     assert {f"data/{path.name}" for path in (world.ledger / "data").iterdir()} == files_of(newest)
+    assert cached_files(world.ledger).keys() <= newest.indexes.keys()
     assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
 
 
@@ -268,7 +313,9 @@ def test_a_ledger_of_an_earlier_release_gets_kept_views(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "ledgers" / "schema_1", tmp_path / "ledger")
     (tmp_path / "logs").mkdir()
     World(tmp_path / "logs", tmp_path / "ledger").load()  # which finds nothing, but other prices and no views
-    assert kept_rows(tmp_path / "ledger") == rows_by_sql(tmp_path / "ledger")
+    derived = kept_rows(tmp_path / "ledger")
+    assert derived == {name: rows for name, rows in rows_by_sql(tmp_path / "ledger").items() if name in derived}
+    assert cached_views().isdisjoint(derived), "its rows are in no groups"
     deliver(tmp_path / "ledger", conversation("new"))
     assert kept_rows(tmp_path / "ledger") == rows_by_sql(tmp_path / "ledger")
     assert None not in view_files(read_latest(tmp_path / "ledger")), "now its rows are in groups"
@@ -280,26 +327,38 @@ def test_a_ledger_of_an_earlier_release_gets_kept_views(tmp_path: Path) -> None:
         ("v_calls", "select error('no') as call_id from tool_calls"),
         ("v_requests_usage", "select no_such_column from requests"),
     ],
-    ids=["kept", "below a kept one"],
+    ids=["cached", "below a cached one"],
 )
-def test_a_view_that_fails_stops_no_commit(name: str, sql: str, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = set((world.ledger / "data").iterdir())
+def test_a_view_that_fails_leaves_nothing_in_the_cache(
+    name: str, sql: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(world.ledger / CACHE_FOLDER, ignore_errors=True)
     views = library_views()
-    monkeypatch.setattr(keeping, "library_views", lambda: {**views, name: replace(views[name], sql=sql)})
+    monkeypatch.setattr(view_cache, "library_views", lambda: {**views, name: replace(views[name], sql=sql)})
     deliver(world.ledger, conversation("new"))
+    assert cached_selects(world.ledger, read_latest(world.ledger), ["v_calls"]) == {}
+    monkeypatch.undo()
+    assert not list((world.ledger / CACHE_FOLDER).glob("*/v_calls-*"))
+    assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
+
+
+def fail(*_: object) -> None:
+    raise duckdb.Error("it cannot be derived")
+
+
+def test_a_derivation_that_fails_stops_no_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derivation, "derive", fail)
+    grow_a_log(world)
     assert read_latest(world.ledger).views == {}
-    assert kept_selects(world.ledger, read_latest(world.ledger)) == {}
-    assert not [path for path in set((world.ledger / "data").iterdir()) - before if path.name.startswith("v_")]
+    assert derived_selects(world.ledger, read_latest(world.ledger)) == {}
     monkeypatch.undo()
     deliver(world.ledger, conversation("newer"))
     assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
 
 
-def test_a_view_that_fails_is_not_tried_again_in_every_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_derivation_that_fails_is_not_tried_again_in_every_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     strip(world.ledger)
-    views = library_views()
-    broken = {name: replace(view, sql="select no_such_column from turns") for name, view in views.items()}
-    monkeypatch.setattr(keeping, "library_views", lambda: broken)
+    monkeypatch.setattr(derivation, "derive", fail)
     tried = world.load()
     assert (tried.views, are_views_kept(tried)) == ({}, True)
     assert world.load() == tried

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import AbstractContextManager, redirect_stdout
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,11 @@ def console() -> "Console | None":
     from rich.console import Console
 
     return Console(file=sys.stderr)
+
+
+def prints_beside() -> AbstractContextManager[object]:
+    """Let whatever is printed in a block go to stderr: stdout is data, and a plugin may print."""
+    return redirect_stdout(sys.stderr)
 
 
 def _code_of(error: AixError) -> ExitCode:

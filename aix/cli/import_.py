@@ -107,6 +107,7 @@ def command(
     from aix.memory import hold_little_memory
 
     hold_little_memory()
+    from aix.cli.diagnostics import prints_beside
     from aix.cli.progress import import_progress
     from aix.importing import readable
     from aix.importing.run import Settings, import_histories
@@ -123,7 +124,7 @@ def command(
         prices=prices,
         argv=[readable(word) for word in sys.argv[1:]],
     )
-    with import_progress() as watcher:
+    with import_progress() as watcher, prints_beside():
         report = import_histories(ledger, paths or None, manner, watcher)
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])

@@ -11,14 +11,14 @@ from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Read
 from aix.importing.report import Outcome
 from aix.importing.settling import Known, Settled, Settlement
 from aix.importing.unfinished import Unfinished
-from aix.ledger.addition import Preparation, add_gathered
+from aix.ledger.addition import Preparation, add_statements, statements_of
 from aix.ledger.commit import Stage
-from aix.ledger.delivery import Files
 from aix.ledger.gathering import Part, gather
 from aix.ledger.manifest import Manifest
 from aix.ledger.noted_problems import without_problems
 from aix.ledger.replacement import replacement
 from aix.ledger.ties import SourceTies
+from aix.ledger.workbench import Delivered as DeliveredRows
 from aix.prices.table import PriceTable
 
 Event = Began | GroupRead | Delivered | WorkerDiedError
@@ -101,15 +101,15 @@ class Batch:
         parts = [Part(files, settled.left_out) for settled in amount for files in settled.deliveries]
         gathered = gather([*parts, Part(notes)], next(self._folders))
         fingerprints = {source: each for settled in amount for source, each in settled.fingerprints.items()}
-        preparation = self._preparation(amount, gathered, is_finished=is_finished)
-        add_gathered(self._ledger, gathered, fingerprints, preparation)
+        rows = statements_of(gathered)
+        add_statements(self._ledger, rows, fingerprints, self._preparation(amount, rows, is_finished=is_finished))
         self._known.fingerprints.update(fingerprints)
         self._known.committed.update(fingerprints)
         done = (*(part.files for part in parts), notes, gathered)
         for folder in {path.parent for files in done for path in files.values()}:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _preparation(self, amount: Sequence[Settled], rows: Files, *, is_finished: bool) -> Preparation:
+    def _preparation(self, amount: Sequence[Settled], rows: DeliveredRows, *, is_finished: bool) -> Preparation:
         """Return what notes ties, and removes rows that earlier readings gave, before others take their place."""
         ties = {source: each for settled in amount for source, each in settled.ties.items()}
         self._unfinished.has_ties |= bool(ties)

@@ -1,10 +1,9 @@
 """Carrying out a plan: workers read what has changed, and then, together, what turns out to be tied."""
 
 import os
-import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, redirect_stdout
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import accumulate, count
 from pathlib import Path
@@ -165,13 +164,8 @@ def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order,
 
 
 def _carry_out_here(order: Order) -> Iterator[Event]:
-    """Carry out an order in this process; stdout is data, so whatever a plugin prints goes to stderr."""
-    events = iter(carry_out(order))
-    while True:
-        with redirect_stdout(sys.stderr):
-            event = next(events, None)
-        if event is None:
-            return
+    """Carry out an order in this process, and mark what is being read."""
+    for event in carry_out(order):
         if isinstance(event, Began):
             group = order.groups[event.number]
             mark_sources(order.folder.parent, (source_name(source, order.machine) for source in group.sources))

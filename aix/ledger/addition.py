@@ -19,15 +19,12 @@ from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
 from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
-from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
+from aix.ledger.rewriting import lay_part, link_file, make_current, settle, write_current
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
-from aix.ledger.workbench import StatementFile, Workbench, engine_errors_of, scan, workbench
-from aix.schema import TABLES, Table
+from aix.ledger.workbench import Delivered, StatementFile, Workbench, engine_errors_of, workbench
+from aix.schema import TABLES
 from aix.schema.sql import quote_name, quote_text
-
-Delivered = Sequence[tuple[Table, StatementFile]]
-
 
 Preparation = Callable[[Manifest, Stage], Manifest]
 """Takes the newest version and returns the one that rows are joined into, of the same commit."""
@@ -44,15 +41,13 @@ def add(
     The fingerprints of the sources that the rows were read from become part of that version.
     """
     with staging_folder(ledger) as folder:
-        return add_gathered(ledger, gather([Part(files) for files in deliveries], folder), fingerprints, prepare)
+        rows = gather([Part(files) for files in deliveries], folder)
+        return add_statements(ledger, statements_of(rows), fingerprints, prepare)
 
 
-def add_gathered(
-    ledger: Path, rows: Files, fingerprints: Fingerprints | None = None, prepare: Preparation | None = None
-) -> Manifest:
-    """Do the same with the rows of deliveries that were gathered."""
-    delivered = [(TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))) for name, path in rows.items()]
-    return add_statements(ledger, delivered, fingerprints, prepare)
+def statements_of(rows: Files) -> Delivered:
+    """Return the rows of deliveries that were gathered as statements of their sources."""
+    return [(TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))) for name, path in rows.items()]
 
 
 def add_statements(
@@ -94,7 +89,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     likely: set[int] = set()
     beside: set[int] = set()
     for table, file in delivered:
-        own = link_rows(bench, families, table, scan(file.path))
+        own = link_file(bench, families, table, file)
         if table.name in ("turns", "sessions"):
             likely.update(own)
         if not in_conversations(table) and table is not INFERRED_VALUES:

@@ -10,21 +10,28 @@ they opened.
 
 import os
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
 from aix.ledger.durable import remove
-from aix.ledger.keeping import kept_selects
+from aix.ledger.keeping import derived_selects, rows_select
 from aix.ledger.manifest import Manifest, read_latest
-from aix.ledger.stored_files import read_decoded
-from aix.ledger.views import create_views
+from aix.ledger.stored_files import read_decoded, read_regular
+from aix.ledger.view_cache import cached_views
+from aix.ledger.views import create_views, view_select
 from aix.library.view_files import library_views_digest
 from aix.library.views import create_library_views, library_views
-from aix.schema import SCHEMA_VERSION
+from aix.schema import SCHEMA_VERSION, TABLES
+
+if TYPE_CHECKING:
+    import duckdb
 
 CATALOG = "ledger.duckdb"
 CATALOG_NOTE = "ledger.duckdb.json"
@@ -42,6 +49,8 @@ class _Note(msgspec.Struct, frozen=True):
     """The digest of the view files."""
     file: tuple[int, int, int]
     """Which file is meant: of two writers, one may leave the file and the other the note."""
+    texts: dict[str, str]
+    """By view of a table, a digest of its SELECT."""
 
 
 _NOTE_DECODER = msgspec.json.Decoder(_Note)
@@ -62,40 +71,95 @@ def refresh_catalog(ledger: Path) -> None:
 def write_catalog(ledger: Path, manifest: Manifest) -> None:
     """Replace the catalog by one of that version."""
     folder = ledger.resolve()
-    content = _views(folder, manifest)
+    texts = _texts(folder, manifest)
+    try:
+        content = _views(folder, manifest, texts, _last_written(folder))
+    except LedgerUnwritableError:  # the last one may be damaged
+        content = _views(folder, manifest, texts)
     with suppress(FileNotFoundError):
         # Left by a client that wrote to the catalog before; it does not belong to the new one.
         (folder / f"{CATALOG}.wal").unlink()
     file = _replace(folder / CATALOG, content)
-    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), file)
+    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), file, texts)
     _replace(folder / CATALOG_NOTE, msgspec.json.encode(note))
 
 
 def _is_current(folder: Path, manifest: Manifest) -> bool:
+    note = _read_note(folder)
+    return note is not None and note.version == manifest.version
+
+
+def _read_note(folder: Path) -> _Note | None:
+    """Return what is noted of the catalog, if this AIX wrote it for that folder."""
     try:
         note = read_decoded(folder / CATALOG_NOTE, _NOTE_DECODER.decode)
         found = _identity((folder / CATALOG).stat())
     except (OSError, LedgerDamagedError):
-        return False
-    return note == _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), found)
+        return None
+    known = (SCHEMA_VERSION, str(folder), library_views_digest(), found)
+    return note if (note.schema_version, note.folder, note.views, note.file) == known else None
 
 
-def _views(folder: Path, manifest: Manifest) -> bytes:
-    """Make a database of views; elsewhere, because DuckDB cannot write where a folder's name has a question mark."""
+def _last_written(folder: Path) -> tuple[bytes, Mapping[str, str]]:
+    """Return the catalog that is there, and the digests of its texts; of none, where it is not as this AIX left it."""
+    note = _read_note(folder)
+    with suppress(LedgerDamagedError):
+        if note is not None and not (folder / f"{CATALOG}.wal").exists():
+            return read_regular(folder / CATALOG), note.texts
+    return b"", {}
+
+
+def _texts(folder: Path, manifest: Manifest) -> dict[str, str]:
+    """Return the digest of each view that differs from version to version: those of tables, also of derived ones."""
+    selects = {name: view_select(table, folder, manifest) for name, table in TABLES.items()}
+    selects |= derived_selects(folder, manifest)
+    return {name: sha256(select.encode()).hexdigest()[:16] for name, select in selects.items()}
+
+
+def _views(
+    folder: Path, manifest: Manifest, texts: Mapping[str, str], last: tuple[bytes, Mapping[str, str]] = (b"", {})
+) -> bytes:
+    """Make a database of views; elsewhere, because DuckDB cannot write where a folder's name has a question mark.
+
+    It is made of the last one, in which views are replaced whose text is another, where there is one.
+    """
     import duckdb
 
+    content, known = last
+    changed = [name for name, digest in texts.items() if known.get(name) != digest]
     with tempfile.TemporaryDirectory(prefix="aix-") as elsewhere:
         Path(elsewhere).chmod(0o700)
         made = Path(elsewhere) / CATALOG
+        if content:
+            made.write_bytes(content)
         try:
             with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
                 connection.execute("begin")
-                create_views(connection, folder, manifest)
-                create_library_views(connection, library_views().values(), kept_selects(folder, manifest), folder)
+                create_views(connection, folder, manifest, [name for name in changed if name in TABLES])
+                derived = derived_selects(folder, manifest)
+                if known.keys() == texts.keys():
+                    own = [view for view in library_views().values() if view.name in changed]
+                    create_library_views(connection, own, derived, folder)
+                else:
+                    _create_library_views(connection, folder, derived)
                 connection.execute("commit")
         except duckdb.Error as error:
             raise LedgerUnwritableError(folder, str(error)) from error
         return made.read_bytes()
+
+
+def _create_library_views(connection: "duckdb.DuckDBPyConnection", folder: Path, kept: Mapping[str, str]) -> None:
+    """Create the views of the library.
+
+    DuckDB reads all that a new view stands on. So views that are costly to read are empty ones of the same columns
+    until all others are there; each is then replaced before those that it stands on.
+    """
+    views = library_views()
+    costly = [views[name] for name in reversed(views) if name in cached_views()]
+    create_library_views(
+        connection, views.values(), {**kept, **{view.name: rows_select(view, []) for view in costly}}, folder
+    )
+    create_library_views(connection, costly)
 
 
 def _replace(target: Path, content: bytes) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from aix.errors import LedgerDamagedError
 from aix.ledger.durable import remove, sync_folder, writing_to
 from aix.ledger.locks import alone
 from aix.ledger.manifest import (
+    CACHE_FOLDER,
     DATA_FOLDER,
     RAW_FOLDER,
     STAGING_FOLDER,
@@ -35,7 +36,8 @@ from aix.ledger.manifest import (
 )
 from aix.ledger.raw import kept_digests, raw_path
 from aix.ledger.staging import abandoned_folders
-from aix.ledger.stored_files import check_regular
+from aix.ledger.stored_files import check_regular, is_regular
+from aix.ledger.view_cache import abandoned_caches
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
 
@@ -69,6 +71,7 @@ def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
         *(("version", path) for path in outdated),
         *(("left behind", path) for path in _unnamed(ledger, kept | of_outdated) if _is_older(path, limit)),
         *(("left behind", path) for path in abandoned_folders(ledger)),
+        *(("cached rows", path) for path in abandoned_caches(ledger, versions)),
         *(("copy of an old source", path) for path in _outdated_copies(ledger, versions, limit)),
     ]
     sizes = [(kind, path, _size(path)) for kind, path in found]
@@ -80,7 +83,7 @@ def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[
     with writing_to(ledger), alone(ledger) as is_held:
         removals = find_removals(ledger, grace_seconds if is_held else max(grace_seconds, DEFAULT_GRACE_SECONDS))
         for removal in removals:
-            if removal.path.parent == ledger / STAGING_FOLDER:
+            if removal.path.parent in (ledger / STAGING_FOLDER, ledger / CACHE_FOLDER):
                 shutil.rmtree(removal.path, ignore_errors=True)
             else:
                 remove(removal.path)
@@ -126,24 +129,17 @@ def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
             yield path
     for folder in (ledger / VERSIONS_FOLDER, ledger / RAW_FOLDER):
         yield from (path for path in _regular_files(folder) if _is_part(path))
-    yield from (path for path in ledger.iterdir() if _is_part(path) and _is_regular(path))
+    yield from (path for path in ledger.iterdir() if _is_part(path) and is_regular(path))
 
 
 def _regular_files(folder: Path) -> Iterator[Path]:
     """Go through the regular files of a folder and of those below it, but not through links."""
     for above, _, names in os.walk(folder):
-        yield from (path for name in names if _is_regular(path := Path(above, name)))
+        yield from (path for name in names if is_regular(path := Path(above, name)))
 
 
 def _is_part(path: Path) -> bool:
     return path.name.startswith(".") and path.name.endswith(".part")
-
-
-def _is_regular(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
 
 
 def _outdated_copies(ledger: Path, versions: Sequence[Manifest], limit: float) -> Iterator[Path]:

@@ -41,7 +41,7 @@ def engine(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         shared = _shared[place] if place in _shared else _shared.setdefault(place, _open(place))
         shared.users += 1
     try:
-        with closing(shared.database.cursor()) as connection:
+        with closing(shared.database.duplicate()) as connection:
             catalog = f"work{next(_numbers)}"
             connection.execute(f"attach ':memory:' as {catalog}; use {catalog}")
             try:

@@ -104,9 +104,12 @@ class Groups:
     def put_together(self, names: Sequence[str]) -> None:
         """Make one group of several."""
         merged = uuid4().hex
-        for table in TABLES.values():
-            paths = [path for name in names for found, path in self.segments(name) if found is table]
-            self.write(merged, table, batches_of(rows for path in paths for rows in read_row_groups(path)))
+        paths: dict[str, list[Path]] = {}
+        for name in names:
+            for table, path in self.segments(name):
+                paths.setdefault(table.name, []).append(path)
+        for table_name, files in paths.items():
+            self.write(merged, TABLES[table_name], batches_of(chain.from_iterable(map(read_row_groups, files))))
         self.put_index(merged, Index.merged(self._indexes[name].whole for name in names))
         for name in names:
             del self._segments[name], self._indexes[name]

@@ -1,11 +1,8 @@
-"""Kept views: what a view of the library makes of the ledger, written down group by group.
+"""Tables that a program derives, kept group by group as a part of a version.
 
-A view says `kept: by family with TABLE` when each of its rows follows from the rows of one family and from prices, and
-a family without rows in that table gives none. What it makes of a group is then a file like those of the tables: a
-commit makes it for the groups it writes, and for all of them when the prices or the views have changed. Whoever reads a
-view gets the rows of these files, or, where there are none or another AIX made them, those that the view's SQL gives:
-the same rows, only later. Rows that no SQL gives are derived by a program, in the same way; some of them follow from
-the permission rules of the whole ledger, and are made anew when these change.
+A view file that says `derived` declares such a table; no SQL gives its rows. A commit makes them for the groups it
+writes, and for all of them when the views or prices have changed. Some follow from the permission rules of the whole
+ledger, and are made again when these change.
 """
 
 from collections.abc import Collection, Container, Iterator, Sequence
@@ -17,10 +14,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aix.errors import LedgerError, QueryFileError
-from aix.ledger.manifest import Manifest, Segment, groups_of
-from aix.ledger.provenance import PRICES, are_rows_current, in_vain, made_by_now
-from aix.ledger.views import create_views, read_files, tables_named
-from aix.library.views import create_library_views, library_views
+from aix.ledger.manifest import Manifest, Segment, groups_of, segment_path
+from aix.ledger.provenance import are_rows_current, in_vain, made_by_now
+from aix.ledger.views import create_views, read_parquet, tables_named
+from aix.library.views import library_views
 from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
@@ -32,24 +29,27 @@ _BATCH_ROWS = 10_000
 _RULES = "permission_rules"
 
 
-def kept_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
-    """Return for every view that is kept in a version a SELECT of its rows."""
+def derived_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
+    """Return for every derived table that is kept in a version a SELECT of its rows."""
     if not are_rows_current(manifest):
         return {}
-    kept = [view for view in library_views().values() if view.kept_with]
-    return {view.name: _select(view, ledger, manifest.views.get(view.name, ())) for view in kept}
+    return {
+        view.name: rows_select(view, [segment_path(ledger, each) for each in manifest.views.get(view.name, ())])
+        for view in library_views().values()
+        if view.derived
+    }
 
 
-def _select(view: "Query", ledger: Path, segments: Sequence[Segment]) -> str:
-    if not segments:
+def rows_select(view: "Query", paths: Sequence[Path]) -> str:
+    """Return a SELECT of the rows of a view in these files."""
+    if not paths:
         nothing = (f"cast(null as {column.type}) as {quote_name(column.name)}" for column in view.columns)
         return f"select {', '.join(nothing)} limit 0"
-    names = (quote_name(column.name) for column in view.columns)
-    return f"select {', '.join(names)} from {read_files(ledger, segments)}"
+    return f"select {', '.join(quote_name(column.name) for column in view.columns)} from {read_parquet(paths)}"
 
 
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
-    """Return the new version with what the kept views make of its groups."""
+    """Return the new version with the derived tables of its groups."""
     from aix.ledger.workbench import engine_errors_of
     from aix.permissions.derivation import RULE_TABLES
 
@@ -96,44 +96,21 @@ def _make(
     book: "RuleBook",
     wanted: Container[str] | None,
 ) -> Iterator[tuple[str, Segment]]:
-    """Write what each view makes of a group, or only those that are wanted, unless that is nothing."""
-    from aix.ledger.engine import catalog_of, engine
+    """Write each derived table of a group, or only those that are wanted, unless it has no rows."""
+    from aix.ledger.engine import engine
     from aix.ledger.streaming import start_reader
     from aix.permissions.derivation import SOURCES, derive
 
-    views = [view for view in _views_to_keep(files) if wanted is None or view.name in wanted]
-    if not views:
+    views = [view for view in library_views().values() if view.derived and view.kept_with in files]
+    names = [view.name for view in views if wanted is None or view.name in wanted]
+    if not names:
         return
-    derived = [view.name for view in views if view.derived]
-    tables = tables_named([*(view.sql for view in views), *(SOURCES if derived else ())])
-    own = {name: tuple(segments) for name, segments in files.items() if name != PRICES}
-    part = msgspec.structs.replace(version, tables={**own, PRICES: version.tables.get(PRICES, ())})
+    part = msgspec.structs.replace(version, tables={name: tuple(segments) for name, segments in files.items()})
     with engine(stage.ledger) as connection:
-        catalog = catalog_of(connection)
-        create_views(connection, stage.ledger, part, tables)
-        derive(connection, derived, book)
-        for view in views:
-            name = quote_name(view.name)
-            if not view.derived:
-                create_library_views(connection, [view])
-            if not view.kept_with:
-                continue
-            if not view.derived:
-                # A table, because what stands on it reads it again; of the view, as readers ask: of a statement that is
-                # not in a view, DuckDB 1.2 can lose the rows where another table is empty.
-                connection.execute(f"create temp table {name} as select * from {catalog}.main.{name}")
-                connection.execute(f"drop view {catalog}.main.{name}")
-            rows = start_reader(connection, f"from {name}", _BATCH_ROWS)
+        create_views(connection, stage.ledger, part, tables_named(SOURCES))
+        derive(connection, names, book)
+        for name in names:
+            rows = start_reader(connection, f"from {quote_name(name)}", _BATCH_ROWS)
             with suppress(StopIteration):
                 first = next(rows)
-                yield view.name, stage.write_view(view.name, rows.schema, chain([first], rows), group)
-
-
-def _views_to_keep(tables: Container[str]) -> list["Query"]:
-    """Return the views that give rows where there are these tables, and those they stand on, each after its own."""
-    views = library_views()
-    needed: set[str] = set()
-    for name in reversed(views):
-        if name in needed or views[name].kept_with in tables:
-            needed |= {name, *(views[name].names & views.keys())}
-    return [view for name, view in views.items() if name in needed]
+                yield name, stage.write_view(name, rows.schema, chain([first], rows), group)

@@ -29,6 +29,8 @@ DATA_FOLDER = "data"
 STAGING_FOLDER = "staging"
 RAW_FOLDER = "raw"
 """Copies of sources; see `aix.ledger.raw`."""
+CACHE_FOLDER = "cache"
+"""Rows of views; see `aix.ledger.view_cache`."""
 STATUS_FILE = "status.json"
 """A note beside the versions: the recent use of the newest; see `aix.reading.summary`."""
 _DIGITS = 10
@@ -117,7 +119,7 @@ def segment_path(ledger: Path, segment: Segment) -> Path:
 
 def check_folders(ledger: Path) -> None:
     """Raise LedgerDamagedError when a folder of the ledger is a link: then nothing is written or removed there."""
-    for name in (DATA_FOLDER, VERSIONS_FOLDER, STAGING_FOLDER, RAW_FOLDER):
+    for name in (DATA_FOLDER, VERSIONS_FOLDER, STAGING_FOLDER, RAW_FOLDER, CACHE_FOLDER):
         check_folder(ledger / name)
 
 

@@ -26,17 +26,18 @@ def are_views_kept(manifest: Manifest) -> bool:
 def are_rows_current(manifest: Manifest) -> bool:
     """Whether the kept rows of a version are those that this AIX would make; for readers, which load no dialect."""
     made_by, _, dialects = (manifest.views_made_by or "").partition("-")
-    return made_by == _made_by(manifest) and not dialects.endswith(_FAILED)
+    return made_by == rows_digest(manifest) and not dialects.endswith(_FAILED)
 
 
 def made_by_now(manifest: Manifest) -> str:
     """Return what changes when rows of views would, although their group is as it was."""
     from aix.permissions.registry import dialects_digest
 
-    return f"{_made_by(manifest)}-{dialects_digest()}"
+    return f"{rows_digest(manifest)}-{dialects_digest()}"
 
 
-def _made_by(manifest: Manifest) -> str:
+def rows_digest(manifest: Manifest) -> str:
+    """Return the digest of what readers know that rows of views follow from."""
     # Prices of models that are new to a ledger change nothing: no group that was there has requests of them.
     prices = [each.path for each in manifest.tables.get(PRICES, ()) if not manifest.prices or each.group is not None]
     digests = [library_views_digest(), str(SPLITTER_VERSION), risk_file_digest(), str(SCHEMA_VERSION)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collect
@@ -24,12 +25,12 @@ from aix.ledger.manifest import STATUS_FILE, Manifest, Segment, groups_of, has_g
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
-from aix.ledger.rewriting import lay_part, link_rows, make_current, settle, write_current
+from aix.ledger.rewriting import lay_part, link_file, link_rows, make_current, settle, write_current
 from aix.ledger.selection import Selection
 from aix.ledger.ties import SourceTies, read_ties
 from aix.ledger.tree import Tree, Turn
 from aix.ledger.views import create_views
-from aix.ledger.workbench import Workbench, scan, workbench
+from aix.ledger.workbench import Delivered, Workbench, scan, workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
 
@@ -88,19 +89,56 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     return forgotten
 
 
-def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str], delivery: Files) -> Manifest:
+def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str], rows: Delivered) -> Manifest:
     """Return a version without the rows of sessions whose sources are about to give them anew, in this delivery.
 
     Other rows may name them: they will be there again.
     """
     with workbench(ledger) as bench:
         groups = Groups(base, stage)
-        _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
-        stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], delivery) for name in _NEVER_LOST)
+        if not _drop_given_whole(bench, groups, labels, rows):
+            _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
+            files = {table.name: file.path for table, file in rows}
+            stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
         tables = {name: tuple(segments) for name, segments in groups.tables().items()}
         known = {**base.indexes, **stage.indexes}
         indexes = {group: known[group] for group in groups_of(tables) if group is not None}
         return msgspec.structs.replace(base, tables=tables, indexes=indexes)
+
+
+def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
+    """Drop the families of these sessions unread, if no row of them could be missed; returns whether that was done.
+
+    All sessions of such a family are replaced; the new rows give each of its turns, to which the rest belongs, and name
+    whatever else its rows name, which the index knows.
+    """
+    families = Families()
+    given: dict[str, list[int]] = {"turns": []}
+    for table, file in rows:
+        given[table.name] = link_file(bench, families, table, file)
+    replaced = _nodes_of(bench, TABLES["sessions"], "label", labels)
+    expected = {"sessions": replaced, "turns": pa.array(given["turns"], pa.uint64())}
+    named = pa.array(families.nodes(), pa.uint64())
+    touched = groups.holding(replaced, replaced)
+    for name, part in touched.items():
+        if not _are_all_in(part.nodes, named):
+            return False
+        for table, path in groups.segments(name):
+            if table.name in expected:
+                stored = _column(bench, f"select {node_expressions(table)[0]} as node from {scan(path)}")
+                if not _are_all_in(stored.filter(pc.is_in(stored, value_set=part.nodes)), expected[table.name]):
+                    return False
+    for name, part in touched.items():
+        groups.remove(bench, name, part)
+    return True
+
+
+def _column(bench: Workbench, query: str) -> pa.Array:
+    return bench.fetch(query).column(0).combine_chunks()
+
+
+def _are_all_in(nodes: pa.Array, others: pa.Array) -> bool:
+    return bool(pc.all(pc.is_in(nodes, value_set=others), min_count=0).as_py())
 
 
 def _remove_conversations(
@@ -148,7 +186,7 @@ def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:
 
 def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:
     with bench.temporary(key, pa.array(values, pa.string())) as given:
-        return bench.fetch(f"select {node_of(table, key)} as node from {given}").column(0).combine_chunks()
+        return _column(bench, f"select {node_of(table, key)} as node from {given}")
 
 
 def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten, *, with_subagents: bool) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from aix.ledger.addition import Preparation
 from aix.ledger.commit import Stage
-from aix.ledger.delivery import Files
 from aix.ledger.engine import engine
 from aix.ledger.manifest import Manifest, has_groups
 from aix.ledger.removal import without_sessions
 from aix.ledger.views import create_views
+from aix.ledger.workbench import Delivered
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ReadTogether:
         return label in self.given_anew or all(time >= self.since[source] for source, time in first_given.items())
 
 
-def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Files) -> Preparation:
+def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Delivered) -> Preparation:
     """Return what removes sessions before they are joined in anew, with these rows."""
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:

@@ -16,7 +16,7 @@ from aix.ledger.index import Index
 from aix.ledger.nodes import INFERRED_VALUES, is_derived, node_expressions
 from aix.ledger.resolution import resolve, resolve_marks
 from aix.ledger.row_groups import batches_of
-from aix.ledger.workbench import StatementFile, Workbench, copy_rows
+from aix.ledger.workbench import StatementFile, Workbench, copy_rows, scan
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.threads import map_in_threads
@@ -24,9 +24,24 @@ from aix.threads import map_in_threads
 
 def link_rows(bench: Workbench, families: Families, table: Table, relation: str) -> list[int]:
     """Put what each row of a relation names into one family, and return the first node of each."""
-    expressions = node_expressions(table)
-    names = ", ".join(f"{expression} as n{place}" for place, expression in enumerate(expressions))
-    nodes = bench.fetch(f"select distinct {names} from {relation}")
+    return _link(families, _named(bench, table, relation))
+
+
+def link_file(bench: Workbench, families: Families, table: Table, file: StatementFile) -> list[int]:
+    """Do the same with the rows of a file, whose nodes are kept with it."""
+    if not file.named:
+        file.named.append(_named(bench, table, scan(file.path)))
+    return _link(families, file.named[0])
+
+
+def _named(bench: Workbench, table: Table, relation: str) -> pa.Table:
+    expressions = enumerate(node_expressions(table))
+    return bench.fetch(
+        f"select distinct {', '.join(f'{each} as n{place}' for place, each in expressions)} from {relation}"
+    )
+
+
+def _link(families: Families, nodes: pa.Table) -> list[int]:
     first: list[int] = nodes.column(0).to_pylist()
     for column in nodes.columns[1:]:
         families.link((own, node) for own, node in zip(first, column.to_pylist(), strict=True) if node is not None)

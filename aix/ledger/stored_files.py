@@ -35,6 +35,14 @@ def check_regular(path: Path, size_bytes: int | None = None) -> None:
         raise LedgerDamagedError(path, f"it has {status.st_size} bytes, and the manifest says {size_bytes}")
 
 
+def is_regular(path: Path) -> bool:
+    """Whether there is a regular file at that path."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
 def check_folder(path: Path) -> None:
     """Raise LedgerDamagedError when something else than a folder has that path; there may be nothing."""
     try:

@@ -60,9 +60,13 @@ def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
 
 def read_files(ledger: Path, segments: Iterable[Segment]) -> str:
     """Return SQL for the rows of these files."""
-    files = ", ".join(file_literal(segment_path(ledger, segment)) for segment in segments)
+    return read_parquet(segment_path(ledger, segment) for segment in segments)
+
+
+def read_parquet(paths: Iterable[Path]) -> str:
+    """Return SQL for the rows of Parquet files."""
     # Without the option, a folder called `id=1` above the ledger would become a column.
-    return f"read_parquet([{files}], hive_partitioning = false)"
+    return f"read_parquet([{', '.join(map(file_literal, paths))}], hive_partitioning = false)"
 
 
 def file_literal(path: Path) -> str:

@@ -6,7 +6,7 @@ rows are copied from file to file by their positions, so that long texts pass th
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
@@ -36,11 +36,17 @@ class StatementFile:
     source: str
     is_earlier: bool = False
     """Whether its bookkeeping is older than what the ledger has."""
+    named: list[pa.Table] = field(default_factory=list, compare=False)
+    """The nodes that its rows name, once they were asked for: a file does not change."""
 
     @property
     def is_stored(self) -> bool:
         """Whether the rows come from the ledger itself."""
         return self.source == "null"
+
+
+Delivered = Sequence[tuple[Table, StatementFile]]
+"""Rows that are to be joined into a ledger."""
 
 
 class Workbench:

@@ -50,7 +50,12 @@ def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) ->
     words = {word.lower() for word in _WORD.findall(sql)}
     if words & _LOOKING_AROUND:
         return list(views.values())
-    needed = words & views.keys()
+    return with_foundations(words, views, kept)
+
+
+def with_foundations(names: Iterable[str], views: dict[str, Query], kept: Container[str] = ()) -> list[Query]:
+    """Return views and those they stand on, in the order in which they are created; a kept one needs no others."""
+    needed = set(names) & views.keys()
     for name in reversed(views):
         if name in needed and name not in kept:
             needed |= views[name].names & views.keys()

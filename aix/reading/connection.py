@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import DATA_FOLDER, Manifest, files_by_name
+from aix.ledger.manifest import CACHE_FOLDER, DATA_FOLDER, Manifest, files_by_name
 from aix.ledger.views import create_views, file_literal
 from aix.schema.sql import quote_text
 
@@ -37,6 +37,7 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
         connection.execute(setting)
     connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
     connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
+    connection.execute(f"set allowed_directories = [{quote_text(f'{(ledger / CACHE_FOLDER).absolute()}/')}]")
     connection.execute("set enable_external_access = false")
     create_views(connection, ledger, manifest, typed=True)
     connection.execute("set lock_configuration = true")

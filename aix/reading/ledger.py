@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from aix.config import load_config
 from aix.errors import LedgerDamagedError, QueryFileError, UnknownVersionError, UsageError
 from aix.ledger.catalog import refresh_catalog
-from aix.ledger.keeping import kept_selects
+from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import (
     Manifest,
     manifest_path,
@@ -19,6 +19,7 @@ from aix.ledger.manifest import (
     segment_path,
     version_numbers,
 )
+from aix.ledger.view_cache import cached_selects, cached_views
 from aix.library.views import create_library_views, library_views, views_named
 from aix.paths import check_ledger_path
 from aix.schema import find_table
@@ -54,6 +55,7 @@ class Ledger:
         self._rules = rules
         self._risks = risks
         self._created_views: set[str] = set()
+        self._asked_views: set[str] = set()
         self._preparing = RLock()
 
     def __repr__(self) -> str:
@@ -294,6 +296,7 @@ class Ledger:
         return Result(self._connection, self._check_files, statement, parameters, variables)
 
     def _create_views_named(self, sql: str) -> None:
+        self._fill_cache(sql)
         named = views_named(sql, self._library_views, self._kept_views)
         needed = [view for view in named if view.name not in self._created_views]
         self._derive([view.name for view in needed if view.derived and view.name not in self._kept_views])
@@ -304,6 +307,14 @@ class Ledger:
             self._check_files(error)
             raise
         self._created_views.update(view.name for view in others)
+
+    def _fill_cache(self, sql: str) -> None:
+        """See to it that the rows of the views that a statement names are in the cache, where there can be one."""
+        cached = cached_views()
+        named = views_named(sql, self._library_views, cached | self._kept_views.keys())
+        wanted = {view.name for view in named} & cached - self._kept_views.keys() - self._asked_views
+        self._asked_views |= wanted
+        self._kept_views.update(cached_selects(self.path, self.manifest, sorted(wanted)))
 
     def _derive(self, names: list[str]) -> None:
         """Make in memory what no version has kept, or what other rules give, and what comes of the same pass."""
@@ -322,7 +333,8 @@ class Ledger:
 
     @cached_property
     def _kept_views(self) -> dict[str, str]:
-        kept = kept_selects(self.path, self.manifest)
+        """SELECTs of rows that are computed already, by view; the cache adds its own when they are asked for."""
+        kept = derived_selects(self.path, self.manifest)
         if self._rules is None and self._risks is None:
             return kept
         from aix.permissions.derivation import RISKS, RULE_TABLES

@@ -96,8 +96,8 @@ def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
     import duckdb
 
-    from aix.ledger.keeping import kept_selects
     from aix.ledger.notes import write_note
+    from aix.ledger.view_cache import cached_selects, cached_views
     from aix.ledger.views import create_views, tables_named
     from aix.library.packs import find_query
     from aix.library.views import create_library_views, library_views, views_named
@@ -105,7 +105,8 @@ def refresh_summary(ledger: Path) -> Summary:
     folder = ledger.expanduser().absolute()
     manifest = read_latest(folder)
     recent_use = find_query("overview/recent_use").sql
-    kept = kept_selects(folder, manifest)
+    named = views_named(recent_use, library_views(), cached_views())
+    kept = cached_selects(folder, manifest, [view.name for view in named if view.name in cached_views()])
     views = views_named(recent_use, library_views(), kept)
     texts = [_COUNTS, recent_use, *(view.sql for view in views if view.name not in kept)]
     # Every import makes one: a connection with all views would take longer than the answers.

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import aix
-from aix.ledger.keeping import kept_selects
+from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import read_latest
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
@@ -53,9 +53,9 @@ def duck(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         connection.execute("set TimeZone = 'UTC'")
         create_views(connection, ledger, read_latest(ledger))
-        kept = kept_selects(ledger, read_latest(ledger))
+        kept = derived_selects(ledger, read_latest(ledger))
         views = library_views().values()
-        create_library_views(connection, views, {view.name: kept[view.name] for view in views if view.derived})
+        create_library_views(connection, views, kept)
         yield connection
 
 
