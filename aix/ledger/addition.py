@@ -19,11 +19,11 @@ from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
 from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
-from aix.ledger.rewriting import lay_part, link_file, make_current, settle, write_current
+from aix.ledger.rewriting import ALL, BESIDE, lay_part, link_file, make_current, settle, write_current
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import Delivered, StatementFile, Workbench, engine_errors_of, workbench
-from aix.schema import TABLES
+from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name, quote_text
 
 Preparation = Callable[[Manifest, Stage], Manifest]
@@ -105,9 +105,9 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     moving = {families.of(node) for node in settle(bench)}
     if not moving:
         return None
-    for nodes in _portions(bench, families, moving, beside):
-        make_current(bench, pa.array(nodes, pa.uint64()))
-        write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}))
+    for nodes, tables in _portions(bench, families, moving, beside):
+        make_current(bench, pa.array(nodes, pa.uint64()), tables)
+        write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}), tables)
     for name, part in touched.items():
         leaving = [family for family in part.families.to_pylist() if families.of(family) in moving]
         if leaving:
@@ -115,8 +115,10 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     return groups
 
 
-def _portions(bench: Workbench, families: Families, moving: Container[int], beside: Set[int]) -> Iterator[list[int]]:
-    """Divide the nodes of families into as many groups as the rows will need, whole families each.
+def _portions(
+    bench: Workbench, families: Families, moving: Container[int], beside: Set[int]
+) -> Iterator[tuple[list[int], Sequence[Table]]]:
+    """Divide the nodes of families into as many groups as the rows will need, whole families each, with their tables.
 
     What is noted beside conversations is kept apart: much of it changes, or is looked up, with every import, and the
     groups it lies in are then read or written anew.
@@ -128,15 +130,15 @@ def _portions(bench: Workbench, families: Families, moving: Container[int], besi
             by_family.setdefault(family, []).append(node)
     apart = {family for family, members in by_family.items() if beside >= set(members)}
     if apart:
-        yield [node for family in apart for node in by_family[family]]
+        yield [node for family in apart for node in by_family[family]], BESIDE
     conversations = [members for family, members in by_family.items() if family not in apart]
     count = sum(map(len, conversations))
     most_nodes = count * LARGEST_BYTES // max(bench.size_bytes(), 1)
     portion: list[int] = []
     for members in conversations:
         if portion and len(portion) + len(members) > most_nodes:
-            yield portion
+            yield portion, ALL
             portion = []
         portion.extend(members)
     if portion:
-        yield portion
+        yield portion, ALL

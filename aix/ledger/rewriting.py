@@ -3,7 +3,7 @@
 These are the steps that every change of a ledger is made of.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from uuid import uuid4
 
 import pyarrow as pa
@@ -13,13 +13,17 @@ from aix.ledger.derivation import TABLES_READ, Derived, derive, stated_threads, 
 from aix.ledger.families import Families
 from aix.ledger.groups import Groups, rows_naming
 from aix.ledger.index import Index
-from aix.ledger.nodes import INFERRED_VALUES, is_derived, node_expressions
+from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived, node_expressions
 from aix.ledger.resolution import resolve, resolve_marks
 from aix.ledger.row_groups import batches_of
 from aix.ledger.workbench import StatementFile, Workbench, copy_rows, scan
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.threads import map_in_threads
+
+ALL = tuple(TABLES.values())
+BESIDE = tuple(table for table in ALL if table is INFERRED_VALUES or not in_conversations(table))
+"""Tables of what is noted beside conversations."""
 
 
 def link_rows(bench: Workbench, families: Families, table: Table, relation: str) -> list[int]:
@@ -83,40 +87,46 @@ def settle(bench: Workbench) -> set[int]:
     return changed
 
 
-def make_current(bench: Workbench, nodes: pa.Array) -> None:
-    """Make the views `current_<table>` of the rows that stand and that name these nodes."""
+def make_current(bench: Workbench, nodes: pa.Array, tables: Sequence[Table] = ALL) -> None:
+    """Choose the rows of tables that stand and that name these nodes, and make views `current_<table>` of them.
+
+    Of what lies beside conversations nothing is derived, so it needs no views.
+    """
     with bench.temporary("node", nodes) as moving:
-        for table in TABLES.values():
+        for table in tables:
             if bench.has(table):
                 bench.connection.execute(
                     f"create or replace temp table final_{table.name} as select _place from chosen_{table.name}"
                     f" where _node in (select node from {moving})"
                 )
-    for table in TABLES.values():
-        if bench.has(table) or table.name in TABLES_READ:
+    for table in tables if tables is ALL else ():
+        if table.name in TABLES_READ:
             rows = f"select * from ({bench.statements(table)})"
             if bench.has(table):
                 rows += f" semi join final_{table.name} using (_place)"
             bench.connection.execute(f"create or replace temp view current_{table.name} as {rows}")
 
 
-def write_current(bench: Workbench, groups: Groups, index: Index) -> None:
-    """Write the rows of the views `current_<table>`, and what follows from them, as a new group."""
+def write_current(bench: Workbench, groups: Groups, index: Index, tables: Sequence[Table] = ALL) -> None:
+    """Write the chosen rows of tables, and what follows from them, as a new group."""
     name = uuid4().hex
-    rows = list(_rows(bench, derive(bench.connection)))  # the engine answers one thread only
+    derived = derive(bench.connection) if tables is ALL else None
+    rows = list(_rows(bench, tables, derived))  # the engine answers one thread only
     map_in_threads(lambda each: groups.write(name, *each), rows)
     groups.put_index(name, index)
 
 
-def _rows(bench: Workbench, derived: Derived) -> Iterator[tuple[Table, Iterator[pa.RecordBatch]]]:
-    for table in TABLES.values():
-        if table.name == "threads":
+def _rows(
+    bench: Workbench, tables: Sequence[Table], derived: Derived | None
+) -> Iterator[tuple[Table, Iterator[pa.RecordBatch]]]:
+    for table in tables:
+        if derived and table.name == "threads":
             yield table, thread_rows(stated_threads(bench.connection), derived.tree)
-        elif table.name == "session_history":
+        elif derived and table.name == "session_history":
             yield table, iter([derived.history])
         elif bench.has(table):
             places = bench.fetch(f"select _place from final_{table.name} order by _place").column(0).combine_chunks()
-            yield table, batches_of(_copied(bench, table, places, derived.columns.get(table.name)))
+            yield table, batches_of(_copied(bench, table, places, derived.columns.get(table.name) if derived else None))
 
 
 def _copied(bench: Workbench, table: Table, places: pa.Array, derived: pa.Table | None) -> Iterator[pa.Table]:

@@ -22,7 +22,7 @@ import msgspec
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
 from aix.ledger.durable import make_folder, new_file, remove, writing_to
 from aix.ledger.keeping import derived_selects, rows_select
-from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, check_folders, groups_of, has_groups
+from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, check_folders, groups_of
 from aix.ledger.provenance import PRICES, rows_digest
 from aix.ledger.stored_files import is_regular
 from aix.ledger.views import create_views, tables_named
@@ -47,10 +47,8 @@ def cached_selects(ledger: Path, manifest: Manifest, names: Iterable[str]) -> di
 
     A view is left out when its rows cannot be computed or kept: its SQL gives them, or says why.
     """
-    if not has_groups(manifest):
-        return {}
     views = [library_views()[name] for name in names]
-    groups = [_CachedGroup(ledger, manifest, name, files) for name, files in groups_of(manifest.tables).items() if name]
+    groups = [_CachedGroup(ledger, manifest, name, files) for name, files in groups_of(manifest.tables).items()]
     missing = [(group, wanted) for group in groups if (wanted := [view for view in views if group.lacks(view)])]
     if missing:
         _compute(ledger, missing)
@@ -74,9 +72,9 @@ def _compute(ledger: Path, missing: "Iterable[tuple[_CachedGroup, Sequence[Query
 class _CachedGroup:
     """A group of files, and what the cache has of it."""
 
-    def __init__(self, ledger: Path, manifest: Manifest, name: str, files: dict[str, list[Segment]]) -> None:
+    def __init__(self, ledger: Path, manifest: Manifest, name: str | None, files: dict[str, list[Segment]]) -> None:
         self._ledger = ledger
-        self._folder = ledger / CACHE_FOLDER / name
+        self._folder = ledger / CACHE_FOLDER / (name or _ungrouped(manifest))
         self._digest = rows_digest(manifest)
         own = {table: tuple(segments) for table, segments in files.items() if table != PRICES}
         derived = {
@@ -138,9 +136,14 @@ class _CachedGroup:
                 remove(part)
 
 
+def _ungrouped(manifest: Manifest) -> str:
+    """Name the files that are in no group: those of a ledger that an early AIX wrote change as a whole."""
+    return f"ungrouped-{manifest.version}"
+
+
 def abandoned_caches(ledger: Path, versions: Sequence[Manifest]) -> Iterator[Path]:
     """Go through the folders of the cache whose group is in none of these versions."""
-    groups = {group for version in versions for group in version.indexes}
+    groups = {group for version in versions for group in (*version.indexes, _ungrouped(version))}
     with suppress(FileNotFoundError):
         for folder in (ledger / CACHE_FOLDER).iterdir():
             if folder.name not in groups and folder.is_dir() and not folder.is_symlink():

@@ -28,6 +28,7 @@ Row = tuple[object, ...]
 Answers = Mapping[str, Iterable[Row]]
 """Rows by the table that they are of, without the call."""
 
+RULES = "permission_rules"
 RISKS = "call_risks"
 TARGET_TABLES = frozenset({"call_parts", RISKS})
 CALL_RULE_TABLES = frozenset({"rule_matches", "rule_verdicts"})
@@ -130,14 +131,13 @@ def lay_rules(connection: "duckdb.DuckDBPyConnection", book: RuleBook) -> None:
     """Put the rules of a book in the place of the ledger's."""
     from aix.schema.checks import batch_from_columns
 
-    table = TABLES["permission_rules"]
+    table = TABLES[RULES]
     written_at = {file: _written_at(file) for file in {rule.file for rules in book.rules.values() for rule in rules}}
     rows = [
         (origin, rule.scope, rule.file, rule.position, rule.kind, rule.text, *[written_at[rule.file]] * 2)
         for origin, rules in book.rules.items()
         for rule in rules
     ]
-    connection.execute(f"drop view {table.name}")
     connection.execute(f"create table {table.name} as {empty_select(table)}")
     if rows:
         columns = dict(zip(table.column_names, zip(*rows, strict=True), strict=True))

@@ -11,7 +11,7 @@ import duckdb
 
 from aix.errors import LedgerDamagedError
 from aix.ledger.manifest import CACHE_FOLDER, DATA_FOLDER, Manifest, files_by_name
-from aix.ledger.views import create_views, file_literal
+from aix.ledger.views import file_literal
 from aix.schema.sql import quote_text
 
 _SETTINGS = (
@@ -27,7 +27,7 @@ _SETTINGS = (
 
 
 def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
-    """Open a database in memory with a view per table; the files of the version are all it can reach."""
+    """Open a database in memory for views of a version; its files, and the cache, are all that it can reach."""
     try:
         str(ledger).encode()
     except UnicodeEncodeError as error:
@@ -39,7 +39,6 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
     connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
     connection.execute(f"set allowed_directories = [{quote_text(f'{(ledger / CACHE_FOLDER).absolute()}/')}]")
     connection.execute("set enable_external_access = false")
-    create_views(connection, ledger, manifest, typed=True)
     connection.execute("set lock_configuration = true")
     return connection
 

@@ -1,6 +1,6 @@
 """A ledger as a Python object."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +20,10 @@ from aix.ledger.manifest import (
     version_numbers,
 )
 from aix.ledger.view_cache import cached_selects, cached_views
+from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, views_named
 from aix.paths import check_ledger_path
-from aix.schema import find_table
+from aix.schema import TABLES, find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
 
@@ -54,6 +55,7 @@ class Ledger:
         self.manifest = manifest
         self._rules = rules
         self._risks = risks
+        self._created_tables: set[str] = set()
         self._created_views: set[str] = set()
         self._asked_views: set[str] = set()
         self._preparing = RLock()
@@ -108,7 +110,7 @@ class Ledger:
         from aix.permissions.derivation import read_rule_book
 
         with self._preparing:
-            return self._rules or read_rule_book(self._connection)
+            return self._rules or read_rule_book(self._tables())
 
     @property
     def risks(self) -> "Risks":
@@ -165,7 +167,7 @@ class Ledger:
         found = find_query(name) if isinstance(name, str) else name
         if found.needs:
             raise UsageError(f"{found.name} is run by `aix check`: it needs more than one version of the ledger")
-        return self._run(found.sql, None, self._bind(found, parameters))
+        return self._run(found.sql, None, self._bind(found, parameters), found)
 
     def table(self, name: str) -> "pl.LazyFrame":
         """Return a table for polars: a scan of the version's files.
@@ -261,7 +263,7 @@ class Ledger:
         from aix.reading.names import find_session
 
         with self._preparing, damage_to(self.path):
-            return find_session(self._connection, name)
+            return find_session(self._tables(), name)
 
     def find(self, name: str) -> "Named":
         """Return the session of that name, else the turn.
@@ -276,7 +278,7 @@ class Ledger:
         from aix.reading.names import find_session_or_turn
 
         with self._preparing, damage_to(self.path):
-            return find_session_or_turn(self._connection, name)
+            return find_session_or_turn(self._tables(), name)
 
     def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
         from aix.library.values import bind
@@ -286,12 +288,20 @@ class Ledger:
             for each in bind(query, parameters)
         ]
 
-    def _run(self, sql: str, parameters: "Parameters | None" = None, variables: "Sequence[Variable]" = ()) -> "Result":
+    def _run(
+        self,
+        sql: str,
+        parameters: "Parameters | None" = None,
+        variables: "Sequence[Variable]" = (),
+        query: "Query | None" = None,
+    ) -> "Result":
         from aix.reading.result import Result
         from aix.reading.statement import accept
 
         with self._preparing:
             statement = accept(self._connection, sql)
+            if query is None:
+                self._tables()
             self._create_views_named(sql)
         return Result(self._connection, self._check_files, statement, parameters, variables)
 
@@ -301,12 +311,20 @@ class Ledger:
         needed = [view for view in named if view.name not in self._created_views]
         self._derive([view.name for view in needed if view.derived and view.name not in self._kept_views])
         others = [view for view in needed if view.name not in self._created_views]
+        self._tables(tables_named([sql, *(view.sql for view in others if view.name not in self._kept_views)]))
         try:
             create_library_views(self._connection, others, self._kept_views, self.path)
         except QueryFileError as error:
             self._check_files(error)
             raise
         self._created_views.update(view.name for view in others)
+
+    def _tables(self, names: Iterable[str] = TABLES) -> "duckdb.DuckDBPyConnection":
+        """Return the connection with views of these tables: to create one for each takes longer than many an answer."""
+        missing = [name for name in names if name not in self._created_tables]
+        create_views(self._connection, self.path, self.manifest, missing, typed=True)
+        self._created_tables.update(missing)
+        return self._connection
 
     def _fill_cache(self, sql: str) -> None:
         """See to it that the rows of the views that a statement names are in the cache, where there can be one."""
@@ -324,7 +342,7 @@ class Ledger:
 
             wanted = made_with(names) - self._kept_views.keys() - self._created_views
             with damage_to(self.path):
-                derive(self._connection, wanted, self.rule_book, self._risks)
+                derive(self._tables(), wanted, self.rule_book, self._risks)
             self._created_views |= wanted
 
     @cached_property
@@ -372,9 +390,10 @@ class Ledger:
 
         connection = connect(self.path, self.manifest)
         if self._rules is not None:
-            from aix.permissions.derivation import lay_rules
+            from aix.permissions.derivation import RULES, lay_rules
 
             lay_rules(connection, self._rules)
+            self._created_tables.add(RULES)
         return connection
 
 
