@@ -15,10 +15,10 @@ from pathlib import Path
 
 from aix.ids import h63, ulid
 from benchmarks.audit import print_audit
-from benchmarks.change_cost import print_change_cost
 from benchmarks.first_import import print_first_import
 from benchmarks.queries import print_queries
 from benchmarks.unchanged_sources import print_unchanged_sources
+from benchmarks.updates import print_updates
 
 _RUNS = 15
 _IDS = 200_000
@@ -29,7 +29,7 @@ def main() -> None:
     print_command_line_start()
     print_row_ids()
     print_unchanged_sources()
-    print_change_cost()
+    print_updates()
     print_queries()
     print_audit()
     print_first_import()

@@ -13,12 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aix.ledger.manifest import read_latest
-from benchmarks.conversations import Text
 
 _SOURCES = 10_000
 _PER_FOLDER = 100
 _ENTRIES = 4
 _RUNS = 7
+_WORDS = 20_000
+_TEXT_CHARACTERS = 8_000_000
 _WALK = """
 import os, sys
 for folder, _, names in os.walk(sys.argv[1]):
@@ -42,6 +43,21 @@ seconds = time.perf_counter() - began
 print(json.dumps([seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]))
 sys.exit(status != 0)
 """
+
+
+class Text:
+    """An endless supply of text."""
+
+    def __init__(self) -> None:
+        dice = random.Random(1)
+        words = ["".join(dice.choices("etaoinshrdlu_.", k=dice.randint(2, 9))) for _ in range(_WORDS)]
+        chosen = (words[int(dice.random() ** 3 * _WORDS)] for _ in range(_TEXT_CHARACTERS // 5))
+        self._text = " ".join(chosen)
+
+    def cut(self, dice: random.Random, length: int) -> str:
+        """Return so many characters."""
+        start = dice.randrange(len(self._text) - length)
+        return self._text[start : start + length]
 
 
 @dataclass(frozen=True)
