@@ -60,19 +60,6 @@ def carry_out_plan(
     teller: Teller,
 ) -> None:
     """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
-    with engine(ledger):  # one for all that is asked meanwhile
-        _carry_out_plan(ledger, plan, fingerprints, importers, run, manner, teller)
-
-
-def _carry_out_plan(
-    ledger: Path,
-    plan: Sequence[Planned],
-    fingerprints: Fingerprints,
-    importers: Sequence[Importer],
-    run: Run,
-    manner: Manner,
-    teller: Teller,
-) -> None:
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
     unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())

@@ -176,24 +176,33 @@ def _import(
         return
     note_touched(ledger, surveyed.plan, surveyed.known)
     is_unfinished = report.before is not None and bool(report.before.unfinished)
-    if to_read or is_unfinished:
-        watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-        _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
-    report.after = _renewed(ledger, prices)
-    if report.after != report.before:
-        from aix.reading.summary import note_summary
+    if not to_read and not is_unfinished and _is_up_to_date(report.before, prices):
+        return
+    from aix.ledger.engine import engine
+    from aix.reading.summary import note_summary
 
-        note_summary(ledger)
+    with engine(ledger):  # one for all that is asked meanwhile
+        if to_read or is_unfinished:
+            watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
+            _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
+        report.after = _renewed(ledger, prices)
+        if report.after != report.before:
+            note_summary(ledger)
 
 
 def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
     """Return the newest version, its prices and kept views renewed where no other commit was there to do it."""
     newest = read_latest(ledger) if is_ledger(ledger) else None
-    if newest is None or (newest.prices == prices.digest and are_views_kept(newest)):
+    if _is_up_to_date(newest, prices):
         return newest
     from aix.ledger.renewal import renew
 
     return renew(ledger, prices)
+
+
+def _is_up_to_date(version: Manifest | None, prices: PriceTable) -> bool:
+    """Whether the prices and derived tables of a version are those of this AIX."""
+    return version is None or (version.prices == prices.digest and are_views_kept(version))
 
 
 def _is_settled(report: Report) -> bool:

@@ -6,6 +6,7 @@ Each block has a connection with an empty catalog of its own. Blocks inside of o
 so a caller with many questions opens a block around them all.
 """
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from threading import Lock
 
 import duckdb
 
+from aix.errors import LedgerError
 from aix.ledger.staging import staging_folder
 from aix.schema.sql import quote_name
 
@@ -35,7 +37,7 @@ _lock = Lock()
 
 @contextmanager
 def engine(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a connection with an empty catalog; DuckDB holds little in memory, and the rest in the ledger's staging."""
+    """Give a connection with an empty catalog; what does not fit into its memory goes to the staging of the ledger."""
     place = ledger.absolute()
     with _lock:
         shared = _shared[place] if place in _shared else _shared.setdefault(place, _open(place))
@@ -71,7 +73,10 @@ def catalog_of(connection: duckdb.DuckDBPyConnection) -> str:
 
 def _open(ledger: Path) -> _Shared:
     with ExitStack() as resources:
-        spill = resources.enter_context(staging_folder(ledger))
-        database = duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "temp_directory": str(spill), "threads": 2})
+        try:
+            spill = str(resources.enter_context(staging_folder(ledger)))
+        except LedgerError:  # a ledger that can only be read
+            spill = resources.enter_context(tempfile.TemporaryDirectory(prefix="aix-"))
+        database = duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "temp_directory": spill, "threads": 2})
         resources.callback(database.close)
         return _Shared(database, resources.pop_all())

@@ -96,6 +96,7 @@ def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
     import duckdb
 
+    from aix.ledger.engine import engine
     from aix.ledger.notes import write_note
     from aix.ledger.view_cache import cached_selects, cached_views
     from aix.ledger.views import create_views, tables_named
@@ -111,7 +112,7 @@ def refresh_summary(ledger: Path) -> Summary:
     texts = [_COUNTS, recent_use, *(view.sql for view in views if view.name not in kept)]
     # Every import makes one: a connection with all views would take longer than the answers.
     try:
-        with duckdb.connect() as connection:
+        with engine(folder) as connection:
             create_views(connection, folder, manifest, tables_named(texts))
             create_library_views(connection, views, kept, folder)
             [(imported_at, sessions)] = connection.execute(_COUNTS).fetchall()
