@@ -106,12 +106,12 @@ unchecked: where one of these rules is broken, the ledger is damaged, the exit c
   `aix check` also compares its rows and columns, and so does every command that copies rows out of it.
 - Indexes, fingerprints and ties have the SHA-256 that the manifest says. Earlier releases wrote none, and ignore it; an
   index without one must be in order.
-- Every table is one of the schema, and every group has an index. Counts are not negative, and `oldest` is at most the
-  number of the version.
+- Every table is one of the schema, and every group has an index, and a name as files have. Counts are not negative, and
+  `oldest` is at most the number of the version.
 
-The folder of the ledger may be reached through a link; `versions`, `staging` and `raw` may not be links. With a link as
-`data`, the ledger is read and not changed: nothing is written or removed through a link. What AIX does not make, such
-as links and folders in `data`, is never removed.
+The folder of the ledger may be reached through a link; `versions`, `staging`, `raw` and `cache` may not be links. With
+a link as `data`, the ledger is read and not changed: nothing is written or removed through a link. What AIX does not
+make, such as links and folders in `data`, is never removed.
 """
 
 

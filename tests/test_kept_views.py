@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,11 +13,13 @@ import duckdb
 import pytest
 
 import aix
+from aix.errors import LedgerDamagedError
 from aix.importing.run import Settings, import_histories
 from aix.ledger import view_cache
 from aix.ledger.catalog import CATALOG
 from aix.ledger.collection import collect
 from aix.ledger.keeping import derived_selects
+from aix.ledger.locks import among_writers
 from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, files_of, groups_of, manifest_path, read_latest
 from aix.ledger.merging import join_ledger
 from aix.ledger.provenance import are_views_kept
@@ -367,3 +370,80 @@ def test_a_commit_ends_where_turns_follow_each_other_in_a_circle(tmp_path: Path)
     rows = {"turns": turns, "turn_context": [context(each["id"]) for each in turns], "sessions": [session("s", "b")]}
     deliver(tmp_path, rows)
     assert rows_read(tmp_path, "v_abandoned_turns") == {"v_abandoned_turns": Counter([("c", True)])}
+
+
+def test_a_manifest_cannot_name_a_place_elsewhere_for_cached_rows(world: World, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir(mode=0o755)
+    path = manifest_path(world.ledger, read_latest(world.ledger).version)
+    group = read_latest(world.ledger).tables["requests"][0].group
+    path.write_text(path.read_text("utf-8").replace(str(group), str(victim)), "utf-8")
+    with pytest.raises(LedgerDamagedError, match="which is not a plain name"):
+        rows_read(world.ledger, "v_requests")
+    assert (list(victim.iterdir()), victim.stat().st_mode & 0o777) == ([], 0o755)
+
+
+def test_a_link_in_the_place_of_a_group_is_neither_read_nor_written(world: World, tmp_path: Path) -> None:
+    rows_read(world.ledger, "v_requests")
+    expected = rows_by_sql(world.ledger)["v_requests"]
+    for folder in list((world.ledger / CACHE_FOLDER).iterdir()):
+        other = tmp_path / "elsewhere" / folder.name
+        shutil.copytree(folder, other)
+        shutil.rmtree(folder)
+        folder.symlink_to(other)
+        for file in other.iterdir():
+            file.write_bytes(b"PAR1")
+    assert cached_selects(world.ledger, read_latest(world.ledger), ["v_requests"]) == {}
+    assert rows_read(world.ledger, "v_requests") == {"v_requests": expected}
+
+
+def test_a_file_that_was_cut_short_is_made_again(world: World) -> None:
+    expected = rows_read(world.ledger, "v_requests")
+    files = list((world.ledger / CACHE_FOLDER).glob("*/v_requests-*"))
+    files[0].write_bytes(b"")
+    files[1].write_bytes(files[1].read_bytes()[:-1])
+    assert rows_read(world.ledger, "v_requests") == expected
+    assert all(file.read_bytes().endswith(b"PAR1") for file in files)
+
+
+def test_rows_of_what_was_forgotten_meanwhile_are_not_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(world.ledger / CACHE_FOLDER, ignore_errors=True)
+    version = read_latest(world.ledger)
+
+    def forget_first(ledger: Path) -> AbstractContextManager[None]:
+        monkeypatch.undo()
+        forget_a_session(world)
+        return among_writers(ledger)
+
+    monkeypatch.setattr(view_cache, "among_writers", forget_first)
+    cached_selects(world.ledger, version, ["v_requests"])
+    kept = {folder.name for folder in (world.ledger / CACHE_FOLDER).iterdir() if list(folder.iterdir())}
+    assert kept <= read_latest(world.ledger).indexes.keys()
+
+
+def test_other_words_do_not_fill_the_cache(world: World) -> None:
+    shutil.rmtree(world.ledger / CACHE_FOLDER, ignore_errors=True)
+    with aix.open(world.ledger) as ledger:
+        ledger.sql("select count(*) from messages where content like '%show me%'").rows()
+    assert not (world.ledger / CACHE_FOLDER).exists()
+
+
+def test_vacuum_removes_rows_of_other_views(world: World) -> None:
+    rows_read(world.ledger, "v_requests")
+    [folder, *_] = (world.ledger / CACHE_FOLDER).iterdir()
+    old, part = folder / "v_requests-0000000000000000.parquet", folder / ".0123.part"
+    old.write_bytes(b"PAR1")
+    part.write_bytes(b"")
+    collect(world.ledger, 0)
+    assert not old.exists()
+    assert not part.exists()
+    assert rows_read(world.ledger, "v_requests")["v_requests"] == rows_by_sql(world.ledger)["v_requests"]
+
+
+def test_settings_of_ones_own_hold_for_what_is_found_by_name_first(world: World) -> None:
+    settings = world.ledger.with_name("settings.json")
+    settings.write_text('{"permissions": {"deny": ["Bash(rm *)"]}}')
+    label = str(aix.open(world.ledger).sql("select min(label) from sessions").rows()[0][0])
+    with aix.open(world.ledger) as opened, opened.under(settings) as ruled:
+        assert ruled.find_session(label) == label
+        assert ruled.sql("select kind, rule from permission_rules").rows() == [("deny", "Bash(rm *)")]

@@ -25,8 +25,8 @@ def command(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT0
     """Put small groups of files together, and remove files that nobody needs any more.
 
     Every import leaves the version before it in place, so that whoever reads it can go on. `aix vacuum` removes such
-    versions once their grace period is over, together with what killed processes left behind and with copies of
-    sources in a state that no version knows. The newest version is never touched.
+    versions once their grace period is over, together with what killed processes left behind, with cached rows of views
+    and with copies of sources in a state that no version knows. The newest version is never touched.
 
     With --grace 0, a query that is running may find its files gone.
 

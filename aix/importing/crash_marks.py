@@ -19,8 +19,9 @@ _DECODER = msgspec.json.Decoder(set[str])
 
 
 def mark_sources(staging: Path, names: Iterable[str]) -> None:
-    """Note in a staging folder which sources are about to be read."""
-    (staging / _MARK).write_bytes(msgspec.json.encode(list(names)))
+    """Note in a staging folder which sources are about to be read; where that cannot be, there is no mark."""
+    with suppress(OSError):
+        (staging / _MARK).write_bytes(msgspec.json.encode(list(names)))
 
 
 class CrashMarks:

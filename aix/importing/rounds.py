@@ -37,6 +37,8 @@ _STRETCH_BYTES = 2 * 2**30
 """How much is read before it is committed: what is tied had better be seen before that."""
 _LITTLE_BYTES = 8 * 2**20
 """How much is read in this process sooner than a worker process starts."""
+_FEW_SOURCES = 16
+"""How many sources of unknown size, such as conversations in a database, count as little."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,11 @@ def _jobs(asked: int | None, groups: Sequence[Group], known: Known, crashes: Cra
     if asked is not None:
         return asked
     planned = [known.planned[source] for group in groups for source in group.sources]
-    is_little = sum(group.size_bytes for group in groups) <= _LITTLE_BYTES
+    of_unknown_size = sum(not each.size_bytes for each in planned)
+    is_little = sum(each.size_bytes for each in planned) <= _LITTLE_BYTES and of_unknown_size <= _FEW_SOURCES
     # A source that failed may have ended a worker: it does not get the chance to end this process.
-    is_safe = not any(each.state is State.RETRY or each.name in crashes.names for each in planned)
+    names = crashes.names
+    is_safe = not any(each.state is State.RETRY or each.name in names for each in planned)
     return 0 if is_little and is_safe else os.cpu_count() or 1
 
 

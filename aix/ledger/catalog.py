@@ -74,7 +74,7 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
     texts = _texts(folder, manifest)
     try:
         content = _views(folder, manifest, texts, _last_written(folder))
-    except LedgerUnwritableError:  # the last one may be damaged
+    except (LedgerError, QueryFileError):  # the last one may be damaged
         content = _views(folder, manifest, texts)
     with suppress(FileNotFoundError):
         # Left by a client that wrote to the catalog before; it does not belong to the new one.

@@ -3,8 +3,8 @@
 A reader keeps its version while it reads, so a version stays for a grace period after a newer one took its place. A
 file that no version names may belong to a commit that is under way; it stays as long.
 
-Only regular files in the folders of the ledger are removed, and staging folders. Nothing is removed through a link, and
-what AIX never makes (links, named pipes, other folders) stays.
+Only regular files in the folders of the ledger are removed, and folders in `staging` and `cache`. Nothing is removed
+through a link, and what AIX never makes (links, named pipes, other folders) stays.
 """
 
 import os
@@ -68,10 +68,10 @@ def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
     of_outdated = {name for path in outdated for name in files_of(read_manifest(path))}
     found = [
         *(("file of an old version", path) for path in _existing(ledger, sorted(of_outdated - kept))),
+        *(("cached rows", path) for path in abandoned_caches(ledger, versions, limit)),
         *(("version", path) for path in outdated),
         *(("left behind", path) for path in _unnamed(ledger, kept | of_outdated) if _is_older(path, limit)),
         *(("left behind", path) for path in abandoned_folders(ledger)),
-        *(("cached rows", path) for path in abandoned_caches(ledger, versions)),
         *(("copy of an old source", path) for path in _outdated_copies(ledger, versions, limit)),
     ]
     sizes = [(kind, path, _size(path)) for kind, path in found]
@@ -89,6 +89,8 @@ def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[
                 remove(removal.path)
         if removals:
             sync_folder(ledger / DATA_FOLDER)
+            if (ledger / CACHE_FOLDER).is_dir():
+                sync_folder(ledger / CACHE_FOLDER)
             sync_folder(ledger / VERSIONS_FOLDER)
     return removals
 

@@ -8,7 +8,7 @@ so a caller with many questions opens a block around them all.
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -16,7 +16,6 @@ from threading import Lock
 
 import duckdb
 
-from aix.errors import LedgerError
 from aix.ledger.staging import staging_folder
 from aix.schema.sql import quote_name
 
@@ -36,11 +35,15 @@ _lock = Lock()
 
 
 @contextmanager
-def engine(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a connection with an empty catalog; what does not fit into its memory goes to the staging of the ledger."""
+def engine(ledger: Path, *, is_reader: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a connection with an empty catalog.
+
+    What does not fit into memory goes to the staging folder of the ledger, where there is room for what is written; a
+    reader leaves that folder alone.
+    """
     place = ledger.absolute()
     with _lock:
-        shared = _shared[place] if place in _shared else _shared.setdefault(place, _open(place))
+        shared = _shared[place] if place in _shared else _shared.setdefault(place, _open(place, is_reader=is_reader))
         shared.users += 1
     try:
         with closing(shared.database.duplicate()) as connection:
@@ -49,7 +52,8 @@ def engine(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             try:
                 yield connection
             finally:
-                connection.execute(f"use memory; detach {catalog}")
+                with suppress(duckdb.Error):  # of a statement that was broken off, which is said already
+                    connection.execute(f"use memory; detach {catalog}")
     finally:
         with _lock:
             shared.users -= 1
@@ -71,12 +75,10 @@ def catalog_of(connection: duckdb.DuckDBPyConnection) -> str:
     return quote_name(catalog)
 
 
-def _open(ledger: Path) -> _Shared:
+def _open(ledger: Path, *, is_reader: bool) -> _Shared:
     with ExitStack() as resources:
-        try:
-            spill = str(resources.enter_context(staging_folder(ledger)))
-        except LedgerError:  # a ledger that can only be read
-            spill = resources.enter_context(tempfile.TemporaryDirectory(prefix="aix-"))
+        elsewhere = tempfile.TemporaryDirectory(prefix="aix-") if is_reader else staging_folder(ledger)
+        spill = str(resources.enter_context(elsewhere))
         database = duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "temp_directory": spill, "threads": 2})
         resources.callback(database.close)
         return _Shared(database, resources.pop_all())

@@ -4,6 +4,7 @@
     LEDGER/data/…                      Parquet files of tables and of kept views, an index per group, fingerprints and
                                        ties of sources; a manifest names them relative to LEDGER
     LEDGER/staging/…                   rows on their way into the ledger
+    LEDGER/cache/…                     rows of views, no part of any version
 
 A group is a set of files, some per table, that hold whole families of rows; a change rewrites only the groups it
 touches.

@@ -3,7 +3,7 @@
 - A path is data/NAME, data/FOLDER/NAME or NAME.parquet, and stands only once. A name has letters, digits, `_`, `-` and
   `.`, and begins with none of the last two.
 - Tables are those of the schema. A kept view has a name that no table has; another AIX may have kept other views.
-- Every group of the tables has an index, and there are no other indexes.
+- Every group of the tables has an index, and there are no other indexes. Its name is made as that of a file is.
 - No version ends versions that come after it.
 """
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _PATH = re.compile(rf"data/({_NAME}/)?{_NAME}|{_NAME}\.parquet", re.ASCII)
+_GROUP = re.compile(_NAME, re.ASCII)
 _VIEW = re.compile(r"[a-z][a-z0-9_]{0,99}", re.ASCII)
 _LONGEST_SHOWN = 100
 
@@ -51,6 +52,9 @@ def _broken_by_names(manifest: "Manifest") -> str | None:
         if name in TABLES or not _VIEW.fullmatch(name):
             return f"it has a kept view {_shown(name)}, which cannot be the name of a view"
     groups = {segment.group for segments in manifest.tables.values() for segment in segments} - {None}
+    for name in sorted(map(str, groups)):
+        if not _GROUP.fullmatch(name):
+            return f"it has a group {_shown(name)}, which is not a plain name"
     for group in sorted(groups ^ manifest.indexes.keys(), key=str):
         if group in groups:
             return f"the group {_shown(group or '')} has no index"

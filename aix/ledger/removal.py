@@ -109,15 +109,15 @@ def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequenc
 def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
     """Drop the families of these sessions unread, if no row of them could be missed; returns whether that was done.
 
-    All sessions of such a family are replaced; the new rows give each of its turns, to which the rest belongs, and name
+    All sessions of such a family are replaced; the new rows give each of its turns, messages and calls, and name
     whatever else its rows name, which the index knows.
     """
     families = Families()
-    given: dict[str, list[int]] = {"turns": []}
+    given: dict[str, list[int]] = {name: [] for name in _NEVER_LOST}
     for table, file in rows:
         given[table.name] = link_file(bench, families, table, file)
     replaced = _nodes_of(bench, TABLES["sessions"], "label", labels)
-    expected = {"sessions": replaced, "turns": pa.array(given["turns"], pa.uint64())}
+    expected = {"sessions": replaced, **{name: pa.array(given[name], pa.uint64()) for name in _NEVER_LOST}}
     named = pa.array(families.nodes(), pa.uint64())
     touched = groups.holding(replaced, replaced)
     for name, part in touched.items():

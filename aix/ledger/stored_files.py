@@ -43,6 +43,18 @@ def is_regular(path: Path) -> bool:
         return False
 
 
+def ends_with(path: Path, end: bytes) -> bool:
+    """Whether there is a regular file at that path, and these are its last bytes."""
+    if not is_regular(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(end), os.SEEK_END)
+            return file.read() == end
+    except OSError:  # it is shorter, or gone
+        return False
+
+
 def check_folder(path: Path) -> None:
     """Raise LedgerDamagedError when something else than a folder has that path; there may be nothing."""
     try:

@@ -4,15 +4,13 @@
 
 A view says `kept: by family with TABLE` when each of its rows follows from the rows of one family and from prices, and
 a family without rows in that table gives none. Its rows are then computed group by group, by the first reader who asks
-for them: an import pays nothing for them. They are no part of a version. The digest in the name changes with the views
-and prices, so a file is either missing or right; a file of no bytes stands for no rows. Where the cache cannot be
-written, readers ask the view's SQL, which gives the same rows, only later. Files go with their group, by `aix vacuum`
-and `aix forget`.
+for them, and not by imports. They are no part of a version. The digest in the name changes with the views and prices,
+so a file is either missing or right. Where the cache cannot be written, readers ask the view's SQL, which gives the
+same rows, only later. Files go with their group, by `aix vacuum` and `aix forget`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -22,9 +20,10 @@ import msgspec
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
 from aix.ledger.durable import make_folder, new_file, remove, writing_to
 from aix.ledger.keeping import derived_selects, rows_select
-from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, check_folders, groups_of
+from aix.ledger.locks import among_writers
+from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest
 from aix.ledger.provenance import PRICES, rows_digest
-from aix.ledger.stored_files import is_regular
+from aix.ledger.stored_files import check_folder, ends_with
 from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, with_foundations
 from aix.schema.sql import quote_name
@@ -35,11 +34,19 @@ if TYPE_CHECKING:
     from aix.library.query import Query
 
 _BATCH_ROWS = 10_000
+_SUFFIX = ".parquet"
+_END_OF_PARQUET = b"PAR1"
 
 
 def cached_views() -> frozenset[str]:
     """Return the names of the views that have a cache."""
     return frozenset(view.name for view in library_views().values() if view.kept_with and not view.derived)
+
+
+def cache_paths(ledger: Path, manifest: Manifest) -> list[Path]:
+    """Return every file that the cache can have of a version, whether it is there or not."""
+    views = [library_views()[name] for name in cached_views()]
+    return [path for group in _groups(ledger, manifest) for view in views for path in group.paths(view)]
 
 
 def cached_selects(ledger: Path, manifest: Manifest, names: Iterable[str]) -> dict[str, str]:
@@ -48,7 +55,12 @@ def cached_selects(ledger: Path, manifest: Manifest, names: Iterable[str]) -> di
     A view is left out when its rows cannot be computed or kept: its SQL gives them, or says why.
     """
     views = [library_views()[name] for name in names]
-    groups = [_CachedGroup(ledger, manifest, name, files) for name, files in groups_of(manifest.tables).items()]
+    groups = _groups(ledger, manifest) if views else []
+    try:
+        for group in groups:
+            group.check()
+    except LedgerDamagedError:
+        return {}
     missing = [(group, wanted) for group in groups if (wanted := [view for view in views if group.lacks(view)])]
     if missing:
         _compute(ledger, missing)
@@ -59,13 +71,45 @@ def cached_selects(ledger: Path, manifest: Manifest, names: Iterable[str]) -> di
     }
 
 
+def abandoned_caches(ledger: Path, versions: Sequence[Manifest], limit: float) -> Iterator[Path]:
+    """Go through what no version needs: folders of groups that are gone, and old files of other digests."""
+    cache = ledger / CACHE_FOLDER
+    groups = {group for version in versions for group in (*version.indexes, _ungrouped(version))}
+    digests = tuple(f"-{rows_digest(version)}{_SUFFIX}" for version in versions)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for folder in cache.iterdir():
+            if not folder.is_dir() or folder.is_symlink():
+                continue
+            if folder.name not in groups:
+                yield folder
+                continue
+            for path in folder.iterdir():
+                if not path.name.endswith(digests) and path.lstat().st_mtime <= limit:
+                    yield path
+
+
+def _groups(ledger: Path, manifest: Manifest) -> list["_CachedGroup"]:
+    return [_CachedGroup(ledger, manifest, name, files) for name, files in groups_of(manifest.tables).items()]
+
+
+def _ungrouped(manifest: Manifest) -> str:
+    """Name the files that are in no group: those of a ledger that an early AIX wrote change as a whole."""
+    return f"ungrouped-{manifest.version}"
+
+
 def _compute(ledger: Path, missing: "Iterable[tuple[_CachedGroup, Sequence[Query]]]") -> None:
     from aix.ledger.engine import engine
     from aix.ledger.workbench import engine_errors_of
 
-    with suppress(LedgerError, QueryFileError, OSError), engine_errors_of(ledger), engine(ledger):
+    with (
+        suppress(LedgerError, QueryFileError, OSError),
+        writing_to(ledger),
+        engine_errors_of(ledger),
+        engine(ledger, is_reader=True),
+    ):
         for group, views in missing:
-            with engine(ledger) as connection:
+            group.make_folder()
+            with engine(ledger, is_reader=True) as connection:
                 group.compute(connection, views)
 
 
@@ -74,7 +118,8 @@ class _CachedGroup:
 
     def __init__(self, ledger: Path, manifest: Manifest, name: str | None, files: dict[str, list[Segment]]) -> None:
         self._ledger = ledger
-        self._folder = ledger / CACHE_FOLDER / (name or _ungrouped(manifest))
+        self._cache = ledger / CACHE_FOLDER
+        self._folder = self._cache / (name or _ungrouped(manifest))
         self._digest = rows_digest(manifest)
         own = {table: tuple(segments) for table, segments in files.items() if table != PRICES}
         derived = {
@@ -83,19 +128,26 @@ class _CachedGroup:
         prices = {PRICES: manifest.tables.get(PRICES, ())}
         self._part = msgspec.structs.replace(manifest, tables={**own, **prices}, views=derived)
 
+    def check(self) -> None:
+        """Raise LedgerDamagedError when the cache, or the group's folder in it, is a link or no folder."""
+        check_folder(self._cache)
+        check_folder(self._folder)
+
+    def make_folder(self) -> None:
+        """Make the folder of the group, so that nothing is computed which cannot be kept."""
+        self.check()
+        make_folder(self._folder)
+
     def _path(self, view: "Query") -> Path:
-        return self._folder / f"{view.name}-{self._digest}.parquet"
-
-    def _gives_rows(self, view: "Query") -> bool:
-        return view.kept_with in self._part.tables
-
-    def lacks(self, view: "Query") -> bool:
-        """Whether the rows of a view have yet to be computed."""
-        return self._gives_rows(view) and not is_regular(self._path(view))
+        return self._folder / f"{view.name}-{self._digest}{_SUFFIX}"
 
     def paths(self, view: "Query") -> list[Path]:
-        """Return the file of a view's rows, unless there are no rows."""
-        return [self._path(view)] if self._gives_rows(view) and self._path(view).stat().st_size else []
+        """Return the file of a view's rows; none when the group gives the view no rows."""
+        return [self._path(view)] if view.kept_with in self._part.tables else []
+
+    def lacks(self, view: "Query") -> bool:
+        """Whether the rows of a view have yet to be computed; a file that was cut short has none."""
+        return not all(ends_with(path, _END_OF_PARQUET) for path in self.paths(view))
 
     def compute(self, connection: "duckdb.DuckDBPyConnection", views: "Sequence[Query]") -> None:
         """Compute the rows of views, and of those that they stand on."""
@@ -105,46 +157,35 @@ class _CachedGroup:
             raise LedgerDamagedError(self._folder, "the tables that a program derives were not made by this AIX")
         create_views(connection, self._ledger, self._part, tables_named(view.sql for view in order))
         for view in order:
-            is_cached = view.name in cached_views()
-            if not is_cached or self.lacks(view):
+            if view.name not in cached_views():
                 create_library_views(connection, [view], kept, self._ledger)
-            if is_cached:
-                if self.lacks(view):
-                    self._write(connection, view)
-                create_library_views(connection, [view], {view.name: rows_select(view, self.paths(view))}, self._ledger)
+                continue
+            if self.lacks(view):
+                create_library_views(connection, [view])
+                self._write(connection, view)
+            create_library_views(connection, [view], {view.name: rows_select(view, self.paths(view))}, self._ledger)
 
     def _write(self, connection: "duckdb.DuckDBPyConnection", view: "Query") -> None:
         from aix.ledger.row_groups import Pace, RowGroupWriter
         from aix.ledger.streaming import start_reader
 
-        check_folders(self._ledger)
         part = self._folder / f".{uuid4().hex}.part"
-        # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where another
-        # table is empty.
-        rows = start_reader(connection, f"from {quote_name(view.name)}", _BATCH_ROWS)
-        first = next(rows, None)
-        with writing_to(self._ledger):
-            make_folder(self._folder)
-            try:
-                with new_file(part) as file:
-                    if first is not None:
-                        with RowGroupWriter(file, rows.schema, Pace.READ_OFTEN) as writer:
-                            for batch in chain([first], rows):
-                                writer.write(batch)
-                part.replace(self._path(view))
-            finally:
-                remove(part)
+        try:
+            # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
+            # another table is empty.
+            rows = start_reader(connection, f"from {quote_name(view.name)}", _BATCH_ROWS)
+            with new_file(part) as file, RowGroupWriter(file, rows.schema, Pace.READ_OFTEN) as writer:
+                for batch in rows:
+                    writer.write(batch)
+            # Whoever removes the rows of this group for good was here before, or waits.
+            with among_writers(self._ledger):
+                if not self._is_in_a_version():
+                    raise LedgerDamagedError(self._folder, "the version that is read was removed meanwhile")
+                for path in self.paths(view):
+                    part.replace(path)
+        finally:
+            remove(part)
 
-
-def _ungrouped(manifest: Manifest) -> str:
-    """Name the files that are in no group: those of a ledger that an early AIX wrote change as a whole."""
-    return f"ungrouped-{manifest.version}"
-
-
-def abandoned_caches(ledger: Path, versions: Sequence[Manifest]) -> Iterator[Path]:
-    """Go through the folders of the cache whose group is in none of these versions."""
-    groups = {group for version in versions for group in (*version.indexes, _ungrouped(version))}
-    with suppress(FileNotFoundError):
-        for folder in (ledger / CACHE_FOLDER).iterdir():
-            if folder.name not in groups and folder.is_dir() and not folder.is_symlink():
-                yield folder
+    def _is_in_a_version(self) -> bool:
+        number = self._part.version
+        return manifest_path(self._ledger, number).exists() and number >= read_latest(self._ledger).oldest

@@ -46,7 +46,7 @@ def create_views(
 
 def tables_named(statements: Iterable[str]) -> list[str]:
     """Return the tables that statements may read."""
-    words = {word for sql in statements for word in _WORD.findall(sql)}
+    words = {word.lower() for sql in statements for word in _WORD.findall(sql)}
     return [name for name in TABLES if name in words]
 
 

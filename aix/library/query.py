@@ -10,7 +10,7 @@ The header is the comments at the top, each a line of its own, in this order:
     -- param NAME: TYPE = DEFAULT; meaning       any number; DEFAULT is `none` where nothing stands for no limit
     -- column NAME: SQL TYPE; meaning            one for each column of the result
     -- caveat: …                                 any number
-    -- kept: by family with TABLE                of a view only: its rows are kept with the ledger's; none without TABLE
+    -- kept: by family with TABLE                of a view only: its rows are computed once; none without TABLE
     -- derived: reason                           of a kept view only: a program makes its rows, and the SQL gives none
     -- reads: text                               when it reads the texts of messages or calls, and so takes longer
     -- engine: duckdb; reason                    when no other engine can run it
@@ -125,7 +125,7 @@ class Query:
     only_duckdb: str
     """Why no other engine can run it; empty where others can."""
     kept_with: str | None = None
-    """Of a view that is kept: the table without which a family gives it no rows; see `aix.ledger.keeping`."""
+    """Of a view that is kept: the table without which a family gives it no rows; see `aix.ledger.view_cache`."""
     derived: str | None = None
     """Of a kept view whose rows a program makes: why no SQL does; see `aix.permissions.derivation`."""
     invariant: str | None = None

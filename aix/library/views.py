@@ -47,10 +47,15 @@ def library_views() -> dict[str, Query]:
 
 def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) -> list[Query]:
     """Return the views that a statement needs, in the order in which they are created; a kept one needs no others."""
-    words = {word.lower() for word in _WORD.findall(sql)}
+    words = words_of(sql)
     if words & _LOOKING_AROUND:
         return list(views.values())
     return with_foundations(words, views, kept)
+
+
+def words_of(sql: str) -> set[str]:
+    """Return the words of a statement, names of views and tables among them, in lower case."""
+    return {word.lower() for word in _WORD.findall(sql)}
 
 
 def with_foundations(names: Iterable[str], views: dict[str, Query], kept: Container[str] = ()) -> list[Query]:

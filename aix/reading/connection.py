@@ -10,7 +10,8 @@ from pathlib import Path
 import duckdb
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import CACHE_FOLDER, DATA_FOLDER, Manifest, files_by_name
+from aix.ledger.manifest import DATA_FOLDER, Manifest, files_by_name
+from aix.ledger.view_cache import cache_paths
 from aix.ledger.views import file_literal
 from aix.schema.sql import quote_text
 
@@ -37,7 +38,6 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
         connection.execute(setting)
     connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
     connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
-    connection.execute(f"set allowed_directories = [{quote_text(f'{(ledger / CACHE_FOLDER).absolute()}/')}]")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
     return connection
@@ -71,6 +71,7 @@ def _private_folder(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 def _file_names(ledger: Path, manifest: Manifest) -> set[str]:
-    """Name every file as it is, and as the views write it."""
+    """Name every file as it is, and as the views write it; those of the cache may be made later."""
     paths = [ledger / segment.path for segments in files_by_name(manifest).values() for segment in segments]
+    paths += cache_paths(ledger, manifest)
     return {name for path in paths for name in (quote_text(str(path.absolute())), file_literal(path))}

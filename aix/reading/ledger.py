@@ -21,7 +21,7 @@ from aix.ledger.manifest import (
 )
 from aix.ledger.view_cache import cached_selects, cached_views
 from aix.ledger.views import create_views, tables_named
-from aix.library.views import create_library_views, library_views, views_named
+from aix.library.views import create_library_views, library_views, views_named, with_foundations, words_of
 from aix.paths import check_ledger_path
 from aix.schema import TABLES, find_table
 from aix.schema.migrations import changed_tables
@@ -321,15 +321,16 @@ class Ledger:
 
     def _tables(self, names: Iterable[str] = TABLES) -> "duckdb.DuckDBPyConnection":
         """Return the connection with views of these tables: to create one for each takes longer than many an answer."""
+        connection = self._connection  # which may bring tables of its own
         missing = [name for name in names if name not in self._created_tables]
-        create_views(self._connection, self.path, self.manifest, missing, typed=True)
+        create_views(connection, self.path, self.manifest, missing, typed=True)
         self._created_tables.update(missing)
-        return self._connection
+        return connection
 
     def _fill_cache(self, sql: str) -> None:
         """See to it that the rows of the views that a statement names are in the cache, where there can be one."""
         cached = cached_views()
-        named = views_named(sql, self._library_views, cached | self._kept_views.keys())
+        named = with_foundations(words_of(sql), self._library_views, cached | self._kept_views.keys())
         wanted = {view.name for view in named} & cached - self._kept_views.keys() - self._asked_views
         self._asked_views |= wanted
         self._kept_views.update(cached_selects(self.path, self.manifest, sorted(wanted)))

@@ -112,7 +112,7 @@ def refresh_summary(ledger: Path) -> Summary:
     texts = [_COUNTS, recent_use, *(view.sql for view in views if view.name not in kept)]
     # Every import makes one: a connection with all views would take longer than the answers.
     try:
-        with engine(folder) as connection:
+        with engine(folder, is_reader=True) as connection:
             create_views(connection, folder, manifest, tables_named(texts))
             create_library_views(connection, views, kept, folder)
             [(imported_at, sessions)] = connection.execute(_COUNTS).fetchall()
