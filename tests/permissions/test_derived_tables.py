@@ -17,7 +17,6 @@ from aix.ledger.manifest import manifest_path, read_latest
 from aix.ledger.renewal import renew
 from aix.library.views import library_views
 from aix.permissions.contract import Judge, Rule
-from aix.permissions.derivation import read_rule_book
 from aix.permissions.remarks import remark_rows
 from aix.permissions.rule_book import RuleBook, RuleSet
 from aix.permissions.rule_rows import RuleRows
@@ -166,7 +165,7 @@ def test_a_rule_that_was_taken_out_of_its_file_is_in_force_no_more(tmp_path: Pat
         os.utime(settings, (1_770_000_000 + number, 1_770_000_000 + number))
         import_histories(ledger, [logs], Settings(jobs=0))
     with aix.open(ledger) as opened:
-        book = read_rule_book(opened._connection)
+        book = opened.rule_book
         assert {rule.text for rules in book.rules.values() for rule in rules} == {"Read", "WebFetch"}
         assert sorted(opened.sql("select rule from v_rules").rows()) == [("Read",), ("WebFetch",)]
         assert len(opened.sql("select rule from permission_rules").rows()) == 3, "what was there stays known"

@@ -12,7 +12,6 @@ import aix
 from aix.importing.run import Settings, import_histories
 from aix.library.views import create_library_views, library_views
 from aix.permissions.contract import Rule
-from aix.permissions.derivation import read_rule_book
 from aix.permissions.registry import dialects
 from aix.permissions.rule_book import in_force_rows, rule_book
 from aix.reading.ledger import Ledger
@@ -83,7 +82,7 @@ def test_rules_are_in_force_as_the_latest_whole_reading_of_their_file_shows_them
 
 
 def test_the_book_has_what_the_table_has(ledger: Ledger) -> None:
-    book = read_rule_book(ledger._connection)
+    book = ledger.rule_book
     known = {(rule.file, rule.text) for listed in book.rules.values() for rule in listed}
     assert known == set(ledger.sql("select file, rule from rules_in_force").rows())
 
@@ -144,7 +143,7 @@ def test_the_view_of_places_has_rules_where_the_book_has_them() -> None:
 
 def test_rules_hold_in_the_fixtures_where_the_book_has_them(permission_ledger: Path) -> None:
     with aix.open(permission_ledger) as opened:
-        book = read_rule_book(opened._connection)
+        book = opened.rule_book
         places = opened.sql("select distinct origin, cwd from call_targets where cwd is not null").rows()
         told = set(opened.sql("select origin, cwd, scope, file from v_rule_places").rows())
     assert told == {
