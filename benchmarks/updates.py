@@ -60,7 +60,8 @@ def print_updates(times: int = 10, sessions: int = 5) -> None:
         logs = Path(given) if given else Path(folder) / "logs"
         if not given:
             write_logs(logs, _GENERATED_MEGABYTES)
-        small, large = (_measure(Path(folder) / str(copies), logs, copies, sessions) for copies in (1, times))
+        small = _measure(Path(folder) / "small", logs, 1, sessions)
+        large = _measure(Path(folder) / "large", logs, times, sessions)
     floor = statistics.median([*small.seconds["floor"], *large.seconds["floor"]])
     print(f"floor: import duckdb, pyarrow.parquet in {floor:.3f} s; ledgers of the logs and of {times} times as much")
     print(f"{'update':18} {'s':>6} {'x floor':>8} {'s':>8} {'x floor':>8} {'ratio':>7}")
