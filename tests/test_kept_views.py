@@ -125,7 +125,7 @@ def view_files(version: Manifest, but: Container[str] = ()) -> dict[str | None, 
 
 
 def cached_files(ledger: Path) -> dict[str, dict[str, int]]:
-    """Return by group the files of the cache, each with what tells it from one that was written anew."""
+    """Return by group the files of the cache, each with the time at which it was written."""
     folders = (ledger / CACHE_FOLDER).iterdir()
     return {folder.name: {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} for folder in folders}
 

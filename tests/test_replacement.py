@@ -1,4 +1,4 @@
-"""Sessions that are given anew: what new rows give whole is replaced unread, and nothing else is."""
+"""Sessions that are given again: a family that the new rows give whole is replaced unread, and no other."""
 
 from pathlib import Path
 

@@ -45,5 +45,5 @@ class CrashMarks:
 
 def _marks(ledger: Path) -> Iterator[tuple[Path, set[str]]]:
     for folder in abandoned_folders(ledger):
-        with suppress(LedgerDamagedError):  # there is none, or the process died while it wrote it
+        with suppress(LedgerDamagedError):  # the folder has no mark, or the process died while it wrote it
             yield folder / _MARK, read_decoded(folder / _MARK, _DECODER.decode)

@@ -1,4 +1,4 @@
-"""Which conversations and settings a database of Cursor holds."""
+"""The conversations and settings in a database of Cursor."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Which files are Cursor's.
+"""Finding the files of Cursor.
 
 Every import asks this of every file, so modules that read conversations are loaded for files that need them.
 """
