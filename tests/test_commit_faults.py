@@ -43,8 +43,7 @@ class Disk:
         self.lasting_sizes = {path.stat().st_ino: path.stat().st_size for path in there}
         for name in ("write", "fsync", "link"):
             patch.setattr(durable, name, getattr(self, name))
-        # Made after the commit, by other operations; it would take most of the time of these tests.
-        patch.setattr(commit_module, "refresh_catalog", lambda _: None)
+        patch.setattr(durable, "MOST_HELD_BYTES", 2**9)  # so that files need several writes
         real_unlink, real_rename = Path.unlink, Path.rename
 
         def rename(part: Path, final: Path) -> Path:
@@ -109,6 +108,12 @@ class Disk:
 
 
 MakeDisk = Callable[[int], Disk]
+
+
+@pytest.fixture(autouse=True)
+def _no_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what is made after each commit, by other operations: it would take most of the time of these tests."""
+    monkeypatch.setattr(commit_module, "refresh_catalog", lambda _: None)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import SOURCE_COLUMN, Files
+from aix.ledger.entries import link_named
 from aix.ledger.families import Families
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.gathering import Part, gather
@@ -19,7 +20,7 @@ from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.index import Index
 from aix.ledger.manifest import Manifest, Segment
 from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
-from aix.ledger.rewriting import ALL, BESIDE, lay_part, link_file, make_current, settle, write_current
+from aix.ledger.rewriting import ALL, BESIDE, choose, lay_part, settle, write_chosen
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import Delivered, StatementFile, Workbench, engine_errors_of, workbench
@@ -88,8 +89,8 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     families = Families()
     likely: set[int] = set()
     beside: set[int] = set()
-    for table, file in delivered:
-        own = link_file(bench, families, table, file)
+    for (table, _), entries in zip(delivered, bench.read(delivered), strict=True):
+        own = link_named(families, entries.named)
         if table.name in ("turns", "sessions"):
             likely.update(own)
         if not in_conversations(table) and table is not INFERRED_VALUES:
@@ -106,8 +107,8 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     if not moving:
         return None
     for nodes, tables in _portions(bench, families, moving, beside):
-        make_current(bench, pa.array(nodes, pa.uint64()), tables)
-        write_current(bench, groups, Index.of({node: families.of(node) for node in nodes}), tables)
+        chosen = choose(bench, pa.array(nodes, pa.uint64()), tables)
+        write_chosen(bench, groups, Index.of({node: families.of(node) for node in nodes}), chosen, tables)
     for name, part in touched.items():
         leaving = [family for family in part.families.to_pylist() if families.of(family) in moving]
         if leaving:

@@ -10,8 +10,9 @@ they opened.
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ import msgspec
 from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
 from aix.ledger.durable import remove
 from aix.ledger.keeping import derived_selects, rows_select
-from aix.ledger.manifest import Manifest, read_latest
+from aix.ledger.manifest import EMPTY, Manifest, read_latest
 from aix.ledger.stored_files import read_decoded, read_regular
 from aix.ledger.view_cache import cached_views
 from aix.ledger.views import create_views, view_select
@@ -73,9 +74,9 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
     folder = ledger.resolve()
     texts = _texts(folder, manifest)
     try:
-        content = _views(folder, manifest, texts, _last_written(folder))
+        content = _with_changes(folder, manifest, texts, _last_written(folder, texts))
     except (LedgerError, QueryFileError):  # the last one may be damaged
-        content = _views(folder, manifest, texts)
+        content = _with_changes(folder, manifest, texts, _empty_catalog(library_views_digest()))
     with suppress(FileNotFoundError):
         # Left by a client that wrote to the catalog before; it does not belong to the new one.
         (folder / f"{CATALOG}.wal").unlink()
@@ -100,13 +101,26 @@ def _read_note(folder: Path) -> _Note | None:
     return note if (note.schema_version, note.folder, note.views, note.file) == known else None
 
 
-def _last_written(folder: Path) -> tuple[bytes, Mapping[str, str]]:
-    """Return the catalog that is there, and the digests of its texts; of none, where it is not as this AIX left it."""
+def _last_written(folder: Path, texts: Mapping[str, str]) -> tuple[bytes, Mapping[str, str]]:
+    """Return the catalog that is there, and the digests of its texts; the empty one, where it is not as AIX left it."""
     note = _read_note(folder)
     with suppress(LedgerDamagedError):
-        if note is not None and not (folder / f"{CATALOG}.wal").exists():
+        # A derived table that is not current has no text, and the views over it are those of the empty catalog.
+        if note is not None and note.texts.keys() <= texts.keys() and not (folder / f"{CATALOG}.wal").exists():
             return read_regular(folder / CATALOG), note.texts
-    return b"", {}
+    return _empty_catalog(library_views_digest())
+
+
+@lru_cache(maxsize=1)
+def _empty_catalog(_: str) -> tuple[bytes, Mapping[str, str]]:
+    """Return the catalog of a ledger without rows: those of others differ from it in the views of tables."""
+    nowhere = Path("/")
+
+    def create(connection: "duckdb.DuckDBPyConnection") -> None:
+        create_views(connection, nowhere, EMPTY)
+        _create_library_views(connection, nowhere, derived_selects(nowhere, EMPTY))
+
+    return _database(b"", create), _texts(nowhere, EMPTY)
 
 
 def _texts(folder: Path, manifest: Manifest) -> dict[str, str]:
@@ -116,35 +130,39 @@ def _texts(folder: Path, manifest: Manifest) -> dict[str, str]:
     return {name: sha256(select.encode()).hexdigest()[:16] for name, select in selects.items()}
 
 
-def _views(
-    folder: Path, manifest: Manifest, texts: Mapping[str, str], last: tuple[bytes, Mapping[str, str]] = (b"", {})
+def _with_changes(
+    folder: Path, manifest: Manifest, texts: Mapping[str, str], last: tuple[bytes, Mapping[str, str]]
 ) -> bytes:
-    """Make a database of views; elsewhere, because DuckDB cannot write where a folder's name has a question mark.
-
-    It is made of the last one, in which views are replaced whose text is another, where there is one.
-    """
-    import duckdb
-
+    """Return a catalog in which the views of tables are replaced whose text is another."""
     content, known = last
     changed = [name for name, digest in texts.items() if known.get(name) != digest]
+
+    def replace(connection: "duckdb.DuckDBPyConnection") -> None:
+        create_views(connection, folder, manifest, [name for name in changed if name in TABLES])
+        derived = [view for view in library_views().values() if view.name in changed]
+        create_library_views(connection, derived, derived_selects(folder, manifest), folder)
+
+    import duckdb
+
+    try:
+        return _database(content, replace)
+    except duckdb.Error as error:
+        raise LedgerUnwritableError(folder, str(error)) from error
+
+
+def _database(content: bytes, change: Callable[["duckdb.DuckDBPyConnection"], None]) -> bytes:
+    """Change a database; elsewhere, because DuckDB cannot write where a folder's name has a question mark."""
+    import duckdb
+
     with tempfile.TemporaryDirectory(prefix="aix-") as elsewhere:
         Path(elsewhere).chmod(0o700)
         made = Path(elsewhere) / CATALOG
         if content:
             made.write_bytes(content)
-        try:
-            with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
-                connection.execute("begin")
-                create_views(connection, folder, manifest, [name for name in changed if name in TABLES])
-                derived = derived_selects(folder, manifest)
-                if known.keys() == texts.keys():
-                    own = [view for view in library_views().values() if view.name in changed]
-                    create_library_views(connection, own, derived, folder)
-                else:
-                    _create_library_views(connection, folder, derived)
-                connection.execute("commit")
-        except duckdb.Error as error:
-            raise LedgerUnwritableError(folder, str(error)) from error
+        with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
+            connection.execute("begin")
+            change(connection)
+            connection.execute("commit")
         return made.read_bytes()
 
 

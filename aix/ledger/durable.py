@@ -15,6 +15,8 @@ from aix.errors import LedgerUnwritableError
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP}
+MOST_HELD_BYTES = 2**18
+"""Of a file that is being written; more goes to the disk at once."""
 
 # Bound here so that tests can make each of them fail.
 fsync = os.fsync
@@ -34,31 +36,54 @@ class NewFile:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             os.fchmod(self._descriptor, 0o600)
         self.closed = False
+        self._held = bytearray()
 
     def write(self, data: bytes) -> int:
-        """Write all of the data, however little the system takes at a time."""
+        """Take all of the data; an encoder of Parquet writes many small pieces, which are put together."""
         if self.closed:
             # An encoder that is collected late still wants to write its end; by then the number of the descriptor may
             # belong to another file.
             raise DiskError("the file is closed")
-        rest = memoryview(data).cast("B")
-        with _explained():
-            while rest:
-                rest = rest[write(self._descriptor, rest) :]
+        piece = memoryview(data).cast("B")
+        if len(self._held) + len(piece) > MOST_HELD_BYTES:
+            self._write_held()
+        if len(piece) > MOST_HELD_BYTES:
+            self._write(piece)
+        else:
+            self._held += piece
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: nothing is held back."""
+        """Do nothing: encoders call it at every turn, and the file is whole only when it is synced or closed."""
 
     def sync(self) -> None:
         """Put what was written on disk."""
+        self._write_held()
         with _explained():
             fsync(self._descriptor)
 
     def close(self) -> None:
-        """Let go of the file."""
-        self.closed = True
-        os.close(self._descriptor)
+        """Write what is held back, and let go of the file."""
+        try:
+            self._write_held()
+        finally:
+            self.closed = True
+            os.close(self._descriptor)
+
+    def discard(self) -> None:
+        """Let go of a file that is not needed any more, without what is held back."""
+        self._held.clear()
+        self.close()
+
+    def _write_held(self) -> None:
+        held, self._held = self._held, bytearray()
+        self._write(memoryview(held))
+
+    def _write(self, rest: memoryview) -> None:
+        """Write all of it, however little the system takes at a time."""
+        with _explained():
+            while rest:
+                rest = rest[write(self._descriptor, rest) :]
 
 
 @contextmanager
@@ -69,10 +94,10 @@ def new_file(path: Path) -> Iterator[NewFile]:
         yield file
         file.sync()
     except BaseException:
+        file.discard()
         remove(path)
         raise
-    finally:
-        file.close()
+    file.close()
 
 
 def remove(path: Path) -> None:

@@ -4,7 +4,7 @@ Every family of rows lies in one group. Families that change move to a new group
 groups and what rests in large ones. When there are many small groups of about one size, they are put together.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from uuid import uuid4
@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.commit import Stage
+from aix.ledger.entries import Scan, read_entries
 from aix.ledger.index import Index, StoredIndex
 from aix.ledger.manifest import EntryFile, Manifest, Segment, groups_of
-from aix.ledger.nodes import node_expressions
 from aix.ledger.row_groups import batches_of, read_row_groups
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.workbench import Workbench, copy_rows, scan
@@ -33,6 +33,7 @@ class Groups:
         self._stage = stage
         self._segments = {name: files for name, files in groups_of(base.tables).items() if name is not None}
         self._indexes = {name: self._stored(index) for name, index in base.indexes.items()}
+        self._entries: dict[Path, tuple[Index, pa.Table]] = {}
         for name, index in base.indexes.items():
             if index.sha256 is None:
                 self._indexes[name].check_order()
@@ -70,14 +71,38 @@ class Groups:
         """Whether that part is all of the group."""
         return len(part) == len(self._indexes[name])
 
+    def entries(
+        self, bench: Workbench, name: str, part: Index, tables: Container[str] = TABLES
+    ) -> Iterator[tuple[Table, Path, pa.Table]]:
+        """Go through the files of a group with the entries of rows that belong to that part of its index."""
+        files = [(table, path) for table, path in self.segments(name) if table.name in tables]
+        missing = [(table, path) for table, path in files if not self._is_known(path, part)]
+        if missing:
+            scans = [Scan(table, scan(path)) for table, path in missing]
+            if self.is_whole(name, part):
+                found = read_entries(bench.connection, scans)
+            else:
+                with bench.temporary("node", part.nodes) as nodes:
+                    found = read_entries(bench.connection, scans, nodes)
+            for (_, path), entries in zip(missing, found, strict=True):
+                self._entries[path] = (part, entries.rows)
+        for table, path in files:
+            known, rows = self._entries[path]
+            if known is not part:
+                rows = rows.filter(pc.is_in(rows.column("node"), value_set=part.nodes))
+            yield table, path, rows
+
+    def _is_known(self, path: Path, part: Index) -> bool:
+        known, _ = self._entries.get(path, (None, None))
+        return known is part or (known is not None and known.holds(part))
+
     def remove(self, bench: Workbench, name: str, part: Index) -> None:
         """Rewrite a group without the families of that part of its index."""
         if not self.is_whole(name, part):
             rest = uuid4().hex
-            with bench.temporary("node", part.nodes) as nodes:
-                for table, path in self.segments(name):
-                    rows = rows_naming(bench, table, path, nodes)
-                    self.write(rest, table, batches_of(copy_rows(path, rows, table.column_names, others=True)))
+            for table, path, entries in self.entries(bench, name, part):
+                rows = entries.column("row").combine_chunks().cast(pa.int64())
+                self.write(rest, table, batches_of(copy_rows(path, rows, table.column_names, others=True)))
             self.put_index(rest, self._indexes[name].whole.split(part.families)[1])
         del self._segments[name], self._indexes[name]
 
@@ -139,12 +164,3 @@ class Groups:
             if room >= 0:
                 chosen.append(name)
         return chosen if len(chosen) > 1 else []
-
-
-def rows_naming(bench: Workbench, table: Table, path: Path, nodes: str) -> pa.Array:
-    """Return the numbers of the rows in a file whose first node is in that relation."""
-    anchor = node_expressions(table)[0]
-    found = bench.fetch(
-        f"select file_row_number as row from {scan(path)} where {anchor} in (select node from {nodes}) order by row"
-    )
-    return found.column("row").combine_chunks().cast(pa.int64())

@@ -70,6 +70,10 @@ class Index:
             Index(self.nodes.filter(others), self._families.filter(others)),
         )
 
+    def holds(self, other: "Index") -> bool:
+        """Whether all nodes of the other are here."""
+        return bool(pc.all(pc.is_in(other.nodes, value_set=self.nodes), min_count=0).as_py())
+
     def pairs(self) -> Iterable[tuple[int, int]]:
         """Go through nodes with their families."""
         return zip(self.nodes.to_pylist(), self._families.to_pylist(), strict=True)

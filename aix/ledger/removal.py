@@ -17,6 +17,7 @@ from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collec
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
+from aix.ledger.entries import Scan, link_named, read_entries
 from aix.ledger.families import Families
 from aix.ledger.fingerprints import source_id
 from aix.ledger.groups import Groups
@@ -25,7 +26,7 @@ from aix.ledger.manifest import STATUS_FILE, Manifest, Segment, groups_of, has_g
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
-from aix.ledger.rewriting import lay_part, link_file, link_rows, make_current, settle, write_current
+from aix.ledger.rewriting import choose, lay_part, settle, write_chosen
 from aix.ledger.selection import Selection
 from aix.ledger.ties import SourceTies, read_ties
 from aix.ledger.tree import Tree, Turn
@@ -114,8 +115,8 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     """
     families = Families()
     given: dict[str, list[int]] = {name: [] for name in _NEVER_LOST}
-    for table, file in rows:
-        given[table.name] = link_file(bench, families, table, file)
+    for (table, _), entries in zip(rows, bench.read(rows), strict=True):
+        given[table.name] = link_named(families, entries.named)
     replaced = _nodes_of(bench, TABLES["sessions"], "label", labels)
     expected = {"sessions": replaced, **{name: pa.array(given[name], pa.uint64()) for name in _NEVER_LOST}}
     named = pa.array(families.nodes(), pa.uint64())
@@ -123,11 +124,11 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     for name, part in touched.items():
         if not _are_all_in(part.nodes, named):
             return False
-        for table, path in groups.segments(name):
-            if table.name in expected:
-                stored = _column(bench, f"select {node_expressions(table)[0]} as node from {scan(path)}")
-                if not _are_all_in(stored.filter(pc.is_in(stored, value_set=part.nodes)), expected[table.name]):
-                    return False
+        # What is left of the group is found by the same statement.
+        read = expected if groups.is_whole(name, part) else TABLES
+        for table, _, stored in groups.entries(bench, name, part, read):
+            if table.name in expected and not _are_all_in(stored.column("node"), expected[table.name]):
+                return False
     for name, part in touched.items():
         groups.remove(bench, name, part)
     return True
@@ -137,7 +138,7 @@ def _column(bench: Workbench, query: str) -> pa.Array:
     return bench.fetch(query).column(0).combine_chunks()
 
 
-def _are_all_in(nodes: pa.Array, others: pa.Array) -> bool:
+def _are_all_in(nodes: pa.Array | pa.ChunkedArray, others: pa.Array) -> bool:
     return bool(pc.all(pc.is_in(nodes, value_set=others), min_count=0).as_py())
 
 
@@ -163,12 +164,15 @@ def _remove_conversations(
     for table in tables:
         if not come_back:
             _clear_references(bench, table)
-        rows = f"(select * from ({bench.statements(table)}) semi join chosen_{table.name} using (_place))"
-        link_rows(bench, families, table, rows)
+    scans = [
+        Scan(table, f"(select *, _place as file_row_number from ({bench.standing_rows(table)}))") for table in tables
+    ]
+    for entries in read_entries(bench.connection, scans):
+        link_named(families, entries.named)
     nodes = pa.array(families.nodes(), pa.uint64())
     if len(nodes):
-        make_current(bench, nodes)
-        write_current(bench, groups, Index.of({node: families.of(node) for node in nodes.to_pylist()}))
+        index = Index.of({node: families.of(node) for node in nodes.to_pylist()})
+        write_chosen(bench, groups, index, choose(bench, nodes))
     for name, part in touched.items():
         groups.remove(bench, name, part)
 
@@ -192,13 +196,13 @@ def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -
 def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten, *, with_subagents: bool) -> None:
     """Fill `gone` with the sessions and turns that go."""
     sessions = bench.connection.execute(
-        f"select label, thread_id, parent_session_label from ({bench.statements(TABLES['sessions'])})"
+        f"select label, thread_id, parent_session_label from ({bench.standing_rows(TABLES['sessions'])})"
     ).fetchall()
     turns = bench.connection.execute(
-        f"select id, parent_turn_id, started_at, false, 0 from ({bench.statements(TABLES['turns'])})"
+        f"select id, parent_turn_id, started_at, false, 0 from ({bench.standing_rows(TABLES['turns'])})"
     ).fetchall()
     own_turns = bench.connection.execute(
-        f"select session_label, turn_id from ({bench.statements(TABLES['session_turns'])})"
+        f"select session_label, turn_id from ({bench.standing_rows(TABLES['session_turns'])})"
     ).fetchall()
     parents = {label: parent for label, _, parent in sessions}
     going = _with_subagents(set(selection.labels), parents) if with_subagents else set(selection.labels) & set(parents)
@@ -242,15 +246,15 @@ _OF_GONE_SESSION = _is_gone("session_label", "sessions.label")
 def _delete(bench: Workbench, table: Table, forgotten: Forgotten) -> None:
     """Let go of the rows that belong to what is gone; tables come after those that their rows belong to."""
     bench.connection.execute(
-        f"create temp table leaving_{table.name} as select _place, _key from ({bench.statements(table)})"
-        f" semi join chosen_{table.name} using (_place) where {_belongs_to_gone(table)}"
+        f"create temp table leaving_{table.name} as select _place, _key from ({bench.standing_rows(table)})"
+        f" where {_belongs_to_gone(table)}"
     )
-    count = bench.count(f"leaving_{table.name}")
-    if not count:
+    places = _column(bench, f"select _place from leaving_{table.name}")
+    if not len(places):
         return
-    forgotten.rows[table.name] = forgotten.rows.get(table.name, 0) + count
+    forgotten.rows[table.name] = forgotten.rows.get(table.name, 0) + len(places)
+    bench.fall(table, places)
     bench.connection.execute(
-        f"delete from chosen_{table.name} where _place in (select _place from leaving_{table.name});"
         f"insert into gone select {quote_text(f'{table.name}.{table.key[0]}')}, _key from leaving_{table.name}"
     )
 
@@ -287,18 +291,17 @@ def _clear_references(bench: Workbench, table: Table) -> None:
         return
     places = bench.fetch(
         f"select _place, {', '.join(f'coalesce({test}, false) as {quote_name(name)}' for name, test in names.items())}"
-        f" from ({bench.statements(table)}) semi join chosen_{table.name} using (_place)"
-        f" where {' or '.join(names.values())} order by _place"
+        f" from ({bench.standing_rows(table)}) where {' or '.join(names.values())} order by _place"
     )
     if not places.num_rows:
         return
-    rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks())).to_pylist()
+    old = places.column("_place").combine_chunks()
+    rows = pa.concat_tables(bench.copy(table, old)).to_pylist()
     cleared = [
         {name: None if tests.get(name) else value for name, value in row.items()}
         for row, tests in zip(rows, places.to_pylist(), strict=True)
     ]
-    with bench.temporary("_place", places.column("_place").combine_chunks()) as old:
-        bench.connection.execute(f"delete from chosen_{table.name} where _place in (select _place from {old})")
+    bench.fall(table, old)
     lay_joined(bench, table, iter(cleared))
 
 

@@ -6,8 +6,10 @@ from functools import partial, reduce
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aix.join import Statement, join, join_sets
+from aix.ledger.entries import repeated
 from aix.ledger.nodes import INFERRED_VALUES, is_taken_together, owner_column
 from aix.ledger.workbench import StatementFile, Workbench
 from aix.schema import Column, Join, Table, Type
@@ -21,37 +23,52 @@ Marks = Mapping[tuple[str, str | None], Mapping[str, str | None]]
 
 
 def resolve(bench: Workbench, table: Table) -> list[dict[str, object]]:
-    """Fill `chosen_<table>` with the places of the rows that stand, and return the marks of those that were joined.
+    """Let the rows of a table stand that one statement is about, and one of those that say the same about a row.
 
-    Where statements differ, what they say together is written to a file of its own and laid on the bench.
+    Where statements differ, what they say together is written to a file of its own and laid on the bench; the marks of
+    these rows are returned.
     """
+    entries = bench.entries(table)
+    several = repeated(table, entries)
+    if several is None:
+        bench.stand(table, entries)
+        return []
+    bench.stand(table, entries.filter(pc.invert(several)))
     name, together = table.name, is_taken_together(table)
     owner = f"cast({quote_name(owner_column(table))} as varchar)" if together else "_key"
-    several = (
+    are_several = (
         "count(distinct coalesce('s' || _source, '')) > 1 or count(*) > count(distinct _key)"
         if together
         else "count(*) > 1"
     )
+    candidates = bench.rows_at(table, entries.filter(several).column("place"))
     bench.connection.execute(
         f"create temp table statements_{name} as select _place, _source, _key, _node, {owner} as _owner"
-        f" from ({bench.statements(table)});"
-        f"create temp table repeated_{name} as select _owner from statements_{name} group by _owner having {several};"
+        f" from ({candidates});"
+        f"create temp table repeated_{name} as select _owner from statements_{name} group by _owner"
+        f" having {are_several};"
         f"create temp table chosen_{name} as select _place, _node from statements_{name}"
         f" where _owner not in (select _owner from repeated_{name})"
     )
-    if not bench.count(f"repeated_{name}"):
-        return []
     _compare(bench, table)
     if together:
         _choose_sides(bench, table)
-        return _join_conflicting_sets(bench, table)
-    _choose_rows(bench, table)
-    return _join_conflicting_rows(bench, table)
+        marks = _join_conflicting_sets(bench, table)
+    else:
+        _choose_rows(bench, table)
+        marks = _join_conflicting_rows(bench, table)
+    bench.stand(table, bench.fetch(f"select _place as place, _node as node from chosen_{name}"))
+    return marks
 
 
 def _compare(bench: Workbench, table: Table) -> None:
     """Fill `compared_<table>`: a number for what each of several statements says, equal when they say the same."""
     stated = [_comparable(column) for column in table if column.join not in (Join.KEY, Join.DERIVED)]
+    bench.connection.execute(
+        "create temp table if not exists marks as select table_name, row_key, _source,"
+        " string_agg(column_name || '=' || coalesce(basis, ''), ',' order by column_name) as inferred"
+        f" from ({bench.statements(INFERRED_VALUES)}) group by table_name, row_key, _source"
+    )
     bench.connection.execute(
         f"create temp table compared_{table.name} as"
         f" with repeated as (select * from statements_{table.name} semi join repeated_{table.name} using (_owner))"
@@ -69,26 +86,27 @@ def _comparable(column: Column) -> str:
 
 
 def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Sequence[Mapping[str, object]]) -> None:
-    """Fill `chosen_inferred_values`: the marks of the rows that stand; what is NULL was not concluded."""
-    bench.connection.execute("create temp table chosen_inferred_values (_place ubigint, _node ubigint)")
+    """Let the marks of the rows stand that do themselves; what is NULL was not concluded."""
     marked: dict[str, list[str]] = {}
-    stated = f"select distinct table_name, column_name from ({bench.statements(INFERRED_VALUES)}) order by all"
-    for name, column in bench.connection.execute(stated).fetchall():
-        marked.setdefault(name, []).append(column)
+    if bench.has(INFERRED_VALUES):
+        stated = f"select distinct table_name, column_name from ({bench.statements(INFERRED_VALUES)}) order by all"
+        for name, column in bench.connection.execute(stated).fetchall():
+            marked.setdefault(name, []).append(column)
+    parts = []
     for table in tables:
-        if table.name not in marked:
-            continue
-        is_known = " ".join(
-            f"when {quote_text(name)} then v.{quote_name(name)} is not null" for name in marked[table.name]
-        )
-        bench.connection.execute(
-            f"insert into chosen_inferred_values select i._place, i._node from ({bench.statements(INFERRED_VALUES)}) i"
-            f" join statements_{table.name} s on s._key = i.row_key and s._source is not distinct from i._source"
-            f" semi join chosen_{table.name} c on c._place = s._place"
-            f" join ({bench.statements(table)}) v on v._place = s._place"
-            f" where i.table_name = {quote_text(table.name)} and case i.column_name {is_known} end"
-            f" qualify row_number() over (partition by i._key order by i.basis desc nulls last, i._place) = 1"
-        )
+        if table.name in marked:
+            is_known = " ".join(
+                f"when {quote_text(name)} then s.{quote_name(name)} is not null" for name in marked[table.name]
+            )
+            parts.append(
+                f"select i._place as place, i._node as node from ({bench.statements(INFERRED_VALUES)}) i"
+                f" join ({bench.standing_rows(table)}) s"
+                f" on s._key = i.row_key and s._source is not distinct from i._source"
+                f" where i.table_name = {quote_text(table.name)} and case i.column_name {is_known} end"
+                f" qualify row_number() over (partition by i._key order by i.basis desc nulls last, i._place) = 1"
+            )
+    if parts:
+        bench.stand(INFERRED_VALUES, bench.fetch(" union all ".join(f"({part})" for part in parts)))
     lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
 
 
@@ -144,7 +162,7 @@ def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, obj
                 yield {**together.values, **_no_derived_values(table)}
 
     lay_joined(bench, table, joined())
-    _choose(bench, table, unchanged)
+    _keep(bench, table, unchanged)
     return joined_marks
 
 
@@ -163,7 +181,7 @@ def _join_conflicting_sets(bench: Workbench, table: Table) -> list[dict[str, obj
                 yield from (dict(statement.values) for statement in together)
 
     lay_joined(bench, table, joined())
-    _choose(bench, table, unchanged)
+    _keep(bench, table, unchanged)
     return []
 
 
@@ -179,16 +197,14 @@ def _conflicts(bench: Workbench, table: Table) -> Iterator[list[dict[str, Any]]]
         yield [{**where, **row} for where, row in zip(places.to_pylist(), rows.to_pylist(), strict=True)]
 
 
-def _choose(bench: Workbench, table: Table, places: Sequence[int]) -> None:
-    with bench.temporary("_place", pa.array(places, pa.uint64())) as taken:
-        bench.connection.execute(
-            f"insert into chosen_{table.name} select _place, _node from statements_{table.name}"
-            f" semi join {taken} using (_place)"
-        )
+def _keep(bench: Workbench, table: Table, places: Sequence[int]) -> None:
+    """Let the rows at these places stand."""
+    entries = bench.entries(table)
+    bench.stand(table, entries.filter(pc.is_in(entries.column("place"), value_set=pa.array(places, pa.uint64()))))
 
 
 def lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]) -> None:
-    """Write rows to a file of their own, lay it on the bench, and choose them."""
+    """Write rows to a file of their own, lay it on the bench, and let them stand."""
     first = next(rows, None)
     if first is None:
         return
@@ -203,12 +219,8 @@ def lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]
                 held.clear()
         yield pa.RecordBatch.from_pylist(held, schema)
 
-    number = len(bench.files(table))
     bench.lay(table, StatementFile(bench.write_scratch(table, batches(), schema), quote_text("joined")))
-    bench.connection.execute(
-        f"insert into chosen_{table.name} select _place, _node from ({bench.statements(table)})"
-        f" where _place >= {bench.place(number)}"
-    )
+    bench.stand(table, bench.entries_of_last(table))
 
 
 def _statement(table: Table, row: Mapping[str, Any], marks: Marks) -> Statement:

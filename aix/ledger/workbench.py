@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.ledger.durable import NewFile
 from aix.ledger.engine import engine
+from aix.ledger.entries import Entries, Scan, read_entries
 from aix.ledger.nodes import node_expressions, row_key
 from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.ledger.staging import staging_folder
@@ -26,6 +27,7 @@ from aix.schema.sql import empty_select, name_list
 
 _ROW_BITS = 40
 """A place is the number of a file and, in the lower bits, of a row in it."""
+_NONE_STANDING = pa.table({"place": pa.array([], pa.uint64()), "node": pa.array([], pa.uint64())})
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class StatementFile:
     source: str
     is_earlier: bool = False
     """Whether its bookkeeping is older than what the ledger has."""
-    named: list[pa.Table] = field(default_factory=list, compare=False)
-    """The nodes that its rows name, once they were asked for: a file does not change."""
+    entries: list[Entries] = field(default_factory=list, compare=False)
+    """Those of its rows, once they were read: a file does not change."""
 
     @property
     def is_stored(self) -> bool:
@@ -56,11 +58,28 @@ class Workbench:
         self._scratch = scratch
         self.connection = connection
         self._files: dict[str, list[StatementFile]] = {}
+        self._entries: dict[str, list[pa.Table]] = {}
+        self._standing: dict[str, pa.Table] = {}
+        self._partly: set[str] = set()
         self._written = 0
 
-    def lay(self, table: Table, file: StatementFile) -> None:
-        """Put a file of the table's rows on the bench."""
+    def read(self, delivered: Delivered) -> list[Entries]:
+        """Return the entries of files, of all that were not read before in one statement."""
+        unread = [(table, file) for table, file in delivered if not file.entries]
+        scans = [Scan(table, scan(file.path), file.source) for table, file in unread]
+        for (_, file), entries in zip(unread, read_entries(self.connection, scans), strict=True):
+            file.entries.append(entries)
+        return [file.entries[0] for _, file in delivered]
+
+    def lay(self, table: Table, file: StatementFile, entries: pa.Table | None = None, *, is_whole: bool = True) -> None:
+        """Put the rows of a file on the bench that have these entries, which may not be all."""
+        rows = self.read([(table, file)])[0].rows if entries is None else entries
+        if not is_whole:
+            self._partly.add(table.name)
+        first = pa.scalar(self.place(len(self.files(table))), pa.uint64())
+        placed = rows.set_column(0, "place", pc.add(rows.column("row"), first))
         self._files.setdefault(table.name, []).append(file)
+        self._entries.setdefault(table.name, []).append(placed)
 
     def has(self, table: Table) -> bool:
         """Whether there are any rows of the table."""
@@ -69,6 +88,42 @@ class Workbench:
     def files(self, table: Table) -> Sequence[StatementFile]:
         """Return the files of the table."""
         return self._files.get(table.name, ())
+
+    def entries(self, table: Table) -> pa.Table:
+        """Return the entries of all rows of the table, with the place of each."""
+        return pa.concat_tables(self._entries[table.name])
+
+    def entries_of_last(self, table: Table) -> pa.Table:
+        """Return the entries of the file that was laid last."""
+        return self._entries[table.name][-1]
+
+    def stand(self, table: Table, entries: pa.Table) -> None:
+        """Let these rows stand, beside those that do."""
+        more = entries.select(["place", "node"])
+        known = self._standing.get(table.name)
+        self._standing[table.name] = more if known is None else pa.concat_tables([known, more])
+
+    def fall(self, table: Table, places: pa.Array) -> None:
+        """Let the rows at these places stand no more."""
+        standing = self.standing(table)
+        self._standing[table.name] = standing.filter(pc.invert(pc.is_in(standing.column("place"), value_set=places)))
+
+    def standing(self, table: Table) -> pa.Table:
+        """Return the place and first node of every row that stands."""
+        return self._standing.get(table.name, _NONE_STANDING)
+
+    def rows_at(self, table: Table, places: pa.ChunkedArray) -> str:
+        """Return SQL for the rows of the table at these places, each with its place, source, key and first node."""
+        is_all = table.name not in self._partly and len(places) == sum(map(len, self._entries.get(table.name, ())))
+        if is_all:
+            return f"select * from ({self.statements(table)})"
+        self._written += 1
+        self.connection.register(f"places_{self._written}", pa.table({"_place": places}))
+        return f"select * from ({self.statements(table)}) semi join places_{self._written} using (_place)"
+
+    def standing_rows(self, table: Table) -> str:
+        """Return SQL for the rows that stand."""
+        return self.rows_at(table, self.standing(table).column("place"))
 
     def size_bytes(self) -> int:
         """Return the size of all files on the bench."""
@@ -80,7 +135,7 @@ class Workbench:
         return write_rows(self._scratch / f"{table.name}-{self._written}.parquet", schema, batches)
 
     def statements(self, table: Table) -> str:
-        """Return SQL for all rows of the table, each with its place, source, key and first node."""
+        """Return SQL for all rows in the files of the table, also for those that are not on the bench."""
         node = node_expressions(table)[0]
         parts = [
             f"select {self.place(number)}::ubigint + file_row_number::ubigint as _place,"

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 _NONE_KEPT: Mapping[str, str] = {}
 _WORD = re.compile(r"\w+")
 # Who asks what there is, is shown all of it.
-_LOOKING_AROUND = {"show", "information_schema", "duckdb_views", "duckdb_columns", "pragma_table_info"}
+_LOOKING_AROUND = {
+    *("show", "information_schema", "pragma_show", "pragma_table_info", "sqlite_master"),
+    *("duckdb_columns", "duckdb_views", "pg_attribute", "pg_class", "pg_views"),
+}
 
 
 def read_views(folder: Path) -> dict[str, Query]:
@@ -47,10 +50,14 @@ def library_views() -> dict[str, Query]:
 
 def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) -> list[Query]:
     """Return the views that a statement needs, in the order in which they are created; a kept one needs no others."""
-    words = words_of(sql)
-    if words & _LOOKING_AROUND:
+    if looks_around(sql):
         return list(views.values())
-    return with_foundations(words, views, kept)
+    return with_foundations(words_of(sql), views, kept)
+
+
+def looks_around(sql: str) -> bool:
+    """Whether a statement asks which tables and views there are."""
+    return not words_of(sql).isdisjoint(_LOOKING_AROUND)
 
 
 def words_of(sql: str) -> set[str]:

@@ -33,6 +33,9 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
         str(ledger).encode()
     except UnicodeEncodeError as error:
         raise LedgerDamagedError(ledger, "its path is not UTF-8, and DuckDB opens no other") from error
+    for name, segments in manifest.tables.items():  # most statements look at few of them
+        for missing in (segment.path for segment in segments if not (ledger / segment.path).exists()):
+            raise LedgerDamagedError(ledger, f"the files of table {name} cannot be read: {missing} is missing")
     connection = duckdb.connect()
     for setting in _SETTINGS:
         connection.execute(setting)

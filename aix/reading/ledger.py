@@ -8,7 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
-from aix.errors import LedgerDamagedError, QueryFileError, UnknownVersionError, UsageError
+from aix.errors import LedgerDamagedError, QueryFileError, SqlError, UnknownVersionError, UsageError
 from aix.ledger.catalog import refresh_catalog
 from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import (
@@ -21,7 +21,14 @@ from aix.ledger.manifest import (
 )
 from aix.ledger.view_cache import cached_selects, cached_views
 from aix.ledger.views import create_views, tables_named
-from aix.library.views import create_library_views, library_views, views_named, with_foundations, words_of
+from aix.library.views import (
+    create_library_views,
+    library_views,
+    looks_around,
+    views_named,
+    with_foundations,
+    words_of,
+)
 from aix.paths import check_ledger_path
 from aix.schema import TABLES, find_table
 from aix.schema.migrations import changed_tables
@@ -107,10 +114,10 @@ class Ledger:
 
         >>> ledger.rule_book.in_force("nobody", "/work")
         """
-        from aix.permissions.derivation import read_rule_book
+        from aix.permissions.derivation import RULES_IN_FORCE, read_rule_book
 
         with self._preparing:
-            return self._rules or read_rule_book(self._tables())
+            return self._rules or read_rule_book(self._tables(tables_named([RULES_IN_FORCE])))
 
     @property
     def risks(self) -> "Risks":
@@ -167,7 +174,7 @@ class Ledger:
         found = find_query(name) if isinstance(name, str) else name
         if found.needs:
             raise UsageError(f"{found.name} is run by `aix check`: it needs more than one version of the ledger")
-        return self._run(found.sql, None, self._bind(found, parameters), found)
+        return self._run(found.sql, None, self._bind(found, parameters))
 
     def table(self, name: str) -> "pl.LazyFrame":
         """Return a table for polars: a scan of the version's files.
@@ -260,10 +267,10 @@ class Ledger:
         'session-log:s-1'
         """
         from aix.reading.connection import damage_to
-        from aix.reading.names import find_session
+        from aix.reading.names import TABLES_OF_SESSIONS, find_session
 
         with self._preparing, damage_to(self.path):
-            return find_session(self._tables(), name)
+            return find_session(self._tables(TABLES_OF_SESSIONS), name)
 
     def find(self, name: str) -> "Named":
         """Return the session of that name, else the turn.
@@ -275,10 +282,10 @@ class Ledger:
         Named(kind=<Kind.TURN: 'turn'>, key='...')
         """
         from aix.reading.connection import damage_to
-        from aix.reading.names import find_session_or_turn
+        from aix.reading.names import TABLES_OF_NAMES, find_session_or_turn
 
         with self._preparing, damage_to(self.path):
-            return find_session_or_turn(self._tables(), name)
+            return find_session_or_turn(self._tables(TABLES_OF_NAMES), name)
 
     def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
         from aix.library.values import bind
@@ -293,16 +300,23 @@ class Ledger:
         sql: str,
         parameters: "Parameters | None" = None,
         variables: "Sequence[Variable]" = (),
-        query: "Query | None" = None,
     ) -> "Result":
         from aix.reading.result import Result
         from aix.reading.statement import accept
 
         with self._preparing:
             statement = accept(self._connection, sql)
-            if query is None:
+            if statement.is_explain or looks_around(sql):
                 self._tables()
             self._create_views_named(sql)
+        try:
+            return Result(self._connection, self._check_files, statement, parameters, variables)
+        except SqlError:
+            if self._created_tables >= TABLES.keys():
+                raise
+        # It may name a table in a way that its words do not show; else DuckDB says which names are near.
+        with self._preparing:
+            self._tables()
         return Result(self._connection, self._check_files, statement, parameters, variables)
 
     def _create_views_named(self, sql: str) -> None:

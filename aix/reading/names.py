@@ -12,6 +12,8 @@ from aix.errors import AmbiguousNameError, UnknownSessionError
 if TYPE_CHECKING:
     import duckdb
 
+TABLES_OF_SESSIONS = ("sessions", "session_aliases")
+TABLES_OF_NAMES = (*TABLES_OF_SESSIONS, "turns", "threads")
 _SESSION_LOOKUPS = (
     "select label from sessions where label = $1",
     "select session_label from session_aliases where alias = $1",

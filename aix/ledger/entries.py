@@ -1,0 +1,126 @@
+"""Entries: rows without their values. Where a row lies, what it is known by, and what it names.
+
+Nearly all that a change decides about rows follows from these numbers, and one statement reads them from the files of
+all tables. Keys, owners and sources are hashes: two that differ are two, two that are equal have to be looked at.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aix.ledger.families import Families
+from aix.ledger.nodes import is_taken_together, node_expressions, owner_column, row_key
+from aix.ledger.streaming import start_reader
+from aix.schema import TABLES, Table
+from aix.schema.sql import quote_name
+
+_BATCH_ROWS = 100_000
+_MOST_NODES = max(len(node_expressions(table)) for table in TABLES.values())
+_NODES = ["node", *(f"node{place}" for place in range(1, _MOST_NODES))]
+_COLUMNS = ("row", "node", "key")
+_COLUMNS_TOGETHER = (*_COLUMNS, "owner", "source")
+
+
+class Scan(NamedTuple):
+    """Rows of a table to be read."""
+
+    table: Table
+    relation: str
+    """SQL with `file_row_number` and the columns of the table."""
+    source: str = "null"
+    """SQL for the source of a row."""
+
+
+class Entries(NamedTuple):
+    """The entries of a file."""
+
+    rows: pa.Table
+    """One per row: its number in the file, first node and key; owner and source where rows are taken together."""
+    named: pa.Table
+    """What rows name, the first node first; a combination may occur a few times."""
+
+
+def read_entries(
+    connection: duckdb.DuckDBPyConnection, scans: Sequence[Scan], nodes: str | None = None
+) -> list[Entries]:
+    """Return the entries of rows, or of those whose first node is in that relation."""
+    found: list[list[Entries]] = [[no_entries(scan.table)] for scan in scans]
+    if scans:
+        for batch in start_reader(connection, _select(scans, nodes), _BATCH_ROWS):
+            for number in pc.unique(batch.column("scan")).to_pylist():
+                own = pa.Table.from_batches([batch.filter(pc.equal(batch.column("scan"), number))])
+                found[number].append(_split(scans[number].table, own))
+    return [
+        Entries(
+            pa.concat_tables(each.rows for each in parts), _distinct(pa.concat_tables(each.named for each in parts))
+        )
+        for parts in found
+    ]
+
+
+def no_entries(table: Table) -> Entries:
+    """Return the entries of no rows."""
+    return _split(table, _NO_ROWS)
+
+
+def link_named(families: Families, named: pa.Table) -> list[int]:
+    """Put what each row names into one family, and return the first node of each."""
+    first: list[int] = named.column(0).to_pylist()
+    for column in named.columns[1:]:
+        families.link((own, node) for own, node in zip(first, column.to_pylist(), strict=True) if node is not None)
+    families.add(first)
+    return first
+
+
+def repeated(table: Table, entries: pa.Table) -> pa.ChunkedArray | None:
+    """Return which rows may be statements about the same thing as others; None when there are none."""
+    keys = entries.column("key")
+    doubled = _values_seen_again(keys) if pc.count_distinct(keys).as_py() < len(keys) else None
+    if not is_taken_together(table):
+        return None if doubled is None else pc.is_in(keys, value_set=doubled)
+    owners = entries.column("owner")
+    sides = entries.group_by("owner").aggregate([("source", "count_distinct")])
+    several = sides.filter(pc.greater(sides.column("source_count_distinct"), 1)).column("owner").combine_chunks()
+    if doubled is not None:
+        again = owners.filter(pc.is_in(keys, value_set=doubled)).combine_chunks()
+        several = pa.concat_arrays([several, again])
+    return pc.is_in(owners, value_set=several) if len(several) else None
+
+
+def _values_seen_again(values: pa.ChunkedArray) -> pa.Array:
+    counted = pc.value_counts(values)
+    return counted.field("values").filter(pc.greater(counted.field("counts"), 1))
+
+
+def _select(scans: Sequence[Scan], nodes: str | None) -> str:
+    parts = []
+    for number, (table, relation, source) in enumerate(scans):
+        own = node_expressions(table)
+        padded = (*own, *["null"] * (_MOST_NODES - len(own)))
+        named = ", ".join(f"cast({each} as ubigint) as {name}" for name, each in zip(_NODES, padded, strict=True))
+        owner = f"hash({quote_name(owner_column(table))})" if is_taken_together(table) else "0"
+        where = f" where {own[0]} in (select node from {nodes})" if nodes else ""
+        parts.append(
+            f"select {number} as scan, cast(file_row_number as ubigint) as row, hash({row_key(table)}) as key,"
+            f" cast({owner} as ubigint) as owner, hash(cast({source} as varchar)) as source, {named}"
+            f" from {relation}{where}"
+        )
+    return " union all ".join(parts)
+
+
+def _split(table: Table, rows: pa.Table) -> Entries:
+    columns = _COLUMNS_TOGETHER if is_taken_together(table) else _COLUMNS
+    return Entries(rows.select(columns), _distinct(rows.select(_NODES[: len(node_expressions(table))])))
+
+
+def _distinct(rows: pa.Table) -> pa.Table:
+    return rows.group_by(rows.column_names).aggregate([])
+
+
+_NO_ROWS = pa.schema(
+    [("scan", pa.int32()), *((name, pa.uint64()) for name in ("row", "key", "owner", "source"))]
+    + [(name, pa.uint64()) for name in _NODES]
+).empty_table()
