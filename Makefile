@@ -32,11 +32,16 @@ check: lint  ## Check style, types, and what breaks most often, within a minute
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
 	$(BIN)/python -m pytest -n auto -m "not long and not faults and not scale and not spark" $(PYTEST_ARGS)
 
+# Test files that have targets of their own: test-orders and test-crash.
+ORDERS = tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
+CRASH = tests/test_crash.py
+ELSEWHERE = $(ORDERS:%=--ignore=%) $(CRASH:%=--ignore=%)
+
 test-long: $(VENV)/.dev  ## Run the tests that make many commits, processes or environments
-	$(BIN)/python -m pytest -n auto -m "long and not faults and not scale" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m "long and not faults and not scale" $(ELSEWHERE) $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
-	$(BIN)/python -m pytest -n auto -m faults $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m faults $(ELSEWHERE) $(PYTEST_ARGS)
 
 # Tests of what no dependency has a part in, or of what others ask the same dependencies: whatever the versions are,
 # they say the same.
@@ -51,20 +56,20 @@ test-lowest:  ## Run the tests that depend on them with the lowest supported ver
 	.venv-lowest/bin/python -m pytest -n auto tests/test_kept_views.py
 
 test-crash: $(VENV)/.dev  ## Kill processes in the middle of their commits: KILLS=200 each, writers and workers
-	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 -rP tests/test_crash.py
+	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 -rP $(CRASH)
 
 test-scale: $(VENV)/.dev  ## Check what is large within bounded memory: 10,000 turns in a tree, long sessions, many rows
 	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
 	$(BIN)/python -m pytest -n auto -m scale $(PYTEST_ARGS)
 
 test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits: EXAMPLES=60 of each
-	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
+	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto $(ORDERS)
 
 test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare the rows with DuckDB's
 	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null 2>&1 || \
 	  { echo "Spark needs Java 17 or newer, and there is no java; install one (Debian, Ubuntu: apt install openjdk-17-jre-headless)" >&2; exit 1; }
-	@$(MAKE) --no-print-directory .venv-spark/.spark VENV=.venv-spark
-	.venv-spark/bin/python -m pytest -m spark tests/library $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory $(VENV)/.spark
+	$(BIN)/python -m pytest -m spark tests/library $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aix.version import __version__
+
 if TYPE_CHECKING:
     from aix.importing.report import Report
     from aix.importing.run import Settings
     from aix.library.query import Query
     from aix.reading.ledger import Ledger
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "import_histories", "open", "queries"]
 
 

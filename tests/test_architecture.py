@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,28 @@ def importing(paths: list[Path], *forbidden: str) -> list[str]:
         for name in imported_names(path)
         if any(name == module or name.startswith(f"{module}.") for module in forbidden)
     ]
+
+
+def modules_imported(path: Path, modules: Mapping[str, Path]) -> set[str]:
+    """Return the modules that one imports, wherever it does, but for those that only its types name."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    named: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            named.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            named.update((str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)))
+    return named & modules.keys()
+
+
+def test_no_module_of_the_core_imports_itself_by_way_of_others() -> None:
+    names = {path: name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in CORE}
+    modules = {name: path for path, name in names.items()}
+    graph = {name: modules_imported(path, modules) - {name} for name, path in modules.items()}
+    TopologicalSorter(graph).prepare()  # which raises CycleError
 
 
 def test_the_core_knows_no_importer() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aix import __version__
 from aix.importing.contract import Problem, readable
 from aix.importing.orders import Reading
 from aix.importing.plan import Planned, version_of
@@ -15,6 +14,7 @@ from aix.importing.report import Status
 from aix.ledger.delivery import Delivery, Files
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
+from aix.version import __version__
 
 FAILED_KIND = "source_failed"
 

@@ -18,11 +18,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aix import prices as prices_package
 from aix.errors import LedgerDamagedError
 from aix.ids import h63
 from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment
 from aix.ledger.segment_checks import checked_path
+from aix.prices import table as price_table
 from aix.prices.choice import Chooser, ModelPrice
 from aix.prices.lines import FOREVER, UNITS, PriceLine
 from aix.prices.table import PriceTable, bundled_providers
@@ -145,7 +145,7 @@ def _bundled_rows(digest: str) -> dict[str, list[pa.RecordBatch]] | None:
 
 def bundled_rows_path(name: str) -> Path:
     """Return the file of the bundled rows of a price table; `make docs` writes it."""
-    return Path(prices_package.__file__).with_name(f"{name}.parquet")
+    return Path(price_table.__file__).with_name(f"{name}.parquet")
 
 
 def write_bundled_rows(name: str) -> None:

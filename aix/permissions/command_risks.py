@@ -86,7 +86,7 @@ def fits_command(rule: RiskRule, commands: Commands, place: int) -> bool:
     return (
         all(any(_has_flag(words, flag) for flag in group) for group in rule.flags)
         and (not rule.options or any(_has_option(words, option) for option in rule.options))
-        and (rule.argument is None or any(rule.argument.fullmatch(word) for word in words))
+        and (rule.argument is None or any(rule.argument.fit(word) for word in words))
         and (rule.words is None or rule.words.search(commands.joined(place)) is not None)
         and (not rule.is_without_arguments or all(word[:1] == "-" for word in words))
         and (not rule.is_alone or not words)
@@ -107,7 +107,7 @@ def _is_excepted(rule: RiskRule, command: Command, words: Sequence[str]) -> bool
     return (
         (bool(rule.unless_subcommand) and _subcommand(command) in rule.unless_subcommand)
         or any(_has_flag(words, flag) for flag in rule.unless_flag)
-        or (rule.unless_argument is not None and any(rule.unless_argument.fullmatch(word) for word in words))
+        or (rule.unless_argument is not None and any(rule.unless_argument.fit(word) for word in words))
     )
 
 
@@ -134,17 +134,17 @@ def _has_option(words: Sequence[str], option: Option) -> bool:
     name = option.name
     for place, word in enumerate(words):
         if word == name:
-            if place + 1 < len(words) and option.value.fullmatch(words[place + 1]):
+            if place + 1 < len(words) and option.value.fit(words[place + 1]):
                 return True
         elif word.startswith(f"{name}="):
-            if option.value.fullmatch(word[len(name) + 1 :]):
+            if option.value.fit(word[len(name) + 1 :]):
                 return True
         elif word.startswith("--") and _is_abbreviated(word.partition("=")[0], name):
             _, equals, value = word.partition("=")
             following = words[place + 1] if place + 1 < len(words) else ""
-            if option.value.fullmatch(value if equals else following):
+            if option.value.fit(value if equals else following):
                 return True
-        elif not name.startswith("--") and word.startswith(name) and option.value.fullmatch(word[len(name) :]):
+        elif not name.startswith("--") and word.startswith(name) and option.value.fit(word[len(name) :]):
             return True
     return False
 

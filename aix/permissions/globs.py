@@ -7,13 +7,22 @@ _SIGN = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 
 
-def compile_words(patterns: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds the texts that one of the patterns fits as a whole.
+class Words:
+    """Patterns that fit a text as a whole; most are plain words, for which nothing has to be compiled.
 
-    >>> bool(compile_words(["of=*", "--"]).fullmatch("of=/dev/sda"))
-    True
+    >>> [Words(["of=*", "--"]).fit(text) for text in ("of=/dev/sda", "--", "if=x")]
+    [True, True, False]
     """
-    return _compile(patterns, ".")
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        given = list(patterns)
+        self._plain = frozenset(each for each in given if _SIGN.search(each) is None)
+        others = [each for each in given if each not in self._plain]
+        self._others = _compile(others, ".") if others else None
+
+    def fit(self, text: str) -> bool:
+        """Whether one of them fits a text."""
+        return text in self._plain or (self._others is not None and self._others.fullmatch(text) is not None)
 
 
 class PathPatterns:
@@ -28,7 +37,7 @@ class PathPatterns:
         given = list(patterns)
         rooted = [pattern for pattern in given if pattern.startswith("/") or ":/" in pattern]
         ends = [pattern for pattern in given if pattern not in rooted]
-        self._whole = compile_words(rooted)
+        self._whole = Words(rooted)
         self._ends = {
             depth: _Names([each for each in ends if each.count("/") == depth])
             for depth in sorted({each.count("/") for each in ends})
@@ -58,15 +67,15 @@ class PathPatterns:
             if plain.startswith(start) and (folder.endswith(f"/{place}") if place else is_named)
         ]
         try:
-            pattern = compile_words([name]) if names else None
+            pattern = Words([name]) if names else None
         except re.error:
             return False
-        return pattern is not None and any(map(pattern.fullmatch, names))
+        return pattern is not None and any(map(pattern.fit, names))
 
     def fits(self, path: str) -> bool:
         """Whether one of them fits a path in its one form."""
         names = path.rsplit("/", self._depth + 1)
-        return self._whole.fullmatch(path) is not None or any(
+        return self._whole.fit(path) or any(
             end.fits("/".join(names[-depth - 1 :]) if depth else names[-1]) for depth, end in self._ends.items()
         )
 

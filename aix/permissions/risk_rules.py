@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from aix.errors import RiskFileError
-from aix.permissions.globs import PathPatterns, compile_sequences, compile_words
+from aix.permissions.globs import PathPatterns, Words, compile_sequences
 from aix.permissions.registry import dialects
 from aix.permissions.risk_file import RISK_FILE
 
@@ -49,7 +49,7 @@ class Option:
     """An option that must have a value."""
 
     name: str
-    value: re.Pattern[str]
+    value: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +63,26 @@ class RiskRule:
     why: str
     kind: str
     """Of which parts it speaks: command, path, host or server."""
-    program: re.Pattern[str] | None
+    program: Words | None
     subcommand: frozenset[str] | None
     wrapper: frozenset[str] | None
     flags: tuple[tuple[str, ...], ...]
     """Of each group one must be there."""
     options: tuple[Option, ...]
-    argument: re.Pattern[str] | None
+    argument: Words | None
     words: re.Pattern[str] | None
     piped_into: frozenset[str] | None
     substituted: re.Pattern[str] | None
     access: str | None
     path: PathPatterns | None
-    host: re.Pattern[str] | None
+    host: Words | None
     verb: frozenset[str] | None
     unless_subcommand: frozenset[str]
     unless_flag: tuple[str, ...]
-    unless_argument: re.Pattern[str] | None
+    unless_argument: Words | None
     unless_path: PathPatterns | None
     unless_program: frozenset[str]
-    unless_host: re.Pattern[str] | None
+    unless_host: Words | None
     unless_first: frozenset[str]
     unless_risk: frozenset[str]
     is_outside: bool
@@ -164,6 +164,9 @@ class _Reading:
         def patterns(key: str, make: Callable[[Iterable[str]], re.Pattern[str]]) -> re.Pattern[str] | None:
             return make(self._texts(name, key, entry[key])) if key in entry else None
 
+        def words(key: str) -> Words | None:
+            return Words(self._texts(name, key, entry[key])) if key in entry else None
+
         def paths(key: str) -> PathPatterns | None:
             return PathPatterns(self._texts(name, key, entry[key])) if key in entry else None
 
@@ -174,25 +177,25 @@ class _Reading:
             basis=basis,
             why=str(entry.get("why", "")),
             kind=kind,
-            program=patterns("program", compile_words),
+            program=words("program"),
             subcommand=names("subcommand"),
             wrapper=names("wrapper"),
             flags=self._flags(name, entry),
             options=tuple(self._option(name, each) for each in self._texts(name, "option", entry.get("option", []))),
-            argument=patterns("argument", compile_words),
+            argument=words("argument"),
             words=patterns("words", compile_sequences),
             piped_into=names("piped_into"),
             substituted=patterns("substituted", _compile_substituted),
             access=self._one_of(name, entry, "access", _ACCESSES) if "access" in entry else None,
             path=paths("path"),
-            host=patterns("host", compile_words),
+            host=words("host"),
             verb=names("verb"),
             unless_subcommand=names("unless_subcommand") or frozenset(),
             unless_flag=self._texts(name, "unless_flag", entry.get("unless_flag", [])),
-            unless_argument=patterns("unless_argument", compile_words),
+            unless_argument=words("unless_argument"),
             unless_path=paths("unless_path"),
             unless_program=names("unless_program") or frozenset(),
-            unless_host=patterns("unless_host", compile_words),
+            unless_host=words("unless_host"),
             unless_first=names("unless_first") or frozenset(),
             unless_risk=names("unless_risk") or frozenset(),
             is_outside=entry.get("outside") is True,
@@ -229,7 +232,7 @@ class _Reading:
         option, equals, value = text.partition("=")
         if not equals or not option.startswith("-"):
             self._fail(name, f"the option {text!r} must have a value, such as --network=host")
-        return Option(option, compile_words([value]))
+        return Option(option, Words([value]))
 
     def _one_of(
         self, name: str, entry: Mapping[str, object], key: str, known: tuple[str, ...], default: str | None = None

@@ -125,7 +125,7 @@ class Risks:
             for rule in self._of_unknown
             if rule.unknown is not None
             and not rule.unknown.isdisjoint(unknown)
-            and (rule.program is None or rule.program.fullmatch(program))
+            and (rule.program is None or rule.program.fit(program))
             and fits_command(rule, commands, place)
         ]
 
@@ -154,7 +154,7 @@ class Risks:
         program = plain_name(commands.script.commands[place].program)
         rules = self._by_program.get(program)
         if rules is None:
-            rules = tuple(rule for rule in self._of_commands if rule.program is None or rule.program.fullmatch(program))
+            rules = tuple(rule for rule in self._of_commands if rule.program is None or rule.program.fit(program))
             if len(self._by_program) < _MOST_KEPT_PATHS:
                 self._by_program[program] = rules
         return [rule for rule in rules if fits_command(rule, commands, place)]
@@ -206,9 +206,7 @@ def _risks(number: int, rules: Sequence[RiskRule], basis: str | None = None) -> 
 
 
 def _fits_host(rule: RiskRule, host: str) -> bool:
-    return (rule.host is None or rule.host.fullmatch(host) is not None) and (
-        rule.unless_host is None or rule.unless_host.fullmatch(host) is None
-    )
+    return (rule.host is None or rule.host.fit(host)) and (rule.unless_host is None or not rule.unless_host.fit(host))
 
 
 def _fits_tool(rule: RiskRule, words: Sequence[str]) -> bool:

@@ -17,10 +17,10 @@ from typing import Annotated
 
 import msgspec
 
-from aix import __version__
 from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
 from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
 from aix.ledger.stored_files import read_decoded
+from aix.version import __version__
 
 _QUARTER_MS = 900_000
 _COUNTS = """

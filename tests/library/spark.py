@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aix.ledger.manifest import Manifest, Segment
 from aix.library.view_files import view_folder
@@ -20,7 +20,6 @@ from aix.schema import TABLES, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from sqlglot.expressions import Expression
 
 Values = Mapping[str, str | int | float | bool]
 Rows = list[tuple[object, ...]]
@@ -51,7 +50,7 @@ def spark_sql(sql: str, values: Values, name_of: Callable[[str], str]) -> str:
     """Write a file of the library as Spark's SQL, with these values for its parameters, and the names of its tables."""
     from sqlglot import exp, parse_one
 
-    def bind(node: "Expression") -> "Expression":
+    def bind(node: Any) -> Any:  # noqa: ANN401 - sqlglot names the class of its nodes otherwise in each release
         if isinstance(node, exp.Anonymous) and node.name.lower() == "getvariable":
             value = values.get(node.expressions[0].name)
             literal = exp.convert(value)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -14,7 +15,7 @@ from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import read_latest
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
-from aix.library.views import create_library_views, library_views
+from aix.library.views import library_views
 from tests.library.spark import (
     Rows,
     SparkLedger,
@@ -48,34 +49,60 @@ def spark(ledger: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sp
         yield SparkLedger(session, ledger, read_latest(ledger))
 
 
-@pytest.fixture(scope="module")
-def duck(ledger: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
+class DuckLedger:
+    """One version of a ledger in DuckDB. As on Spark, a view is computed once for each set of values."""
+
+    def __init__(self, ledger: Path) -> None:
+        self._ledger = ledger
+        self._connections: list[tuple[Values, duckdb.DuckDBPyConnection]] = []
+
+    def rows(self, sql: str, values: Values) -> Rows:
+        """Run a file of the library with these values set."""
+        return self._connection(values).execute(sql).fetchall()
+
+    def _connection(self, values: Values) -> duckdb.DuckDBPyConnection:
+        for known, connection in self._connections:
+            if known == values:
+                return connection
+        connection = duckdb.connect()
         connection.execute("set TimeZone = 'UTC'")
-        create_views(connection, ledger, read_latest(ledger))
-        kept = derived_selects(ledger, read_latest(ledger))
-        views = library_views().values()
-        create_library_views(connection, views, kept)
-        yield connection
+        for name, value in values.items():
+            connection.execute(f"set variable {name} = $1", [value])
+        manifest = read_latest(self._ledger)
+        create_views(connection, self._ledger, manifest)
+        derived = derived_selects(self._ledger, manifest)
+        for view in library_views().values():
+            connection.execute(f"create table {view.name} as {derived.get(view.name, view.statement)}")
+        self._connections.append((values, connection))
+        return connection
 
 
 @pytest.fixture(scope="module")
-def choices(duck: duckdb.DuckDBPyConnection) -> list[Values]:
+def duck(ledger: Path) -> DuckLedger:
+    return DuckLedger(ledger)
+
+
+@pytest.fixture(scope="module")
+def choices(duck: DuckLedger) -> list[Values]:
     """Nothing; the middle of the ledger's time, in a time zone with summer time; and what most requests have."""
-    times = duck.execute(
-        "select quantile_disc(requested_at, 0.2), quantile_disc(requested_at, 0.9), 'Europe/Berlin' from requests"
-    ).fetchone()
-    kinds = duck.execute(
+    [times] = duck.rows(
+        "select quantile_disc(requested_at, 0.2), quantile_disc(requested_at, 0.9), 'Europe/Berlin' from requests", {}
+    )
+    kinds = duck.rows(
         """
         select c.project, r.model, s.origin
         from requests r join session_context c on c.label = r.session_label join sessions s on s.label = c.label
         where c.project is not null and r.model is not null
         group by all order by count(*) desc, c.project, r.model, s.origin limit 1
-        """
-    ).fetchone()
-    assert times
-    limits = dict(zip(("since", "until", "timezone"), times, strict=True))
-    return [{}, limits, dict(zip(("project", "model", "origin"), kinds, strict=True))] if kinds else [{}, limits]
+        """,
+        {},
+    )
+    limits = _named(("since", "until", "timezone"), times)
+    return [{}, limits, *(_named(("project", "model", "origin"), each) for each in kinds)]
+
+
+def _named(names: tuple[str, ...], values: tuple[Any, ...]) -> Values:
+    return dict(zip(names, values, strict=True))
 
 
 def test_at_most_one_query_in_ten_needs_duckdb() -> None:
@@ -84,27 +111,17 @@ def test_at_most_one_query_in_ten_needs_duckdb() -> None:
 
 @pytest.mark.parametrize("name", PORTABLE)
 def test_spark_and_duckdb_give_the_same_rows(
-    name: str, spark: SparkLedger, duck: duckdb.DuckDBPyConnection, choices: list[Values]
+    name: str, spark: SparkLedger, duck: DuckLedger, choices: list[Values]
 ) -> None:
     query = QUERIES[name]
     declared = {parameter.name for parameter in query.parameters}
     for values in choices:
         if values and not values.keys() & declared:
             continue
-        expected, found = rows_on_duckdb(duck, query.sql, values), spark.rows(query.sql, values)
+        expected, found = duck.rows(query.sql, values), spark.rows(query.sql, values)
         assert len(found) == len(expected), values
         for there, here in zip(found, expected, strict=True):
             assert all(map(is_same, there, here)), (values, there, here)
-
-
-def rows_on_duckdb(connection: duckdb.DuckDBPyConnection, sql: str, values: Values) -> Rows:
-    for name, value in values.items():
-        connection.execute(f"set variable {name} = $1", [value])
-    try:
-        return connection.execute(sql).fetchall()
-    finally:
-        for name in values:
-            connection.execute(f"reset variable {name}")
 
 
 def is_same(there: object, here: object) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
-from aix_importers.cursor.conversation import ORIGIN
-from aix_importers.cursor.permission_files import file_name, holds_rules, rules_in, scope_of
 from aix_importers.cursor.permissions.asked import SEARCHES
 from aix_importers.cursor.places import RULE_FILES
 from aix_importers.cursor.tools import access_of, class_of
@@ -34,12 +32,14 @@ _OTHER_PARAMETERS = SEARCHES | {
 class CursorRules(Dialect):
     """Rules of the command line, lists and switches of the editor."""
 
-    origin: ClassVar[str] = ORIGIN
+    origin: ClassVar[str] = "cursor"
     version: ClassVar[int] = 1
     own_files: ClassVar[tuple[str, ...]] = (".cursor/plans/*.plan.md",)
 
     def reads(self, path: str, content: bytes) -> bool:
         """Whether a settings file looks like one of Cursor's."""
+        from aix_importers.cursor.permission_files import file_name, holds_rules
+
         return file_name(path) in RULE_FILES and holds_rules(content[:_HEAD])
 
     def read_settings(
@@ -50,6 +50,8 @@ class CursorRules(Dialect):
         Raises:
             ValueError: The file holds no permissions.
         """
+        from aix_importers.cursor.permission_files import rules_in, scope_of
+
         found = rules_in(content, report)
         if found is None:
             raise ValueError("The file holds no object of permissions.")
