@@ -7,6 +7,8 @@ CONSTRAINTS = constraints/dev.txt
 KILLS = 200
 EXAMPLES = 60
 SEED = 0
+# Neighbours mostly run in one process, which makes what they share once.
+PARALLEL = -n auto --dist worksteal
 
 .PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench fuzz clean
 
@@ -26,11 +28,11 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	fi
 
 check: lint  ## Check style, types, and what breaks most often, within a minute
-	$(BIN)/python -m pytest -q -n auto tests/session_log tests/test_schema.py \
+	$(BIN)/python -m pytest -q $(PARALLEL) tests/session_log tests/test_schema.py \
 	  tests/test_errors.py tests/test_lineage.py tests/test_migrations.py tests/test_config.py tests/test_ids.py
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
-	$(BIN)/python -m pytest -n auto -m "not long and not faults and not scale and not spark" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not faults and not scale and not spark" $(PYTEST_ARGS)
 
 # Test files that have targets of their own: test-orders and test-crash.
 ORDERS = tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
@@ -38,38 +40,39 @@ CRASH = tests/test_crash.py
 ELSEWHERE = $(ORDERS:%=--ignore=%) $(CRASH:%=--ignore=%)
 
 test-long: $(VENV)/.dev  ## Run the tests that make many commits, processes or environments
-	$(BIN)/python -m pytest -n auto -m "long and not faults and not scale" $(ELSEWHERE) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "long and not faults and not scale" $(ELSEWHERE) $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
-	$(BIN)/python -m pytest -n auto -m faults $(ELSEWHERE) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m faults $(ELSEWHERE) $(PYTEST_ARGS)
 
-# Tests of what no dependency has a part in, or of what others ask the same dependencies: whatever the versions are,
-# they say the same.
-ANY_VERSION = tests/auditing tests/risks tests/permissions/test_least_privilege.py tests/test_architecture.py \
-  tests/test_check_command.py tests/test_claude_code_truth.py tests/test_compaction_count.py \
-  tests/test_compactions_command.py tests/test_context_command.py tests/test_denial_count.py tests/test_docs.py \
-  tests/test_generated_logs.py tests/test_join.py tests/test_names.py tests/test_problems_command.py \
-  tests/test_transcript.py
+# Tests that other versions of DuckDB, pyarrow, polars, msgspec or click could break: of the SQL library, of rows that are
+# checked, joined, committed, forgotten and read, of the catalog and the cache, the formats and the command line.
+LOWEST = tests/library tests/session_log/test_situations.py tests/claude_code/test_golden.py tests/cursor/test_golden.py \
+  tests/permissions/test_derived_tables.py tests/test_addition.py tests/test_catalog.py tests/test_commands.py \
+  tests/test_cost_command.py tests/test_formats.py tests/test_groups.py tests/test_kept_views.py \
+  tests/test_ledgers_of_all_versions.py tests/test_migrations.py tests/test_reading.py tests/test_removal.py \
+  tests/test_replacement.py tests/test_schema.py tests/test_sessions.py tests/test_sql_command.py \
+  tests/test_status.py tests/test_stdout.py tests/test_tags.py
 
 test-lowest:  ## Run the tests that depend on them with the lowest supported versions of the dependencies
-	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt PYTEST_ARGS="$(ANY_VERSION:%=--ignore=%)"
-	.venv-lowest/bin/python -m pytest -n auto tests/test_kept_views.py
+	@$(MAKE) --no-print-directory .venv-lowest/.dev VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
+	.venv-lowest/bin/python -m pytest $(PARALLEL) -m "not scale and not spark" $(LOWEST)
 
 test-crash: $(VENV)/.dev  ## Kill processes in the middle of their commits: KILLS=200 each, writers and workers
-	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 -rP $(CRASH)
+	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest $(PARALLEL) -rP $(CRASH)
 
 test-scale: $(VENV)/.dev  ## Check what is large within bounded memory: 10,000 turns in a tree, long sessions, many rows
 	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
-	$(BIN)/python -m pytest -n auto -m scale $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m scale $(PYTEST_ARGS)
 
 test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits: EXAMPLES=60 of each
-	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto $(ORDERS)
+	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) $(ORDERS)
 
 test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare the rows with DuckDB's
 	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null 2>&1 || \
 	  { echo "Spark needs Java 17 or newer, and there is no java; install one (Debian, Ubuntu: apt install openjdk-17-jre-headless)" >&2; exit 1; }
 	@$(MAKE) --no-print-directory $(VENV)/.spark
-	$(BIN)/python -m pytest -m spark tests/library $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m spark tests/library/test_spark.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -1,3 +1,3 @@
-"""The version of AIX, apart from its front door: who writes it down need not know all that `aix` offers."""
+"""The version of AIX, in a module that imports nothing: modules that note it would otherwise import themselves."""
 
 __version__ = "0.1.0"

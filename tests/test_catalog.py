@@ -239,3 +239,16 @@ def test_a_damaged_version_does_not_stop_the_commit_that_mends_it(tmp_path: Path
     shutil.copy("/dev/null", tmp_path / version.tables["tags"][0].path)
     assert commit(tmp_path, next_generation).version == 2
     assert catalog_generation(tmp_path) == 2
+
+
+def test_a_commit_is_made_where_there_is_no_room_for_a_catalog(tmp_path: Path) -> None:
+    program = (
+        "import resource, sys; from pathlib import Path; from tests.generations import next_generation;"
+        "from aix.ledger.commit import commit; resource.setrlimit(resource.RLIMIT_FSIZE, (2**17, 2**17));"
+        "print(commit(Path(sys.argv[1]), next_generation).version)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "ledger")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1\n"
+    assert not (tmp_path / "ledger" / CATALOG).exists()
+    refresh_catalog(tmp_path / "ledger")
+    assert (tmp_path / "ledger" / CATALOG).exists()

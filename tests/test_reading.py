@@ -504,6 +504,18 @@ def test_the_tables_may_be_looked_into(sample: Ledger) -> None:
         assert sample.sql(query).rows(), query
 
 
+@pytest.mark.parametrize("query", ["show tables", "describe", "from (desc)", "from sqlite_schema"])
+def test_all_tables_are_listed_when_nothing_else_was_asked_before(sample: Ledger, query: str) -> None:
+    with aix.open(sample.path) as fresh:
+        listed = {value for row in fresh.sql(query).rows() for value in row if isinstance(value, str)}
+    assert TABLES.keys() <= listed
+
+
+def test_a_table_that_no_statement_named_before_is_near_to_a_wrong_name(sample: Ledger) -> None:
+    with aix.open(sample.path) as fresh, pytest.raises(SqlError, match='Did you mean "turns"'):
+        fresh.sql("from turnz")
+
+
 def test_variables_of_the_program_are_no_tables(sample: Ledger) -> None:
     secret = pl.DataFrame({"a": [1]})
     with pytest.raises(SqlError, match="secret does not exist"):

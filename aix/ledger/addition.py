@@ -134,7 +134,7 @@ def _portions(
         yield [node for family in apart for node in by_family[family]], BESIDE
     conversations = [members for family, members in by_family.items() if family not in apart]
     count = sum(map(len, conversations))
-    most_nodes = count * LARGEST_BYTES // max(bench.size_bytes(), 1)
+    most_nodes = count * LARGEST_BYTES // max(bench.size_bytes, 1)
     portion: list[int] = []
     for members in conversations:
         if portion and len(portion) + len(members) > most_nodes:

@@ -142,12 +142,7 @@ def _with_changes(
         derived = [view for view in library_views().values() if view.name in changed]
         create_library_views(connection, derived, derived_selects(folder, manifest), folder)
 
-    import duckdb
-
-    try:
-        return _database(content, replace)
-    except duckdb.Error as error:
-        raise LedgerUnwritableError(folder, str(error)) from error
+    return _database(content, replace)
 
 
 def _database(content: bytes, change: Callable[["duckdb.DuckDBPyConnection"], None]) -> bytes:
@@ -159,10 +154,13 @@ def _database(content: bytes, change: Callable[["duckdb.DuckDBPyConnection"], No
         made = Path(elsewhere) / CATALOG
         if content:
             made.write_bytes(content)
-        with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
-            connection.execute("begin")
-            change(connection)
-            connection.execute("commit")
+        try:
+            with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
+                connection.execute("begin")
+                change(connection)
+                connection.execute("commit")
+        except duckdb.Error as error:
+            raise LedgerUnwritableError(made, str(error)) from error
         return made.read_bytes()
 
 

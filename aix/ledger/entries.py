@@ -1,7 +1,7 @@
-"""Entries: rows without their values. Where a row lies, what it is known by, and what it names.
+"""Entries: rows without their values. Each has the number of its row, its key, and the things that the row names.
 
-Nearly all that a change decides about rows follows from these numbers, and one statement reads them from the files of
-all tables. Keys, owners and sources are hashes: two that differ are two, two that are equal have to be looked at.
+A change decides nearly everything about rows by these numbers, and one statement reads those of many files, of all
+tables. Keys and owners are hashes: where two are equal, the texts behind them are compared before anything is joined.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Entries(NamedTuple):
     rows: pa.Table
     """One per row: its number in the file, first node and key; owner and source where rows are taken together."""
     named: pa.Table
-    """What rows name, the first node first; a combination may occur a few times."""
+    """The nodes that rows name, the first node first; a combination may stand there a few times, once per batch."""
 
 
 def read_entries(

@@ -123,6 +123,7 @@ class Groups:
 
     def merge(self) -> None:
         """Put small groups together until there are few of any size."""
+        self._entries.clear()
         while alike := self._too_many_of_one_size():
             self.put_together(alike)
 

@@ -124,7 +124,7 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     for name, part in touched.items():
         if not _are_all_in(part.nodes, named):
             return False
-        # What is left of the group is found by the same statement.
+        # The statement that reads these also finds the rows that leave the group.
         read = expected if groups.is_whole(name, part) else TABLES
         for table, _, stored in groups.entries(bench, name, part, read):
             if table.name in expected and not _are_all_in(stored.column("node"), expected[table.name]):

@@ -61,6 +61,8 @@ class Workbench:
         self._entries: dict[str, list[pa.Table]] = {}
         self._standing: dict[str, pa.Table] = {}
         self._partly: set[str] = set()
+        self.size_bytes = 0
+        """How much lies on the bench: of files of which some rows do, their share."""
         self._written = 0
 
     def read(self, delivered: Delivered) -> list[Entries]:
@@ -74,8 +76,11 @@ class Workbench:
     def lay(self, table: Table, file: StatementFile, entries: pa.Table | None = None, *, is_whole: bool = True) -> None:
         """Put the rows of a file on the bench that have these entries, which may not be all."""
         rows = self.read([(table, file)])[0].rows if entries is None else entries
+        size = file.path.stat().st_size
         if not is_whole:
             self._partly.add(table.name)
+            size = size * len(rows) // max(pq.read_metadata(file.path).num_rows, 1)
+        self.size_bytes += size
         first = pa.scalar(self.place(len(self.files(table))), pa.uint64())
         placed = rows.set_column(0, "place", pc.add(rows.column("row"), first))
         self._files.setdefault(table.name, []).append(file)
@@ -124,10 +129,6 @@ class Workbench:
     def standing_rows(self, table: Table) -> str:
         """Return SQL for the rows that stand."""
         return self.rows_at(table, self.standing(table).column("place"))
-
-    def size_bytes(self) -> int:
-        """Return the size of all files on the bench."""
-        return sum(file.path.stat().st_size for files in self._files.values() for file in files)
 
     def write_scratch(self, table: Table, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Path:
         """Write rows to a file that lasts as long as the change."""
@@ -220,8 +221,10 @@ def write_rows(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch])
         with RowGroupWriter(file, schema, Pace.FAST) as writer:
             for batch in batches:
                 writer.write(batch)
-    finally:
-        file.close()
+    except BaseException:
+        file.discard()
+        raise
+    file.close()
     return path
 
 

@@ -16,6 +16,7 @@ from aix.errors import LedgerDamagedError, QueryFileError
 from aix.library.packs import read_query_file
 from aix.library.query import Query
 from aix.library.view_files import library_views_digest, view_folder
+from aix.schema import TABLES
 from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
 
 _NONE_KEPT: Mapping[str, str] = {}
 _WORD = re.compile(r"\w+")
-# Who asks what there is, is shown all of it.
+# A statement that asks which tables and views there are finds all of them.
 _LOOKING_AROUND = {
-    *("show", "information_schema", "pragma_show", "pragma_table_info", "sqlite_master"),
-    *("duckdb_columns", "duckdb_views", "pg_attribute", "pg_class", "pg_views"),
+    *("show", "information_schema", "pragma_table_info", "duckdb_columns", "duckdb_views"),
+    *("sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"),
+    *("pg_attribute", "pg_class", "pg_views"),
 }
+_DESCRIBING = {"describe", "desc"}
+"""Of nothing by name, they list everything; `desc` can also be the order of rows."""
 
 
 def read_views(folder: Path) -> dict[str, Query]:
@@ -56,8 +60,15 @@ def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) ->
 
 
 def looks_around(sql: str) -> bool:
-    """Whether a statement asks which tables and views there are."""
-    return not words_of(sql).isdisjoint(_LOOKING_AROUND)
+    """Whether a statement asks which tables and views there are.
+
+    >>> [looks_around(sql) for sql in ("show all tables", "describe", "from turns order by id desc")]
+    [True, True, False]
+    """
+    words = words_of(sql)
+    if words.isdisjoint(_DESCRIBING):
+        return not words.isdisjoint(_LOOKING_AROUND)
+    return words.isdisjoint(TABLES) and words.isdisjoint(library_views())
 
 
 def words_of(sql: str) -> set[str]:

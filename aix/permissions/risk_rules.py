@@ -230,7 +230,7 @@ class _Reading:
 
     def _option(self, name: str, text: str) -> Option:
         option, equals, value = text.partition("=")
-        if not equals or not option.startswith("-"):
+        if not equals or not value or not option.startswith("-"):
             self._fail(name, f"the option {text!r} must have a value, such as --network=host")
         return Option(option, Words([value]))
 

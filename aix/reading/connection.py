@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 
 from aix.errors import LedgerDamagedError
+from aix.ledger.durable import is_absent
 from aix.ledger.manifest import DATA_FOLDER, Manifest, files_by_name
 from aix.ledger.view_cache import cache_paths
 from aix.ledger.views import file_literal
@@ -34,7 +35,7 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
     except UnicodeEncodeError as error:
         raise LedgerDamagedError(ledger, "its path is not UTF-8, and DuckDB opens no other") from error
     for name, segments in manifest.tables.items():  # most statements look at few of them
-        for missing in (segment.path for segment in segments if not (ledger / segment.path).exists()):
+        for missing in (segment.path for segment in segments if is_absent(ledger / segment.path)):
             raise LedgerDamagedError(ledger, f"the files of table {name} cannot be read: {missing} is missing")
     connection = duckdb.connect()
     for setting in _SETTINGS:

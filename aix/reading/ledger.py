@@ -314,7 +314,7 @@ class Ledger:
         except SqlError:
             if self._created_tables >= TABLES.keys():
                 raise
-        # It may name a table in a way that its words do not show; else DuckDB says which names are near.
+        # With all tables there, DuckDB can say which names are near to one that is wrong.
         with self._preparing:
             self._tables()
         return Result(self._connection, self._check_files, statement, parameters, variables)

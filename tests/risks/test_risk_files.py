@@ -94,6 +94,10 @@ def test_what_is_kept_of_risks_is_made_anew_when_the_same_rules_give_another_ans
         ('[[rule]]\nid = "a"\nprogram = ["x"]\noutside = "yes"', "outside must be true or false"),
         ('[[rule]]\nid = "a"\nrisk = "network"\nseverity = "low"\nprogram = "@none"', "there is no list 'none'"),
         ('[[rule]]\nid = "a"\nrisk = "network"\nseverity = "low"\nprogram = "x"\noption = ["-v"]', "must have a value"),
+        (
+            '[[rule]]\nid = "a"\nrisk = "network"\nseverity = "low"\nprogram = "x"\noption = ["-v="]',
+            "must have a value",
+        ),
         ('[[rule]]\nid = "a"\noff = true\n[[rule]]\nid = "a"\noff = true', "two rules of that id"),
     ],
 )
