@@ -18,6 +18,7 @@ from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name
 
 _BATCH_ROWS = 100_000
+_FEW_ROWS = 1_000
 _MOST_NODES = max(len(node_expressions(table)) for table in TABLES.values())
 _NODES = ["node", *(f"node{place}" for place in range(1, _MOST_NODES))]
 _COLUMNS = ("row", "node", "key")
@@ -40,14 +41,14 @@ class Entries(NamedTuple):
     rows: pa.Table
     """One per row: its number in the file, first node and key; owner and source where rows are taken together."""
     named: pa.Table
-    """The nodes that rows name, the first node first; a combination may stand there a few times, once per batch."""
+    """The nodes that rows name, the first node first; of a combination that many rows have, few are listed."""
 
 
 def read_entries(
     connection: duckdb.DuckDBPyConnection, scans: Sequence[Scan], nodes: str | None = None
 ) -> list[Entries]:
     """Return the entries of rows, or of those whose first node is in that relation."""
-    found: list[list[Entries]] = [[no_entries(scan.table)] for scan in scans]
+    found: list[list[Entries]] = [[_split(scan.table, _NO_ROWS)] for scan in scans]
     if scans:
         for batch in start_reader(connection, _select(scans, nodes), _BATCH_ROWS):
             for number in pc.unique(batch.column("scan")).to_pylist():
@@ -59,11 +60,6 @@ def read_entries(
         )
         for parts in found
     ]
-
-
-def no_entries(table: Table) -> Entries:
-    """Return the entries of no rows."""
-    return _split(table, _NO_ROWS)
 
 
 def link_named(families: Families, named: pa.Table) -> list[int]:
@@ -117,7 +113,8 @@ def _split(table: Table, rows: pa.Table) -> Entries:
 
 
 def _distinct(rows: pa.Table) -> pa.Table:
-    return rows.group_by(rows.column_names).aggregate([])
+    """Return each combination once, where there are so many that linking them again takes longer."""
+    return rows if len(rows) < _FEW_ROWS else rows.group_by(rows.column_names).aggregate([])
 
 
 _NO_ROWS = pa.schema(
