@@ -28,7 +28,7 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	fi
 
 check: lint  ## Check style, types, and what breaks most often, within a minute
-	$(BIN)/python -m pytest -q $(PARALLEL) tests/session_log tests/test_schema.py \
+	$(BIN)/python -m pytest -q $(PARALLEL) -m "not long and not faults" tests/session_log tests/test_schema.py \
 	  tests/test_errors.py tests/test_lineage.py tests/test_migrations.py tests/test_config.py tests/test_ids.py
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own

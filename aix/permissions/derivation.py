@@ -13,7 +13,7 @@ from aix.ledger.engine import duplicate
 from aix.ledger.streaming import start_reader
 from aix.library.views import library_views
 from aix.permissions.remarks import remark_rows
-from aix.permissions.risks import Risks, load_risks
+from aix.permissions.risks import Risks
 from aix.permissions.rule_book import RuleBook, in_force_rows, rule_book
 from aix.permissions.rule_rows import RuleRows
 from aix.permissions.target_rows import TargetRows
@@ -117,7 +117,7 @@ def derive(
     for name in wanted:
         _create(connection, name)
     if not TARGET_TABLES.isdisjoint(wanted):
-        _fill(connection, wanted, _TARGETS, {}, TargetRows(risks or load_risks()).about)
+        _fill(connection, wanted, _TARGETS, {}, TargetRows(risks).about)
     if not CALL_RULE_TABLES.isdisjoint(wanted) and book.rules:
         _fill(connection, wanted, _CALLS, {"tools": sorted(book.whole_input_tools())}, RuleRows(book).about)
     if not wanted.isdisjoint({REMARKS, IN_FORCE}):

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 _SIGN = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 
 
 class Words:
-    """Patterns that fit a text as a whole; most are plain words, for which nothing has to be compiled.
+    """Patterns that fit a text as a whole; most are plain words, and the others are compiled when a text is looked at.
 
     >>> [Words(["of=*", "--"]).fit(text) for text in ("of=/dev/sda", "--", "if=x")]
     [True, True, False]
@@ -17,12 +18,29 @@ class Words:
     def __init__(self, patterns: Iterable[str]) -> None:
         given = list(patterns)
         self._plain = frozenset(each for each in given if _SIGN.search(each) is None)
-        others = [each for each in given if each not in self._plain]
-        self._others = _compile(others, ".") if others else None
+        self._others = _Compiled([each for each in given if each not in self._plain], ".")
 
     def fit(self, text: str) -> bool:
         """Whether one of them fits a text."""
-        return text in self._plain or (self._others is not None and self._others.fullmatch(text) is not None)
+        return text in self._plain or self._others.fit(text)
+
+
+class _Compiled:
+    """Patterns with signs, which are compiled when they are first needed."""
+
+    def __init__(self, patterns: Sequence[str], any_text: str) -> None:
+        self._patterns = patterns
+        self._any_text = any_text
+        if any("[" in pattern for pattern in patterns):
+            self._expression  # noqa: B018 - a range may be wrong, which the reader of a file wants to know at once
+
+    def fit(self, text: str) -> bool:
+        """Whether one of them fits a text."""
+        return bool(self._patterns) and self._expression.fullmatch(text) is not None
+
+    @cached_property
+    def _expression(self) -> re.Pattern[str]:
+        return re.compile("|".join(_expression(each, any_text=self._any_text) for each in self._patterns), re.DOTALL)
 
 
 class PathPatterns:
@@ -95,15 +113,12 @@ class _Names:
             else:
                 others.append(pattern)
         self._plain, self._ends, self._starts = frozenset(plain), tuple(ends), tuple(starts)
-        self._others = _compile(others, "[^/]") if others else None
+        self._others = _Compiled(others, "[^/]")
 
     def fits(self, name: str) -> bool:
         """Whether one of them fits a name, or names with slashes between them."""
         return (
-            name in self._plain
-            or name.endswith(self._ends)
-            or name.startswith(self._starts)
-            or (self._others is not None and self._others.fullmatch(name) is not None)
+            name in self._plain or name.endswith(self._ends) or name.startswith(self._starts) or self._others.fit(name)
         )
 
 
@@ -120,10 +135,6 @@ def compile_sequences(patterns: Iterable[str]) -> re.Pattern[str]:
 def joined_words(words: Sequence[str]) -> str:
     """Return words as one text in which each stands between zeros."""
     return "\0" + "\0".join(words) + "\0"
-
-
-def _compile(patterns: Iterable[str], any_text: str) -> re.Pattern[str]:
-    return re.compile("|".join(_expression(pattern, any_text=any_text) for pattern in patterns) or r"(?!)", re.DOTALL)
 
 
 def _expression(pattern: str, *, any_text: str) -> str:

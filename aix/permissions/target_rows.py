@@ -1,8 +1,9 @@
 """Rows of `call_parts` and `call_risks`."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
-from aix.permissions.risks import Risks
+from aix.permissions.risks import Risks, load_risks
 from aix.permissions.targets import parts_of
 from aix.shell import split
 from aix.shell_version import SPLITTER_VERSION
@@ -13,8 +14,8 @@ Row = tuple[object, ...]
 class TargetRows:
     """What calls touched."""
 
-    def __init__(self, risks: Risks) -> None:
-        self._risks = risks
+    def __init__(self, risks: Risks | None = None) -> None:
+        self._given = risks
 
     def about(self, question: Row) -> dict[str, Sequence[Row]]:
         """Return the targets and risks of calls `class, tool, target, cwd`."""
@@ -26,6 +27,11 @@ class TargetRows:
             "call_parts": [(number, *part, SPLITTER_VERSION) for number, part in enumerate(parts)],
             "call_risks": [(risk.number, risk.risk, risk.severity, risk.rule_id, risk.basis) for risk in risks],
         }
+
+    @cached_property
+    def _risks(self) -> Risks:
+        """The rules that were given, else those of AIX, which take a moment to read; many a change has no calls."""
+        return self._given or load_risks()
 
 
 def _text(value: object) -> str | None:
