@@ -103,6 +103,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     for table, file in delivered:
         if not is_derived(table):
             bench.lay(table, file)
+        file.entries.clear()  # the bench has what is still needed of them
     moving = {families.of(node) for node in settle(bench)}
     if not moving:
         return None
