@@ -504,7 +504,13 @@ def test_the_tables_may_be_looked_into(sample: Ledger) -> None:
         assert sample.sql(query).rows(), query
 
 
-@pytest.mark.parametrize("query", ["show tables", "describe", "from (desc)", "from sqlite_schema"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("show tables", "describe", "from (desc)", "from sqlite_schema"),
+        "from duckdb_views() where view_name <> 'of turns' order by view_name desc",
+    ],
+)
 def test_all_tables_are_listed_when_nothing_else_was_asked_before(sample: Ledger, query: str) -> None:
     with aix.open(sample.path) as fresh:
         listed = {value for row in fresh.sql(query).rows() for value in row if isinstance(value, str)}

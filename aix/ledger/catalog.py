@@ -118,7 +118,7 @@ def _empty_catalog(_: str) -> tuple[bytes, Mapping[str, str]]:
 
     def create(connection: "duckdb.DuckDBPyConnection") -> None:
         create_views(connection, nowhere, EMPTY)
-        _create_library_views(connection, nowhere, derived_selects(nowhere, EMPTY))
+        _create_library_views(connection)
 
     return _database(b"", create), _texts(nowhere, EMPTY)
 
@@ -164,7 +164,7 @@ def _database(content: bytes, change: Callable[["duckdb.DuckDBPyConnection"], No
         return made.read_bytes()
 
 
-def _create_library_views(connection: "duckdb.DuckDBPyConnection", folder: Path, kept: Mapping[str, str]) -> None:
+def _create_library_views(connection: "duckdb.DuckDBPyConnection") -> None:
     """Create the views of the library.
 
     DuckDB reads all that a new view stands on. So views that are costly to read are empty ones of the same columns
@@ -172,9 +172,7 @@ def _create_library_views(connection: "duckdb.DuckDBPyConnection", folder: Path,
     """
     views = library_views()
     costly = [views[name] for name in reversed(views) if name in cached_views()]
-    create_library_views(
-        connection, views.values(), {**kept, **{view.name: rows_select(view, []) for view in costly}}, folder
-    )
+    create_library_views(connection, views.values(), {view.name: rows_select(view, []) for view in costly})
     create_library_views(connection, costly)
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from aix.ledger.commit import Stage
 from aix.ledger.entries import Scan, read_entries
-from aix.ledger.index import Index, StoredIndex
+from aix.ledger.index import Index, StoredIndex, are_all_in
 from aix.ledger.manifest import EntryFile, Manifest, Segment, groups_of
 from aix.ledger.row_groups import batches_of, read_row_groups
 from aix.ledger.segment_checks import checked_path
@@ -94,7 +94,7 @@ class Groups:
 
     def _is_known(self, path: Path, part: Index) -> bool:
         known, _ = self._entries.get(path, (None, None))
-        return known is part or (known is not None and known.holds(part))
+        return known is part or (known is not None and are_all_in(part.nodes, known.nodes))
 
     def remove(self, bench: Workbench, name: str, part: Index) -> None:
         """Rewrite a group without the families of that part of its index."""

@@ -24,6 +24,11 @@ _ENTRIES_PER_LOOKUP = 64
 """Looking up one node costs about as much as comparing it with so many entries."""
 
 
+def are_all_in(nodes: pa.Array | pa.ChunkedArray, others: pa.Array) -> bool:
+    """Whether all of these nodes are among the others."""
+    return bool(pc.all(pc.is_in(nodes, value_set=others), min_count=0).as_py())
+
+
 class Index:
     """Nodes and their families."""
 
@@ -69,10 +74,6 @@ class Index:
             Index(self.nodes.filter(chosen), self._families.filter(chosen)),
             Index(self.nodes.filter(others), self._families.filter(others)),
         )
-
-    def holds(self, other: "Index") -> bool:
-        """Whether all nodes of the other are here."""
-        return bool(pc.all(pc.is_in(other.nodes, value_set=self.nodes), min_count=0).as_py())
 
     def pairs(self) -> Iterable[tuple[int, int]]:
         """Go through nodes with their families."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collect
@@ -21,7 +20,7 @@ from aix.ledger.entries import Scan, link_named, read_entries
 from aix.ledger.families import Families
 from aix.ledger.fingerprints import source_id
 from aix.ledger.groups import Groups
-from aix.ledger.index import Index
+from aix.ledger.index import Index, are_all_in
 from aix.ledger.manifest import STATUS_FILE, Manifest, Segment, groups_of, has_groups, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.ledger.raw import holds_any, kept_digests, raw_path
@@ -122,12 +121,12 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     named = pa.array(families.nodes(), pa.uint64())
     touched = groups.holding(replaced, replaced)
     for name, part in touched.items():
-        if not _are_all_in(part.nodes, named):
+        if not are_all_in(part.nodes, named):
             return False
         # The statement that reads these also finds the rows that leave the group.
         read = expected if groups.is_whole(name, part) else TABLES
         for table, _, stored in groups.entries(bench, name, part, read):
-            if table.name in expected and not _are_all_in(stored.column("node"), expected[table.name]):
+            if table.name in expected and not are_all_in(stored.column("node"), expected[table.name]):
                 return False
     for name, part in touched.items():
         groups.remove(bench, name, part)
@@ -136,10 +135,6 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
 
 def _column(bench: Workbench, query: str) -> pa.Array:
     return bench.fetch(query).column(0).combine_chunks()
-
-
-def _are_all_in(nodes: pa.Array | pa.ChunkedArray, others: pa.Array) -> bool:
-    return bool(pc.all(pc.is_in(nodes, value_set=others), min_count=0).as_py())
 
 
 def _remove_conversations(

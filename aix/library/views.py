@@ -66,9 +66,8 @@ def looks_around(sql: str) -> bool:
     [True, True, False]
     """
     words = words_of(sql)
-    if words.isdisjoint(_DESCRIBING):
-        return not words.isdisjoint(_LOOKING_AROUND)
-    return words.isdisjoint(TABLES) and words.isdisjoint(library_views())
+    names_nothing = words.isdisjoint(TABLES) and words.isdisjoint(library_views())
+    return not words.isdisjoint(_LOOKING_AROUND) or (names_nothing and not words.isdisjoint(_DESCRIBING))
 
 
 def words_of(sql: str) -> set[str]:
