@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from aix.errors import LedgerDamagedError, UnknownNameError
-from aix.ledger.manifest import EMPTY, Manifest, manifest_path, read_latest, read_manifest, segments_of
+from aix.ledger.manifest import EMPTY, Manifest, dead_in, manifest_path, read_latest, read_manifest, segments_of
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
 from aix.library.query import Query
@@ -208,8 +208,8 @@ def _read_previous(ledger: Path, manifest: Manifest) -> Manifest | None:
 
 
 def _without_shared_files(previous: Manifest, current: Manifest) -> Manifest:
-    """Leave out the files that the current version has too: their rows cannot be gone."""
-    shared = segments_of(current)
+    """Leave out the files that the current version has too, with as many dead rows: their rows cannot be gone."""
+    shared = {each for each in segments_of(current) if dead_in(previous, each) == dead_in(current, each)}
     tables = {
         name: tuple(segment for segment in segments if segment not in shared)
         for name, segments in previous.tables.items()

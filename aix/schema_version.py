@@ -1,3 +1,3 @@
 """The version of the schema, apart from the schema: who only wants to know the number need not build all tables."""
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5

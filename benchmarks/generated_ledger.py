@@ -11,19 +11,20 @@ would find the families they belong to are empty.
 import argparse
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+import msgspec
 import pyarrow as pa
 
 import aix
 from aix.ledger.commit import Stage, commit
 from aix.ledger.groups import LARGEST_BYTES
-from aix.ledger.index import Index
+from aix.ledger.index import COMPONENT_FIELD, Index
 from aix.ledger.manifest import Manifest, Segment, read_latest
-from aix.ledger.nodes import in_conversations
+from aix.ledger.nodes import in_conversations, node_expressions
 from aix.ledger.views import create_views
 from aix.prices.table import PriceTable
 from aix.schema import TABLES, Column, Table, Type, Unit
@@ -85,9 +86,10 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
         copies = range(math.ceil(messages / per_copy))
         copies_per_group = max(1, LARGEST_BYTES // compressed)
 
-        def change(_: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+        def change(base: Manifest, stage: Stage) -> Manifest:
             stage.prices = PriceTable()
             written: dict[str, list[Segment]] = {}
+            families: dict[str, dict[int, int]] = {}
             for table in TABLES.values():
                 if not _count(pattern, table.name):
                     continue
@@ -97,9 +99,14 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
                     batches = (batch for number in numbers for batch in _copy(pattern, table, number))
                     group = "beside" if table.name in _ONCE else f"{first:032x}"
                     written.setdefault(table.name, []).append(stage.write(table, batches, group))
-                    if group not in stage.indexes:
-                        stage.write_index(group, Index.of({}))
-            return written
+                    nodes = ((node, number) for number in numbers for node in _nodes(pattern, table, number))
+                    families.setdefault(group, {}).update((node, _component(table, number)) for node, number in nodes)
+            return msgspec.structs.replace(
+                base,
+                tables={name: tuple(segments) for name, segments in written.items()},
+                indexes={group: stage.write_index(Index.of(each)) for group, each in families.items()},
+                components=len(copies) + 1,
+            )
 
         return commit(target, change)
 
@@ -139,7 +146,23 @@ def _copy(pattern: duckdb.DuckDBPyConnection, table: Table, number: int) -> Iter
     """Go through the rows of a table with the ids and times of one copy."""
     columns = ", ".join(_in_copy(table, column, number) for column in table)
     rows = pattern.cursor().sql(f"select {columns} from {table.name} order by rowid").to_arrow_table()
-    yield from rows.cast(arrow_schema(table)).to_batches()
+    components = pa.repeat(pa.scalar(_component(table, number), pa.int64()), len(rows))
+    yield from rows.cast(arrow_schema(table)).append_column(COMPONENT_FIELD, components).to_batches()
+
+
+def _component(table: Table, number: int) -> int:
+    """A copy is one family; what there is once is another."""
+    return 1 if table.name in _ONCE else number + 2
+
+
+def _nodes(pattern: duckdb.DuckDBPyConnection, table: Table, number: int) -> list[int]:
+    """Return the nodes of rows that views are kept by."""
+    if table.name not in ("turns", "sessions", "messages", "tool_calls", "requests", *_ONCE):
+        return []
+    columns = ", ".join(_in_copy(table, column, number) for column in table)
+    found = pattern.cursor().sql(f"select {node_expressions(table)[0]} from (select {columns} from {table.name})")
+    nodes: list[int] = found.to_arrow_table().column(0).to_pylist()
+    return nodes
 
 
 def _in_copy(table: Table, column: Column, number: int) -> str:

@@ -86,13 +86,69 @@ def _ledger_page() -> Iterator[str]:
     yield from _joined_ledgers()
     yield from _row_ids()
     yield from _schema_versions()
-    yield from _manifest_rules()
+    yield from _files()
     for title, tables in (("Canonical tables", canonical), ("Extension tables", extensions)):
         yield f"## {title}"
         yield ""
         for table in tables:
             yield from _table_section(table)
 
+
+_READING_FILES = """
+## Reading the files without AIX
+
+`ledger.duckdb` has a view of every table for any DuckDB client, and `aix export` writes plain files. The files of a
+version are listed by table in its `versions/NUMBER.json`, under `tables`; the newest version has the highest number.
+
+Some rows in these files may be dead: a session that has grown is written to new files, and its old rows stay in the old
+ones until `aix vacuum` writes these again. A file with a `group` numbers the family of each row in its last column,
+`component`. The manifest lists the numbers of dead families by group, under `dead`. No number is ever given twice, so
+one list serves all files:
+
+```py
+import json
+from pathlib import Path
+
+ledger = Path("LEDGER")
+newest = json.loads(max((ledger / "versions").glob("*.json")).read_text())
+files = [str(ledger / segment["path"]) for segment in newest["tables"]["turns"]]
+dead = [number for group in newest["dead"].values() for number in group["components"]]
+```
+
+DuckDB:
+
+```py
+import duckdb
+
+turns = duckdb.sql("select * exclude (component) from read_parquet($files) where not list_contains($dead, component)",
+                   params={"files": files, "dead": dead})
+```
+
+polars:
+
+```py
+import polars as pl
+
+turns = pl.scan_parquet(files).filter(~pl.col("component").is_in(dead)).drop("component")
+```
+
+pyarrow:
+
+```py
+import pyarrow.dataset as ds
+
+turns = ds.dataset(files).to_table(filter=~ds.field("component").isin(dead)).drop_columns("component")
+```
+
+Spark:
+
+```py
+rows = spark.read.parquet(*files)
+turns = rows.where(~rows.component.isin(dead)).drop("component")
+```
+
+Prices lie in no group: their files have no `component`, and all rows count.
+"""
 
 _MANIFEST_RULES = """
 ## What a manifest may name
@@ -108,6 +164,7 @@ unchecked: where one of these rules is broken, the ledger is damaged, the exit c
   index without one must be in order.
 - Every table is one of the schema, and every group has an index, and a name as files have. Counts are not negative, and
   `oldest` is at most the number of the version.
+- Dead families are of a group that has files, have numbers from 1 to `components`, and no more rows than its files.
 
 The folder of the ledger may be reached through a link; `versions`, `staging`, `raw` and `cache` may not be links. With
 a link as `data`, the ledger is read and not changed: nothing is written or removed through a link. What AIX does not
@@ -115,9 +172,10 @@ make, such as links and folders in `data`, is never removed.
 """
 
 
-def _manifest_rules() -> Iterator[str]:
-    yield from _MANIFEST_RULES.strip().split("\n")
-    yield ""
+def _files() -> Iterator[str]:
+    for section in (_READING_FILES, _MANIFEST_RULES):
+        yield from section.strip().split("\n")
+        yield ""
 
 
 def _contents(title: str, tables: Iterable[Table]) -> Iterator[str]:

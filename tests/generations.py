@@ -7,8 +7,10 @@ shows. Run as a program, it commits one generation after another and says so:
 """
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 import polars as pl
 
 from aix.ledger.commit import Stage, commit
@@ -32,17 +34,22 @@ def rows_of(generation: int) -> dict[str, list[Row]]:
     }
 
 
-def write_generation(generation: int, stage: Stage) -> dict[str, list[Segment]]:
+def with_tables(base: Manifest, tables: Mapping[str, Sequence[Segment]]) -> Manifest:
+    """A version with these files, none of them in a group."""
+    return msgspec.structs.replace(base, tables={name: tuple(segments) for name, segments in tables.items()})
+
+
+def write_generation(generation: int, base: Manifest, stage: Stage) -> Manifest:
     """Write every table of a generation into two files, so that a commit has several."""
     segments: dict[str, list[Segment]] = {}
     for name, rows in rows_of(generation).items():
         halves = [half for half in (rows[::2], rows[1::2]) if half]
         segments[name] = [stage.write(TABLES[name], [batch_from_rows(TABLES[name], half)]) for half in halves]
-    return segments
+    return with_tables(base, segments)
 
 
-def next_generation(base: Manifest, stage: Stage) -> dict[str, list[Segment]]:
-    return write_generation(base.version + 1, stage)
+def next_generation(base: Manifest, stage: Stage) -> Manifest:
+    return write_generation(base.version + 1, base, stage)
 
 
 def read_generation(ledger: Path) -> int:

@@ -90,7 +90,7 @@ def test_a_source_that_repeats_itself_gives_one_row_per_key(tmp_path: Path) -> N
 
 def test_a_large_delivery_is_divided_into_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addition, "LARGEST_BYTES", 5_000)
-    monkeypatch.setattr(groups, "_MERGED_AT_ONCE", 1_000)
+    monkeypatch.setattr(groups, "_TIMES_LARGER", 0)
     version = deliver(tmp_path / "divided", *(conversation(f"s{number}") for number in range(12)))
     assert len(version.indexes) > 3
     monkeypatch.undo()

@@ -7,7 +7,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ from aix.schema import SCHEMA_VERSION, TABLES, migrations
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import batch_from_rows
 from aix.schema.migrations import TableChange
-from tests.generations import next_generation, read_generation
+from tests.generations import next_generation, read_generation, with_tables
 from tests.sample_ledger import write_ledger
 
 pytestmark = pytest.mark.long
@@ -46,13 +46,10 @@ def named_files(ledger: Path) -> set[str]:
 def add_tag(name: str) -> Change:
     """A change that adds one row and keeps all others."""
 
-    def change(base: Manifest, stage: Stage) -> dict[str, Sequence[Segment]]:
+    def change(base: Manifest, stage: Stage) -> Manifest:
         row = {"entity_type": "sessions", "entity_id": name, "tag": "t", "added_at": 1}
         new = stage.write(TAGS, [batch_from_rows(TAGS, [row])])
-        return {
-            **base.tables,
-            "tags": [*base.tables.get("tags", ()), new],
-        }
+        return with_tables(base, {**base.tables, "tags": [*base.tables.get("tags", ()), new]})
 
     return change
 
@@ -66,7 +63,7 @@ def test_each_commit_is_the_next_whole_version(tmp_path: Path) -> None:
 
 def test_a_change_that_changes_nothing_adds_no_version(tmp_path: Path) -> None:
     first = commit(tmp_path, next_generation)
-    assert commit(tmp_path, lambda base, _: base.tables) == first
+    assert commit(tmp_path, lambda base, _: base) == first
     assert read_latest(tmp_path) == first
 
 
@@ -95,7 +92,7 @@ def test_a_ledger_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> N
 def test_a_writer_that_was_overtaken_starts_again_on_top_of_the_other(tmp_path: Path) -> None:
     bases = []
 
-    def overtaken(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+    def overtaken(base: Manifest, stage: Stage) -> Manifest:
         bases.append(base.version)
         if len(bases) == 1:
             commit(tmp_path, add_tag("faster"))
@@ -111,7 +108,7 @@ def test_rows_that_break_the_schema_are_never_written(tmp_path: Path) -> None:
     commit(tmp_path, next_generation)
     bad = pa.RecordBatch.from_pylist([{"entity_type": "x"}], schema=pa.schema([("entity_type", pa.string())]))
     with pytest.raises(RowError):
-        commit(tmp_path, lambda _, stage: {"tags": [stage.write(TAGS, [bad])]})
+        commit(tmp_path, lambda base, stage: with_tables(base, {"tags": [stage.write(TAGS, [bad])]}))
     assert read_generation(tmp_path) == 1
     assert files_of(tmp_path) == named_files(tmp_path)
 
@@ -122,7 +119,7 @@ def test_an_error_of_the_source_is_not_blamed_on_the_ledger(tmp_path: Path) -> N
         raise FileNotFoundError("a log")
 
     with pytest.raises(FileNotFoundError, match="a log"):
-        commit(tmp_path, lambda _, stage: {"tags": [stage.write(TAGS, unreadable())]})
+        commit(tmp_path, lambda base, stage: with_tables(base, {"tags": [stage.write(TAGS, unreadable())]}))
     assert files_of(tmp_path) == set()
 
 
@@ -177,7 +174,7 @@ from tests.generations import write_generation
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 try:
-    commit(Path(sys.argv[1]), lambda base, stage: write_generation(500, stage))
+    commit(Path(sys.argv[1]), lambda base, stage: write_generation(500, base, stage))
 except LedgerUnwritableError as error:
     print(error)
 """
@@ -200,7 +197,7 @@ def test_the_first_commit_to_an_older_ledger_brings_every_file_up_to_date(
     monkeypatch.setattr(
         migrations, "MIGRATIONS", (migrations.Migration(version=2, reason="a test", tables={"tags": renamed}),)
     )
-    assert commit(tmp_path, lambda base, _: base.tables).version == 1, "nothing changed, nothing is written"
+    assert commit(tmp_path, lambda base, _: base).version == 1, "nothing changed, nothing is written"
     assert files_of(tmp_path) == {"old.parquet", "versions/0000000001.json"}
     version = commit(tmp_path, add_tag("b"))
     assert version.schema_version == SCHEMA_VERSION
@@ -259,7 +256,7 @@ def test_an_unchanged_commit_makes_the_version_it_answers_with_last(
     commit(tmp_path, next_generation)
     synced: list[Path] = []
     monkeypatch.setattr(durable, "fsync", lambda number: synced.append(Path(f"/proc/self/fd/{number}").readlink()))
-    commit(tmp_path, lambda base, _: base.tables)
+    commit(tmp_path, lambda base, _: base)
     assert synced == [tmp_path / "versions"]
 
 
@@ -276,7 +273,7 @@ def test_files_that_cannot_be_removed_change_nothing(tmp_path: Path, monkeypatch
 
 
 def test_only_what_the_version_names_stays(tmp_path: Path) -> None:
-    def wasteful(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+    def wasteful(base: Manifest, stage: Stage) -> Manifest:
         add_tag("never named")(base, stage)
         return add_tag("named")(base, stage)
 
@@ -288,7 +285,7 @@ def test_a_file_of_another_attempt_is_not_named(tmp_path: Path) -> None:
     commit(tmp_path, next_generation)
     foreign = Segment(path="data/gone.parquet", rows=1)
     with pytest.raises(ValueError, match=r"gone\.parquet"):
-        commit(tmp_path, lambda base, _: {**base.tables, "tags": [foreign]})
+        commit(tmp_path, lambda base, _: with_tables(base, {**base.tables, "tags": [foreign]}))
     assert read_generation(tmp_path) == 1
 
 
@@ -296,7 +293,7 @@ def test_an_empty_entry_of_a_table_is_no_change(tmp_path: Path) -> None:
     write_ledger(tmp_path, {})
     manifest = {"version": 1, "schema_version": SCHEMA_VERSION, "tables": {"tags": []}}
     manifest_path(tmp_path, 1).write_text(json.dumps(manifest))
-    assert commit(tmp_path, lambda base, _: base.tables).version == 1
+    assert commit(tmp_path, lambda base, _: base).version == 1
 
 
 def test_a_file_system_that_cannot_sync_folders_is_good_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

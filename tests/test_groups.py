@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.dataset as ds
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 from aix.errors import LedgerDamagedError
 from aix.ledger import groups
 from aix.ledger.index import Index, StoredIndex
-from aix.ledger.manifest import Manifest, groups_of, has_groups, manifest_path, read_latest, read_manifest
+from aix.ledger.manifest import (
+    Manifest,
+    count_rows,
+    dead_in,
+    groups_of,
+    has_groups,
+    manifest_path,
+    read_latest,
+    read_manifest,
+)
+from aix.ledger.row_groups import read_live_rows
 from aix.ledger.views import create_views
 from aix.schema import TABLES
 from tests.conversations import message, request, session, turn
@@ -43,9 +53,10 @@ def labels_by_group(ledger: Path, version: Manifest) -> list[set[str]]:
     """The sessions that lie together, group by group."""
     return [
         {
-            row["label"]
+            label
             for segment in files.get("sessions", [])
-            for row in pq.read_table(ledger / segment.path).to_pylist()
+            for rows in read_live_rows(ledger / segment.path, dead_in(version, segment), ["label"])
+            for label in rows.column(0).to_pylist()
         }
         for files in groups_of(version.tables).values()
     ]
@@ -53,7 +64,7 @@ def labels_by_group(ledger: Path, version: Manifest) -> list[set[str]]:
 
 @pytest.fixture
 def no_merging(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "_MERGED_AT_ONCE", 1_000)
+    monkeypatch.setattr(groups, "_TIMES_LARGER", 0)
 
 
 @pytest.mark.usefixtures("no_merging")
@@ -68,6 +79,7 @@ def test_a_grown_session_moves_to_a_group_of_its_own_and_then_only_that_is_rewri
     again = deliver(tmp_path, conversation("a", 3))
     kept = set(groups_of(grown.tables)) & set(groups_of(again.tables))
     assert len(kept) == 2, "the groups of b and c are as they were"
+    assert [len(dead.components) for dead in again.dead.values()] == [1], "a is dead where it was with b"
 
 
 @pytest.mark.usefixtures("no_merging")
@@ -98,7 +110,7 @@ def test_small_groups_are_put_together(tmp_path: Path) -> None:
 
 
 def test_groups_beyond_the_largest_size_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "_TIERS", (1,))
+    monkeypatch.setattr(groups, "LARGEST_BYTES", 1)
     for number in range(6):
         newest = deliver(tmp_path, conversation(f"s{number}"))
     assert len(newest.indexes) == 6
@@ -115,12 +127,31 @@ def test_every_node_is_in_one_index(tmp_path: Path) -> None:
     assert len(nodes) == len(set(nodes)) == sum(index.entries for index in newest.indexes.values())
 
 
-def test_plain_readers_of_the_file_list_see_what_the_views_show(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("no_merging")
+def test_every_node_that_is_alive_is_in_one_index(tmp_path: Path) -> None:
+    for number in range(3):
+        newest = deliver(tmp_path, conversation(f"s{number}", 3), conversation("shared", number + 1))
+    assert newest.dead
+    nodes = [
+        node
+        for name, index in newest.indexes.items()
+        for node, _ in StoredIndex(
+            tmp_path / index.path, index.entries, dead=newest.dead[name].components if name in newest.dead else ()
+        ).whole.pairs()
+    ]
+    assert len(nodes) == len(set(nodes))
+
+
+@pytest.mark.usefixtures("no_merging")
+def test_plain_readers_that_leave_out_dead_rows_see_what_the_views_show(tmp_path: Path) -> None:
     deliver(tmp_path, SAMPLE_ROWS)
-    for turns in (1, 3, 2):
+    for turns in (1, 3, 2, 4):
         deliver(tmp_path, conversation("a", turns), conversation(f"other-{turns}"))
-    for path in sorted((tmp_path / "versions").glob("*.json")):
+    paths = sorted((tmp_path / "versions").glob("*.json"))
+    assert [bool(read_manifest(path).dead) for path in paths] == [False, False, True, True, True]
+    for path in paths:
         version = read_manifest(path)
+        dead = [number for each in version.dead.values() for number in each.components]
         with duckdb.connect() as connection:
             create_views(connection, tmp_path, version)
             for name in TABLES:
@@ -129,13 +160,17 @@ def test_plain_readers_of_the_file_list_see_what_the_views_show(tmp_path: Path) 
                 if not files:
                     assert not viewed
                     continue
-                assert sum(segment.rows for segment in version.tables[name]) == len(viewed)
-                assert as_text(pl.read_parquet(files, hive_partitioning=False).rows()) == viewed
-                assert (
-                    as_text(tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()) == viewed
-                )
+                assert count_rows(version, name) == len(viewed)
+                frame = pl.scan_parquet(files, hive_partitioning=False)
+                rows = frame.filter(~pl.col("component").is_in(dead)).drop("component").collect().rows()
+                assert as_text(rows) == viewed
+                dataset = ds.dataset(files, format="parquet")
+                table = dataset.to_table(filter=~ds.field("component").isin(dead)).drop_columns("component")
+                assert as_text(tuple(row.values()) for row in table.to_pylist()) == viewed
                 listed = ", ".join(f"'{file}'" for file in files)
-                assert as_text(connection.execute(f"from read_parquet([{listed}])").fetchall()) == viewed
+                live = f"select * exclude (component) from read_parquet([{listed}]) where component not in"
+                numbers = ", ".join(map(str, [0, *dead]))
+                assert as_text(connection.execute(f"{live} ({numbers})").fetchall()) == viewed
 
 
 @pytest.mark.parametrize("schema", [1, 2, 3])

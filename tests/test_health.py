@@ -15,12 +15,13 @@ import pytest
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, UnknownNameError
 from aix.health import Examination, Severity, Status, check, check_names, find_check
 from aix.ledger.commit import Stage, commit
-from aix.ledger.manifest import Manifest, Segment, manifest_path
+from aix.ledger.manifest import Manifest, manifest_path
 from aix.library.query import Query
 from aix.library.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
 from tests.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put
+from tests.generations import with_tables
 from tests.sample_ledger import (
     CHILD,
     COMPACTION,
@@ -242,13 +243,14 @@ def test_a_finding_counts_all_rows_and_shows_the_first(tmp_path: Path) -> None:
 def rewrite(ledger: Path, rows: Mapping[str, list[Row]], *, keep: tuple[str, ...] = ()) -> None:
     """Commit a version with these rows; the files of the tables to keep stay as they are."""
 
-    def change(base: Manifest, stage: Stage) -> dict[str, list[Segment]]:
+    def change(base: Manifest, stage: Stage) -> Manifest:
         kept = {name: list(base.tables[name]) for name in keep}
-        return kept | {
+        new = {
             name: [stage.write(TABLES[name], [batch_from_rows(TABLES[name], table_rows)])]
             for name, table_rows in rows.items()
             if name not in keep
         }
+        return with_tables(base, kept | new)
 
     commit(ledger, change)
 

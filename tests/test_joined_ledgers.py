@@ -20,7 +20,7 @@ from aix.ledger.manifest import read_latest
 from aix.ledger.raw import keep_raw
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
-from aix.ledger.tidying import merge_groups
+from aix.ledger.tidying import tidy_groups
 from aix.schema import TABLES
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import as_text, deliver, dump, facts
@@ -46,7 +46,7 @@ def test_what_was_joined_and_forgotten_keeps_every_invariant(tmp_path: Path) -> 
     assert broken(tmp_path) == []
     forget(tmp_path, Selection(labels=[MAIN, "fork-2", "long-1"]))
     assert broken(tmp_path) == []
-    merge_groups(tmp_path)
+    tidy_groups(tmp_path)
     assert broken(tmp_path) == []
 
 
@@ -77,7 +77,7 @@ def test_everything_in_a_ledger_is_private_whatever_the_umask(tmp_path: Path) ->
         grow(ledger, 3)
         keep_raw(ledger, tmp_path / "log")
         forget(ledger, Selection(labels=["fork-1"]))
-        merge_groups(ledger)
+        tidy_groups(ledger)
     finally:
         os.umask(umask)
     modes = {oct(path.stat().st_mode & 0o777) for path in [ledger, *ledger.rglob("*")] if path.is_dir()}
@@ -97,7 +97,7 @@ def test_a_query_that_runs_across_a_vacuum_ends_with_its_own_version(tmp_path: P
         rows = iter(running.fetchone, None)
     begun = [next(rows)]
     grow(tmp_path, 8)
-    merge_groups(tmp_path)
+    tidy_groups(tmp_path)
     collect(tmp_path)
     assert begun + list(rows) == expected
     with aix.open(tmp_path) as newest:

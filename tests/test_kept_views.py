@@ -15,6 +15,7 @@ import pytest
 import aix
 from aix.errors import LedgerDamagedError
 from aix.importing.run import Settings, import_histories
+from aix.ledger import groups as ledger_groups
 from aix.ledger import view_cache
 from aix.ledger.catalog import CATALOG
 from aix.ledger.collection import collect
@@ -26,7 +27,7 @@ from aix.ledger.provenance import are_views_kept
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.tagging import Entity, add_tag
-from aix.ledger.tidying import merge_groups
+from aix.ledger.tidying import tidy_groups
 from aix.ledger.view_cache import cached_selects, cached_views
 from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views, with_foundations
@@ -70,6 +71,14 @@ class World:
         text = (GROWING / self.growing_log.relative_to(self.logs)).read_text("utf-8")
         self.growing_log.parent.mkdir(parents=True, exist_ok=True)
         self.growing_log.write_text("".join(text.splitlines(keepends=True)[:lines]), "utf-8")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def several_groups() -> Iterator[None]:
+    """Leave small groups apart, so that there are several, and that families are dead where they were."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ledger_groups, "_TIMES_LARGER", 0)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +172,7 @@ def forget_a_session(world: World) -> None:
 
 
 def put_groups_together(world: World) -> None:
-    assert merge_groups(world.ledger)
+    assert tidy_groups(world.ledger)
 
 
 def set_own_prices(world: World) -> None:

@@ -162,7 +162,7 @@ def test_vacuum_shows_what_it_would_do_and_then_does_it(tmp_path: Path) -> None:
     done = run_json("vacuum", "--ledger", str(tmp_path))
     assert planned == done
     kinds = [row["what"] for row in done]
-    assert kinds.count("group put together with others") == 2
+    assert kinds.count("group written again") == 2
     assert kinds.count("version") == 2
     assert dump(tmp_path) == content
     newest = read_latest(tmp_path)

@@ -16,7 +16,7 @@ from aix.ledger.manifest import read_latest
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.tagging import Entity, add_tag, remove_tag
-from aix.ledger.tidying import merge_groups
+from aix.ledger.tidying import tidy_groups
 from aix.library.packs import find_query
 from aix.schema import TABLES
 from tests.command_line import run_here
@@ -115,7 +115,7 @@ def test_tags_survive_reading_anew_and_tidying_and_are_exported(tmp_path: Path) 
     expected = tags(ledger)
     import_histories(ledger, [log], Settings(jobs=0, reparse=True))
     assert tags(ledger) == expected
-    merge_groups(ledger)
+    tidy_groups(ledger)
     assert tags(ledger) == expected
     export_parquet(ledger, read_latest(ledger), tmp_path / "out", [TABLES["tags"]])
     with duckdb.connect() as connection:

@@ -10,7 +10,7 @@ from aix.cli.command import Command
 from aix.cli.options import importer_options, ledger_option, listing_output, prices_option
 from aix.errors import NothingToImportError
 from aix.formats import Listing, ListingColumn
-from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger
+from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger
 
 if TYPE_CHECKING:
     from aix.importing.registry import Options
@@ -136,14 +136,11 @@ def _given(version: Manifest) -> list[str]:
     return [name for name in version.tables if name not in PRICE_TABLES]
 
 
-def _rows(version: Manifest | None, name: str) -> int:
-    return sum(segment.rows for segment in version.tables.get(name, ())) if version else 0
-
-
 def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing:
     rows: list[tuple[str, str, int]] = [("sources", str(status), n) for status, n in sorted(report.statuses.items())]
     if report.after is not None and report.after != report.before:
-        new = {name: _rows(report.after, name) - _rows(report.before, name) for name in _given(report.after)}
+        before = report.before or EMPTY
+        new = {name: count_rows(report.after, name) - count_rows(before, name) for name in _given(report.after)}
         rows += [("new rows", name, number) for name, number in new.items() if number]
     if report.problems:
         rows.append(("problems", "found", report.problems))

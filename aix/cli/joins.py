@@ -7,9 +7,10 @@ from aix.cli.diagnostics import say
 from aix.formats import Listing, ListingColumn
 from aix.formats.people import counted
 from aix.formats.text import to_json
-from aix.importing.joins import count_rows, join_ledgers
+from aix.importing.joins import join_ledgers
 from aix.importing.report import Report
 from aix.importing.telling import Watcher
+from aix.ledger.manifest import EMPTY, count_rows
 
 if TYPE_CHECKING:
     from aix.importing.run import Settings
@@ -63,7 +64,7 @@ def _rows(report: Report) -> list[tuple[object, ...]]:
     is_joined = report.after != report.before
     for name in dict.fromkeys([*report.new_rows, *found]):
         new = report.new_rows.get(name, 0)
-        count = count_rows(report.after, name) + (0 if is_joined else new)
+        count = count_rows(report.after or EMPTY, name) + (0 if is_joined else new)
         of_table = found.get(name, [])
         first = of_table[0] if of_table else None
         example = (first.row_key, first.column, first.own, first.other) if first else (None, None, None, None)

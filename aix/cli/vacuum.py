@@ -22,7 +22,10 @@ from aix.formats import Listing, ListingColumn
 @ledger_option
 @listing_output
 def command(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT001 - click's
-    """Put small groups of files together, and remove files that nobody needs any more.
+    """Put small groups of files together, and remove rows and files that nobody needs any more.
+
+    When a session grows, its rows are written to new files, and its old rows stay in the old files, marked as dead.
+    `aix vacuum` writes these files again without them, so that every row of every file counts.
 
     Every import leaves the version before it in place, so that whoever reads it can go on. `aix vacuum` removes such
     versions once their grace period is over, together with what killed processes left behind, with cached rows of views
@@ -36,15 +39,15 @@ def command(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT0
       aix vacuum --grace 1
     """
     from aix.ledger.collection import collect, find_removals
-    from aix.ledger.tidying import merge_groups, small_groups
+    from aix.ledger.tidying import tidy_groups, untidy_groups
 
     removals = find_removals(ledger, grace * 3600)
-    groups = small_groups(ledger) if dry_run else merge_groups(ledger)
+    groups = untidy_groups(ledger) if dry_run else tidy_groups(ledger)
     if not dry_run:
         removals = collect(ledger, grace * 3600)
     columns = (ListingColumn("what"), ListingColumn("path"), ListingColumn("bytes", "BIGINT"))
     rows = [
-        *(("group put together with others", name, size) for name, size in groups.items()),
+        *(("group written again", name, size) for name, size in groups.items()),
         *((removal.kind, removal.path.relative_to(ledger).as_posix(), removal.size_bytes) for removal in removals),
     ]
     return Listing(columns, rows)

@@ -11,8 +11,8 @@ from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Read
 from aix.importing.report import Outcome
 from aix.importing.settling import Known, Settled, Settlement
 from aix.importing.unfinished import Unfinished
-from aix.ledger.addition import Preparation, add_statements, statements_of
-from aix.ledger.commit import Stage
+from aix.ledger.addition import add_statements, statements_of
+from aix.ledger.commit import Change, Stage
 from aix.ledger.gathering import Part, gather
 from aix.ledger.manifest import Manifest
 from aix.ledger.noted_problems import without_problems
@@ -109,7 +109,7 @@ class Batch:
         for folder in {path.parent for files in done for path in files.values()}:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _preparation(self, amount: Sequence[Settled], rows: DeliveredRows, *, is_finished: bool) -> Preparation:
+    def _preparation(self, amount: Sequence[Settled], rows: DeliveredRows, *, is_finished: bool) -> Change:
         """Return what notes ties, and removes rows that earlier readings gave, before others take their place."""
         ties = {source: each for settled in amount for source, each in settled.ties.items()}
         self._unfinished.has_ties |= bool(ties)

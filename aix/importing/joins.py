@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aix.importing.report import Outcome, Report, Status
 from aix.importing.telling import Watcher
 from aix.ledger.contradictions import Version, count_new_rows, find_contradictions
-from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
+from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger, read_latest
 from aix.ledger.merging import join_ledger
 from aix.paths import check_ledger_path
 from aix.prices.table import PriceTable
@@ -60,10 +60,7 @@ def join_ledgers(ledger: Path, others: Sequence[Path], settings: "Settings", wat
 
 def _gained(before: Manifest | None, after: Manifest) -> dict[str, int]:
     return {
-        name: count_rows(after, name) - count_rows(before, name) for name in after.tables if name not in PRICE_TABLES
+        name: count_rows(after, name) - count_rows(before or EMPTY, name)
+        for name in after.tables
+        if name not in PRICE_TABLES
     }
-
-
-def count_rows(version: Manifest | None, name: str) -> int:
-    """Return how many rows a table has in a version."""
-    return sum(segment.rows for segment in version.tables.get(name, ())) if version else 0

@@ -1,41 +1,37 @@
 """Joining rows into a ledger.
 
 A change gathers the families that the new rows belong to, from whatever groups hold them, joins what is said about
-each row, derives what follows from it, and writes these families as new groups. The groups they came from are
-rewritten without them. Everything else stays as it is, so that a change costs what it touches.
+each row, derives what follows from it, and writes these families as new groups. Where they came from, they are marked
+as dead. Everything else stays as it is, so that a change costs what it touches.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
-from aix.ledger.commit import Stage, commit
+from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.delivery import SOURCE_COLUMN, Files
 from aix.ledger.entries import link_named
 from aix.ledger.families import Families
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import LARGEST_BYTES, Groups
-from aix.ledger.index import Index
-from aix.ledger.manifest import Manifest, Segment
-from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
-from aix.ledger.rewriting import ALL, BESIDE, choose, lay_part, settle, write_chosen
+from aix.ledger.manifest import Manifest
+from aix.ledger.nodes import is_derived
+from aix.ledger.rewriting import choose, lay_part, settle, write_chosen
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import Delivered, StatementFile, Workbench, engine_errors_of, workbench
-from aix.schema import TABLES, Table
+from aix.schema import TABLES
 from aix.schema.sql import quote_name, quote_text
-
-Preparation = Callable[[Manifest, Stage], Manifest]
-"""Takes the newest version and returns the one that rows are joined into, of the same commit."""
 
 
 def add(
     ledger: Path,
     deliveries: Sequence[Files],
     fingerprints: Fingerprints | None = None,
-    prepare: Preparation | None = None,
+    prepare: Change | None = None,
 ) -> Manifest:
     """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them.
 
@@ -55,21 +51,24 @@ def add_statements(
     ledger: Path,
     delivered: Delivered,
     fingerprints: Fingerprints | None = None,
-    prepare: Preparation | None = None,
+    prepare: Change | None = None,
 ) -> Manifest:
-    """Join the rows of files into a ledger, and return the version that holds them."""
+    """Join the rows of files into a ledger, and return the version that holds them.
 
-    def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+    Before that, the newest version is changed by `prepare`, in the same commit.
+    """
+
+    def change(base: Manifest, stage: Stage) -> Manifest:
         stage.fingerprints = fingerprints or {}
         if prepare:
             base = prepare(base, stage)
         with workbench(ledger) as bench:
             groups = _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
         if groups is None:
-            return base.tables
+            return base
         with engine_errors_of(ledger):
-            groups.merge()  # when the bench is cleared: both need memory
-        return groups.tables()
+            groups.drop_dead_rows()  # when the bench is cleared: both need memory
+        return groups.version()
 
     return commit(ledger, change)
 
@@ -88,17 +87,15 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     """Return the groups with the new rows, unless these say nothing new."""
     families = Families()
     likely: set[int] = set()
-    beside: set[int] = set()
     for (table, _), entries in zip(delivered, bench.read(delivered), strict=True):
         own = link_named(families, entries.named)
         if table.name in ("turns", "sessions"):
             likely.update(own)
-        if not in_conversations(table) and table is not INFERRED_VALUES:
-            beside.update(own)
     groups = Groups(base, stage)
     touched = groups.holding(*(pa.array(nodes, pa.uint64()) for nodes in (likely, families.nodes())))
+    members = {name: part.members() for name, part in touched.items()}
     for name, part in touched.items():
-        families.link(part.pairs())
+        families.link((node, members[name][family]) for node, family in part.pairs())
         lay_part(bench, groups, name, part)
     for table, file in delivered:
         if not is_derived(table):
@@ -107,40 +104,30 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     moving = {families.of(node) for node in settle(bench)}
     if not moving:
         return None
-    for nodes, tables in _portions(bench, families, moving, beside):
-        chosen = choose(bench, pa.array(nodes, pa.uint64()), tables)
-        write_chosen(bench, groups, Index.of({node: families.of(node) for node in nodes}), chosen, tables)
     for name, part in touched.items():
-        leaving = [family for family in part.families.to_pylist() if families.of(family) in moving]
+        leaving = [family for family, node in members[name].items() if families.of(node) in moving]
         if leaving:
             groups.remove(bench, name, part.split(pa.array(leaving, pa.uint64()))[0])
+    for nodes, size_bytes in _portions(bench, families, moving):
+        chosen = choose(bench, pa.array(nodes, pa.uint64()))
+        write_chosen(bench, groups, {node: families.of(node) for node in nodes}, chosen, size_bytes)
     return groups
 
 
-def _portions(
-    bench: Workbench, families: Families, moving: Container[int], beside: Set[int]
-) -> Iterator[tuple[list[int], Sequence[Table]]]:
-    """Divide the nodes of families into as many groups as the rows will need, whole families each, with their tables.
-
-    What is noted beside conversations is kept apart: much of it changes, or is looked up, with every import, and the
-    groups it lies in are then read or written anew.
-    """
+def _portions(bench: Workbench, families: Families, moving: Container[int]) -> Iterator[tuple[list[int], int]]:
+    """Divide the nodes of families into as many groups as the rows will need, whole families each, with their sizes."""
     by_family: dict[int, list[int]] = {}
     for node in families.nodes():
         family = families.of(node)
         if family in moving:
             by_family.setdefault(family, []).append(node)
-    apart = {family for family, members in by_family.items() if beside >= set(members)}
-    if apart:
-        yield [node for family in apart for node in by_family[family]], BESIDE
-    conversations = [members for family, members in by_family.items() if family not in apart]
-    count = sum(map(len, conversations))
+    count = sum(map(len, by_family.values()))
     most_nodes = count * LARGEST_BYTES // max(bench.size_bytes, 1)
     portion: list[int] = []
-    for members in conversations:
+    for members in by_family.values():
         if portion and len(portion) + len(members) > most_nodes:
-            yield portion, ALL
+            yield portion, LARGEST_BYTES
             portion = []
         portion.extend(members)
     if portion:
-        yield portion, ALL
+        yield portion, bench.size_bytes * len(portion) // count

@@ -28,6 +28,7 @@ from aix.ledger.manifest import (
     Manifest,
     Segment,
     check_folders,
+    dead_in,
     files_of,
     manifest_paths,
     read_latest,
@@ -153,21 +154,25 @@ def _outdated_copies(ledger: Path, versions: Sequence[Manifest], limit: float) -
     old = [path for digest in kept_digests(ledger) if _is_older(path := raw_path(ledger, digest), limit)]
     if not old:
         return
-    sources = {segment for version in versions for segment in version.tables.get("import_sources", ())}
-    known = {digest for segment in sources for digest in _fingerprints_in(ledger, segment)}
+    sources = {
+        (segment, dead_in(version, segment))
+        for version in versions
+        for segment in version.tables.get("import_sources", ())
+    }
+    known = {digest for segment, dead in sources for digest in _fingerprints_in(ledger, segment, dead)}
     yield from (path for path in old if path.name.partition(".")[0] not in known)
 
 
-def _fingerprints_in(ledger: Path, segment: Segment) -> list[object]:
+def _fingerprints_in(ledger: Path, segment: Segment, dead: Sequence[int]) -> set[object]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
+
+    from aix.ledger.row_groups import read_live_rows
 
     path = segment_path(ledger, segment)
     try:
-        found: list[object] = pq.read_table(path, columns=["fingerprint"]).column("fingerprint").to_pylist()
+        return {digest for rows in read_live_rows(path, dead, ["fingerprint"]) for digest in rows.column(0).to_pylist()}
     except (pa.ArrowException, OSError, KeyError) as error:
         raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
-    return found
 
 
 def _is_older(path: Path, limit: float) -> bool:

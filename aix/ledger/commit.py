@@ -19,10 +19,11 @@ from aix.errors import LedgerDamagedError
 from aix.ledger.catalog import refresh_catalog
 from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
 from aix.ledger.fingerprints import Fingerprints, encode, files_to_merge, read_fingerprints
-from aix.ledger.index import Index
+from aix.ledger.index import COMPONENT_FIELD, Index, StoredIndex
 from aix.ledger.keeping import keep_views
 from aix.ledger.locks import among_writers
 from aix.ledger.manifest import (
+    COMPONENT,
     DATA_FOLDER,
     EMPTY,
     VERSIONS_FOLDER,
@@ -31,7 +32,6 @@ from aix.ledger.manifest import (
     Segment,
     check_folders,
     files_of,
-    groups_of,
     is_ledger,
     manifest_path,
     read_latest,
@@ -52,9 +52,10 @@ from aix.schema.migrations import changed_tables
 class Stage:
     """The new files of a commit that is under way."""
 
-    def __init__(self, ledger: Path) -> None:
+    def __init__(self, ledger: Path, components: int = 0) -> None:
         self.ledger = ledger
-        self.indexes: dict[str, EntryFile] = {}
+        self.components = components
+        """The highest number that was given to a family."""
         self.ends_older_versions = False
         """Whether the versions before this commit must be removed: set by a change that forgets rows."""
         self.replaces_rows = False
@@ -71,8 +72,9 @@ class Stage:
         self._entry_files: list[EntryFile] = []
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
-        """Write rows that keep the table's schema into a new file."""
-        return self._write(table.name, arrow_schema(table), _checked(table, batches), group, Pace.SMALL)
+        """Write rows that keep the table's schema into a new file; those of a group are numbered, in a last column."""
+        schema = arrow_schema(table) if group is None else arrow_schema(table).append(COMPONENT_FIELD)
+        return self._write(table.name, schema, _checked(table, batches), group, Pace.SMALL)
 
     def write_view(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None) -> Segment:
         """Write what a view makes of a group into a new file."""
@@ -90,9 +92,9 @@ class Stage:
         self._written.append(segment)
         return segment
 
-    def write_index(self, group: str, index: Index) -> None:
+    def write_index(self, index: Index) -> EntryFile:
         """Write the index of a group whose files are written here."""
-        self.indexes[group] = self._write_entries(f"index-{uuid4().hex}.bin", index.to_bytes(), len(index))
+        return self._write_entries(f"index-{uuid4().hex}.bin", index.to_bytes(), len(index))
 
     def write_fingerprints(self, base: Manifest) -> tuple[EntryFile, ...]:
         """Write the fingerprints of this commit, and return the files of all there are."""
@@ -135,12 +137,13 @@ class Stage:
 
 def _checked(table: Table, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        check_batch(table, batch)
+        is_numbered = batch.schema.names[-1:] == [COMPONENT]
+        check_batch(table, batch.remove_column(batch.num_columns - 1) if is_numbered else batch)
         yield batch
 
 
-Change = Callable[[Manifest, Stage], Mapping[str, Sequence[Segment]]]
-"""Takes the newest version and a stage for new files; returns the files of every table in the next version."""
+Change = Callable[[Manifest, Stage], Manifest]
+"""Takes the newest version and a stage for new files; returns that version with the rows of the next one."""
 
 
 def commit(ledger: Path, change: Change) -> Manifest:
@@ -171,17 +174,18 @@ def _commit(ledger: Path, change: Change) -> Manifest:
 
 def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
     """Make the change and publish it as the version after `base`; None when another writer did so first."""
-    stage = Stage(ledger)
+    stage = Stage(ledger, base.components)
     number = base.version + 1
     try:
         current = _upgrade(base, stage)
-        tables = _named(with_prices(current, stage, change(without_prices(current), stage)))
-        indexes = _indexes(tables, {**current.indexes, **stage.indexes})
+        changed = change(without_prices(current), stage)
         new = Manifest(
             version=number,
             schema_version=SCHEMA_VERSION,
-            tables=tables,
-            indexes=indexes,
+            tables=_named(with_prices(current, stage, changed)),
+            indexes=changed.indexes,
+            dead=changed.dead,
+            components=changed.components,
             fingerprints=stage.write_fingerprints(base),
             ties=stage.write_ties(base),
             unfinished=base.unfinished if stage.unfinished is None else stage.unfinished,
@@ -208,7 +212,8 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
 
 def _says_nothing_new(new: Manifest, current: Manifest, stage: Stage) -> bool:
     is_silent = not stage.fingerprints and not stage.ties and new.unfinished == current.unfinished
-    is_silent = is_silent and new.prices == current.prices and new.tables == _named(current.tables)
+    is_silent = is_silent and new.prices == current.prices and new.dead == current.dead
+    is_silent = is_silent and new.tables == _named(current.tables)
     if (new.views_made_by, new.rules) == (current.views_made_by, current.rules) or not current.version:
         return is_silent
     # That views were made anew, or in vain, is news for an import, which else would try it again and again.
@@ -217,11 +222,6 @@ def _says_nothing_new(new: Manifest, current: Manifest, stage: Stage) -> bool:
 
 def _named(tables: Mapping[str, Sequence[Segment]]) -> dict[str, tuple[Segment, ...]]:
     return {name: tuple(segments) for name, segments in tables.items() if segments}
-
-
-def _indexes(tables: Mapping[str, Sequence[Segment]], known: Mapping[str, EntryFile]) -> dict[str, EntryFile]:
-    """A group has an index as long as it has files."""
-    return {group: known[group] for group in groups_of(tables) if group is not None}
 
 
 def _check_origin(new: Manifest, current: Manifest, stage: Stage) -> None:
@@ -233,22 +233,43 @@ def _check_origin(new: Manifest, current: Manifest, stage: Stage) -> None:
 
 
 def _upgrade(base: Manifest, stage: Stage) -> Manifest:
-    """Rewrite the tables that an earlier schema has in another form, so that all files of a version have one."""
-    outdated = changed_tables(base.schema_version) & base.tables.keys()
-    if not outdated:
+    """Rewrite the files that an earlier schema has in another form, so that all files of a version have one."""
+    if base.schema_version == SCHEMA_VERSION:
         return base
-    tables = dict(base.tables)
-    for name in outdated:
-        tables[name] = tuple(
-            _rewritten(TABLES[name], segment, base.schema_version, stage) for segment in base.tables[name]
+    outdated = changed_tables(base.schema_version)
+    indexes = {group: _numbered_index(file, stage) for group, file in base.indexes.items()}
+    tables = {
+        name: tuple(
+            _rewritten(TABLES[name], segment, base.schema_version, stage, indexes.get(segment.group or ""))
+            if name in outdated or segment.group is not None
+            else segment
+            for segment in segments
         )
-    return msgspec.structs.replace(base, schema_version=SCHEMA_VERSION, tables=tables)
+        for name, segments in base.tables.items()
+    }
+    return msgspec.structs.replace(
+        base,
+        schema_version=SCHEMA_VERSION,
+        tables=tables,
+        indexes={group: stage.write_index(index) for group, index in indexes.items()},
+        components=stage.components,
+    )
 
 
-def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stage) -> Segment:
+def _numbered_index(file: EntryFile, stage: Stage) -> Index:
+    """Number the families of a group: up to schema version 4, one of its nodes stood for a family."""
+    stored = StoredIndex(stage.ledger / file.path, file.entries, file.sha256)
+    if file.sha256 is None:
+        stored.check_order()
+    first = stage.components + 1
+    stage.components += len(stored.whole.families)
+    return stored.whole.numbered(first)
+
+
+def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stage, index: Index | None) -> Segment:
     path = checked_path(stage.ledger, table, segment, written_version)
     try:
-        return stage.write(table, upgraded_rows(table, path, written_version), segment.group)
+        return stage.write(table, upgraded_rows(table, path, written_version, index), segment.group)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 

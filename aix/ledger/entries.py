@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.families import Families
+from aix.ledger.manifest import COMPONENT
 from aix.ledger.nodes import is_taken_together, node_expressions, owner_column, row_key
 from aix.ledger.streaming import start_reader
 from aix.schema import TABLES, Table
@@ -45,12 +46,12 @@ class Entries(NamedTuple):
 
 
 def read_entries(
-    connection: duckdb.DuckDBPyConnection, scans: Sequence[Scan], nodes: str | None = None
+    connection: duckdb.DuckDBPyConnection, scans: Sequence[Scan], components: str | None = None
 ) -> list[Entries]:
-    """Return the entries of rows, or of those whose first node is in that relation."""
+    """Return the entries of rows, or of those whose component is in that relation."""
     found: list[list[Entries]] = [[_split(scan.table, _NO_ROWS)] for scan in scans]
     if scans:
-        for batch in start_reader(connection, _select(scans, nodes), _BATCH_ROWS):
+        for batch in start_reader(connection, _select(scans, components), _BATCH_ROWS):
             for number in pc.unique(batch.column("scan")).to_pylist():
                 own = pa.Table.from_batches([batch.filter(pc.equal(batch.column("scan"), number))])
                 found[number].append(_split(scans[number].table, own))
@@ -91,14 +92,14 @@ def _values_seen_again(values: pa.ChunkedArray) -> pa.Array:
     return counted.field("values").filter(pc.greater(counted.field("counts"), 1))
 
 
-def _select(scans: Sequence[Scan], nodes: str | None) -> str:
+def _select(scans: Sequence[Scan], components: str | None) -> str:
     parts = []
     for number, (table, relation, source) in enumerate(scans):
         own = node_expressions(table)
         padded = (*own, *["null"] * (_MOST_NODES - len(own)))
         named = ", ".join(f"cast({each} as ubigint) as {name}" for name, each in zip(_NODES, padded, strict=True))
         owner = f"hash({quote_name(owner_column(table))})" if is_taken_together(table) else "0"
-        where = f" where {own[0]} in (select node from {nodes})" if nodes else ""
+        where = f" where {COMPONENT} in (select {COMPONENT} from {components})" if components else ""
         parts.append(
             f"select {number} as scan, cast(file_row_number as ubigint) as row, hash({row_key(table)}) as key,"
             f" cast({owner} as ubigint) as owner, hash(cast({source} as varchar)) as source, {named}"

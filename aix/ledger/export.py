@@ -12,8 +12,8 @@ import pyarrow as pa
 from aix.errors import ExportError
 from aix.ledger.catalog import STORAGE_VERSION
 from aix.ledger.durable import DiskError, make_folder
-from aix.ledger.manifest import Manifest
-from aix.ledger.row_groups import batches_of, read_row_groups
+from aix.ledger.manifest import Manifest, dead_in
+from aix.ledger.row_groups import batches_of, read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.upgrade import upgraded_rows
 from aix.ledger.views import view_select
@@ -63,7 +63,7 @@ def _rows(ledger: Path, version: Manifest, table: Table) -> Iterator[pa.RecordBa
         if is_outdated:
             yield from upgraded_rows(table, path, version.schema_version)
         else:
-            yield from batches_of(rows.select(table.column_names) for rows in read_row_groups(path))
+            yield from batches_of(read_live_rows(path, dead_in(version, segment), table.column_names))
 
 
 @contextmanager

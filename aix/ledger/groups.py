@@ -1,50 +1,68 @@
 """Groups of files: which of them a change touches, what becomes of the others.
 
-Every family of rows lies in one group. Families that change move to a new group, so what changes often lies in small
-groups and what rests in large ones. When there are many small groups of about one size, they are put together.
+Every family of rows lies in one group. Families that change leave their group: they are marked as dead there, and are
+written to a new group, together with the rows of groups that are not much larger. So what changes often lies in small
+groups and what rests in large ones, and the groups stay few. A group of which much is dead is written again without
+that.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.commit import Stage
 from aix.ledger.entries import Scan, read_entries
 from aix.ledger.index import Index, StoredIndex, are_all_in
-from aix.ledger.manifest import EntryFile, Manifest, Segment, groups_of
-from aix.ledger.row_groups import batches_of, read_row_groups
+from aix.ledger.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
+from aix.ledger.row_groups import batches_of, read_live_rows
 from aix.ledger.segment_checks import checked_path
-from aix.ledger.workbench import Workbench, copy_rows, scan
+from aix.ledger.workbench import Workbench, scan
 from aix.schema import TABLES, Table
+from aix.threads import map_in_threads
 
 LARGEST_BYTES = 64 * 2**20
-_TIERS = (2 * 2**20, 8 * 2**20, 32 * 2**20)
-_MERGED_AT_ONCE = 4
+_SMALL_BYTES = LARGEST_BYTES // 2
+_LEAST_BYTES = 64 * 2**10
+_TIMES_LARGER = 8
+_MOST_DEAD = 256
+_MOST_DEAD_IN_ALL = 2_048
+"""Readers look each row up among the dead families, and every statement names them."""
+_NO_DEAD = Dead(())
+
+Rows = Sequence[tuple[Table, Iterator[pa.RecordBatch]]]
+"""Rows by table, each with the number of its family in the last column."""
 
 
 class Groups:
     """The groups of a version, as a change leaves them."""
 
     def __init__(self, base: Manifest, stage: Stage) -> None:
+        self._base = base
         self._stage = stage
         self._segments = {name: files for name, files in groups_of(base.tables).items() if name is not None}
-        self._indexes = {name: self._stored(index) for name, index in base.indexes.items()}
+        self._index_files = dict(base.indexes)
+        self._dead = dict(base.dead)
+        self._indexes = {name: self._stored(name) for name in base.indexes}
         self._entries: dict[Path, tuple[Index, pa.Table]] = {}
-        for name, index in base.indexes.items():
-            if index.sha256 is None:
-                self._indexes[name].check_order()
 
-    def tables(self) -> Mapping[str, Sequence[Segment]]:
-        """Return the files of every table."""
+    def version(self) -> Manifest:
+        """Return the version with these groups and nothing else."""
         tables: dict[str, list[Segment]] = {}
         for files in self._segments.values():
             for name, segments in files.items():
                 tables.setdefault(name, []).extend(segments)
-        return tables
+        return msgspec.structs.replace(
+            self._base,
+            tables={name: tuple(segments) for name, segments in tables.items()},
+            indexes={name: self._index_files[name] for name in self._segments},
+            dead={name: dead for name, dead in self._dead.items() if name in self._segments},
+            components=self._stage.components,
+        )
 
     def holding(self, likely: pa.Array, nodes: pa.Array) -> dict[str, Index]:
         """Return the groups that hold families of these nodes, each with the part of its index that is theirs.
@@ -68,8 +86,8 @@ class Groups:
                 yield TABLES[table], checked_path(self._stage.ledger, TABLES[table], segment)
 
     def is_whole(self, name: str, part: Index) -> bool:
-        """Whether that part is all of the group."""
-        return len(part) == len(self._indexes[name])
+        """Whether that part is all of the group that is alive."""
+        return len(part) == len(self._indexes[name].whole)
 
     def entries(
         self, bench: Workbench, name: str, part: Index, tables: Container[str] = TABLES
@@ -79,11 +97,11 @@ class Groups:
         missing = [(table, path) for table, path in files if not self._is_known(path, part)]
         if missing:
             scans = [Scan(table, scan(path)) for table, path in missing]
-            if self.is_whole(name, part):
+            if self.is_whole(name, part) and name not in self._dead:
                 found = read_entries(bench.connection, scans)
             else:
-                with bench.temporary("node", part.nodes) as nodes:
-                    found = read_entries(bench.connection, scans, nodes)
+                with bench.temporary(COMPONENT, part.families) as components:
+                    found = read_entries(bench.connection, scans, components)
             for (_, path), entries in zip(missing, found, strict=True):
                 self._entries[path] = (part, entries.rows)
         for table, path in files:
@@ -97,71 +115,104 @@ class Groups:
         return known is part or (known is not None and are_all_in(part.nodes, known.nodes))
 
     def remove(self, bench: Workbench, name: str, part: Index) -> None:
-        """Rewrite a group without the families of that part of its index."""
-        if not self.is_whole(name, part):
-            rest = uuid4().hex
-            for table, path, entries in self.entries(bench, name, part):
-                rows = entries.column("row").combine_chunks().cast(pa.int64())
-                self.write(rest, table, batches_of(copy_rows(path, rows, table.column_names, others=True)))
-            self.put_index(rest, self._indexes[name].whole.split(part.families)[1])
-        del self._segments[name], self._indexes[name]
+        """Mark the families of that part of an index as dead; a group without others goes."""
+        if self.is_whole(name, part):
+            self._drop(name)
+            return
+        known = self._dead.get(name, _NO_DEAD)
+        rows = dict(known.rows)
+        for table, _, entries in self.entries(bench, name, part):
+            if len(entries):
+                rows[table.name] = rows.get(table.name, 0) + len(entries)
+        self._dead[name] = Dead((*known.components, *part.families.to_pylist()), rows)
+        self._indexes[name].bury(part.families)
 
-    def write(self, name: str, table: Table, batches: Iterator[pa.RecordBatch]) -> None:
-        """Write rows into a group."""
-        first = next((batch for batch in batches if batch.num_rows), None)
-        if first is not None:
-            segment = self._stage.write(table, chain([first], batches), name)
-            self._segments.setdefault(name, {}).setdefault(table.name, []).append(segment)
+    def numbered(self, families: Mapping[int, int]) -> Index:
+        """Return an index of nodes whose families get new numbers."""
+        index = Index.of(families)
+        first = self._stage.components + 1
+        self._stage.components += len(index.families)
+        return index.numbered(first)
 
-    def put_index(self, name: str, index: Index) -> None:
-        """Give a group its index."""
-        self._stage.write_index(name, index)
-        self._indexes[name] = self._stored(self._stage.indexes[name])
-
-    def _stored(self, index: EntryFile) -> StoredIndex:
-        return StoredIndex(self._stage.ledger / index.path, index.entries, index.sha256)
-
-    def merge(self) -> None:
-        """Put small groups together until there are few of any size."""
-        self._entries.clear()
-        while alike := self._too_many_of_one_size():
-            self.put_together(alike)
+    def add(self, rows: Rows, index: Index, size_bytes: int) -> None:
+        """Write rows as a new group, with those of the groups that are not much larger than so many bytes."""
+        self._write(rows, index, self._not_much_larger(size_bytes))
 
     def put_together(self, names: Sequence[str]) -> None:
-        """Make one group of several."""
-        merged = uuid4().hex
-        paths: dict[str, list[Path]] = {}
+        """Make one group, without dead rows, of one or several."""
+        self._write([], Index.of({}), names)
+
+    def _write(self, rows: Rows, index: Index, names: Sequence[str]) -> None:
+        group = uuid4().hex
+        batches = {table.name: [own] for table, own in rows}
         for name in names:
+            dead = self._dead.get(name, _NO_DEAD).components
             for table, path in self.segments(name):
-                paths.setdefault(table.name, []).append(path)
-        for table_name, files in paths.items():
-            self.write(merged, TABLES[table_name], batches_of(chain.from_iterable(map(read_row_groups, files))))
-        self.put_index(merged, Index.merged(self._indexes[name].whole for name in names))
+                batches.setdefault(table.name, []).append(batches_of(read_live_rows(path, dead)))
+        written = map_in_threads(
+            lambda name: self._write_file(group, TABLES[name], chain.from_iterable(batches[name])), batches
+        )
+        segments = {name: [segment] for name, segment in zip(batches, written, strict=True) if segment}
+        merged = Index.merged([index, *(self._indexes[name].whole for name in names)])
         for name in names:
-            del self._segments[name], self._indexes[name]
+            self._drop(name)
+        if not segments:
+            return
+        self._segments[group] = segments
+        self._index_files[group] = self._stage.write_index(merged)
+        self._indexes[group] = self._stored(group)
+
+    def _write_file(self, group: str, table: Table, batches: Iterator[pa.RecordBatch]) -> Segment | None:
+        first = next((batch for batch in batches if batch.num_rows), None)
+        return None if first is None else self._stage.write(table, chain([first], batches), group)
+
+    def _drop(self, name: str) -> None:
+        del self._segments[name], self._index_files[name], self._indexes[name]
+        self._dead.pop(name, None)
+
+    def _stored(self, name: str) -> StoredIndex:
+        file = self._index_files[name]
+        dead = self._dead.get(name, _NO_DEAD).components
+        return StoredIndex(self._stage.ledger / file.path, file.entries, file.sha256, dead)
+
+    def drop_dead_rows(self) -> None:
+        """Write groups again of which much is dead."""
+        changed = [name for name, dead in self._dead.items() if dead != self._base.dead.get(name)]
+        for name in changed:
+            if len(self._dead[name].components) > _MOST_DEAD or self._indexes[name].is_mostly_dead:
+                self.put_together([name])
+        while sum(len(dead.components) for dead in self._dead.values()) > _MOST_DEAD_IN_ALL:
+            self.put_together([max(self._dead, key=lambda name: len(self._dead[name].components))])
+
+    def drop_all_dead_rows(self) -> None:
+        """Write all groups again that have dead rows."""
+        for name in list(self._dead):
+            self.put_together([name])
 
     def size_of(self, name: str) -> int:
         """Return how many bytes the files of a group have."""
         return sum(segment.size_bytes or 0 for segments in self._segments[name].values() for segment in segments)
 
-    def all_small(self) -> list[str]:
-        """Return small groups that fit into one, if there are several."""
-        return self._fitting([name for name in self._segments if self.size_of(name) < _TIERS[-1]])
+    def untidy(self) -> list[str]:
+        """Return groups that can be put together into one: small ones, else one that has dead rows."""
+        small = self._fitting([name for name in self._segments if self.size_of(name) < _SMALL_BYTES])
+        return small if len(small) > 1 else list(self._dead)[:1]
 
-    def _too_many_of_one_size(self) -> list[str]:
-        floor = 0
-        for ceiling in _TIERS:
-            alike = [name for name in self._segments if floor <= self.size_of(name) < ceiling]
-            if len(alike) >= _MERGED_AT_ONCE and (fitting := self._fitting(alike)):
-                return fitting
-            floor = ceiling
-        return []
-
-    def _fitting(self, names: Sequence[str]) -> list[str]:
+    def _not_much_larger(self, size_bytes: int) -> list[str]:
         chosen: list[str] = []
-        room = LARGEST_BYTES
+        total = max(size_bytes, _LEAST_BYTES)
+        for name in self._fitting(self._segments, LARGEST_BYTES - size_bytes):
+            if self.size_of(name) > _TIMES_LARGER * total:
+                break
+            chosen.append(name)
+            total += self.size_of(name)
+        return chosen
+
+    def _fitting(self, names: Iterable[str], room: int = LARGEST_BYTES) -> list[str]:
+        """Return the smallest of these groups, as many as there is room for."""
+        chosen: list[str] = []
         for name in sorted(names, key=self.size_of):
             room -= self.size_of(name)
             if room >= 0:
                 chosen.append(name)
-        return chosen if len(chosen) > 1 else []
+        return chosen

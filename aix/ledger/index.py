@@ -1,4 +1,4 @@
-"""The index of a group of files: which nodes its rows name, and to which family each belongs.
+"""The index of a group of files: which nodes its rows name, and the number of the family that each belongs to.
 
 A file holds the nodes in ascending order, then the family of each, as little-endian numbers of 64 bits. Nodes are
 hashes, so the place of one can be guessed: a few nodes are looked up by reading a few hundred bytes each, however large
@@ -7,7 +7,7 @@ the index is; many are compared with all of it.
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -15,9 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
+from aix.ledger.manifest import COMPONENT
 from aix.ledger.numbers import WIDTH, from_file_order, to_file_order
 from aix.ledger.stored_files import open_regular, sha256_of
 
+COMPONENT_FIELD = pa.field(COMPONENT, pa.int64(), nullable=False)
 _WINDOW = 32
 """How many entries are read at once while a node is looked up."""
 _ENTRIES_PER_LOOKUP = 64
@@ -30,7 +32,7 @@ def are_all_in(nodes: pa.Array | pa.ChunkedArray, others: pa.Array) -> bool:
 
 
 class Index:
-    """Nodes and their families."""
+    """Nodes and the numbers of their families."""
 
     def __init__(self, nodes: pa.Array, families: pa.Array) -> None:
         self.nodes = nodes
@@ -43,6 +45,11 @@ class Index:
     def of(cls, families: Mapping[int, int]) -> "Index":
         """Make an index of nodes and their families."""
         return cls._sorted(pa.array(families.keys(), pa.uint64()), pa.array(families.values(), pa.uint64()))
+
+    def numbered(self, first: int) -> "Index":
+        """Return an index of the same families, whose numbers are those from the first on."""
+        places = self._families.dictionary_encode().indices.cast(pa.uint64())
+        return Index(self.nodes, pc.add(places, pa.scalar(first, pa.uint64())))
 
     @classmethod
     def merged(cls, indexes: Iterable["Index"]) -> "Index":
@@ -79,29 +86,46 @@ class Index:
         """Go through nodes with their families."""
         return zip(self.nodes.to_pylist(), self._families.to_pylist(), strict=True)
 
+    def members(self) -> dict[int, int]:
+        """Return one of the nodes of each family."""
+        return {family: node for node, family in self.pairs()}
+
+    def components(self, nodes: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+        """Return the family of each of these nodes, as the column `component` has it; NULL for one that is not here."""
+        return self._families.take(pc.index_in(nodes, value_set=self.nodes)).cast(pa.int64())
+
     def to_bytes(self) -> bytes:
         """Return the content of an index file."""
         return b"".join(map(to_file_order, (self.nodes, self._families)))
 
 
 class StoredIndex:
-    """An index in a file, of which no more is held than is looked at.
+    """An index in a file without its dead families. No more is held than is looked at.
 
     Rows whose nodes are not found are taken for new ones: an index of wrong bytes would double them. So its checksum is
     compared before it is first used. An index of an earlier release has none; `check_order` is for those.
     """
 
-    def __init__(self, path: Path, entries: int, sha256: str | None = None) -> None:
+    def __init__(self, path: Path, entries: int, sha256: str | None = None, dead: Collection[int] = ()) -> None:
         self._path = path
         self._entries = entries
         self._sha256 = sha256
+        self._dead = pa.array(dead, pa.uint64())
 
-    def __len__(self) -> int:
-        return self._entries
+    @property
+    def is_mostly_dead(self) -> bool:
+        """Whether more than half of the nodes are of dead families."""
+        return 2 * len(self.whole) < self._entries
+
+    def bury(self, families: pa.Array) -> None:
+        """Leave out families that are here."""
+        rest = self.whole.split(families)[1]
+        self._dead = pa.concat_arrays([self._dead, families])
+        self.whole = rest
 
     def check_order(self) -> None:
         """Raise LedgerDamagedError unless nodes ascend and a node stands for every family, as in every index."""
-        index = Index(*(from_file_order(self._content(start, self._entries)) for start in (0, self._entries)))
+        index = self._all()
         is_ascending = pc.less(index.nodes[:-1], index.nodes[1:])
         stands_for_itself = pc.is_in(index.families, value_set=index.nodes)
         if not all(pc.all(holds, min_count=0).as_py() for holds in (is_ascending, stands_for_itself)):
@@ -110,6 +134,9 @@ class StoredIndex:
     @cached_property
     def whole(self) -> Index:
         """All of it."""
+        return self._all().split(self._dead)[1] if len(self._dead) else self._all()
+
+    def _all(self) -> Index:
         return Index(*(from_file_order(self._content(start, self._entries)) for start in (0, self._entries)))
 
     def families_of(self, nodes: pa.Array) -> pa.Array:
@@ -118,7 +145,7 @@ class StoredIndex:
             return self.whole.families_of(nodes)
         places = (self._place_of(node) for node in nodes.to_pylist())
         found = {self._numbers(self._entries + place, 1)[0] for place in places if place is not None}
-        return pa.array(found, pa.uint64())
+        return pa.array(found.difference(self._dead.to_pylist()), pa.uint64())
 
     def _place_of(self, node: int) -> int | None:
         low, high = 0, self._entries

@@ -5,7 +5,7 @@ writes, and for all of them when the views or prices have changed. Some follow f
 ledger, and are made again when these change.
 """
 
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -14,19 +14,35 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aix.errors import LedgerError, QueryFileError
-from aix.ledger.manifest import Manifest, Segment, groups_of, segment_path
+from aix.ledger.manifest import Manifest, Segment, groups_of
+from aix.ledger.nodes import node_expressions, node_of
 from aix.ledger.provenance import are_rows_current, in_vain, made_by_now
-from aix.ledger.views import create_views, read_parquet, tables_named
+from aix.ledger.views import create_views, live_select, stored_rows, tables_named
 from aix.library.views import library_views
+from aix.schema import TABLES
 from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
     from aix.ledger.commit import Stage
+    from aix.ledger.index import Index
+    from aix.ledger.views import StoredRows
     from aix.library.query import Query
     from aix.permissions.rule_book import RuleBook
 
 _BATCH_ROWS = 10_000
 _RULES = "permission_rules"
+_IDS = {
+    "call_id": ("tool_calls",),
+    "compaction_turn_id": ("turns",),
+    "message_id": ("messages",),
+    "request_id": ("requests",),
+    "session_label": ("sessions", "turns"),
+    "turn_id": ("turns",),
+}
+"""Columns of views that name a row by its key, with its table; a turn of no session may stand for one."""
 
 
 def derived_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
@@ -34,18 +50,54 @@ def derived_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
     if not are_rows_current(manifest):
         return {}
     return {
-        view.name: rows_select(view, [segment_path(ledger, each) for each in manifest.views.get(view.name, ())])
+        view.name: rows_select(view, stored_rows(ledger, manifest, manifest.views.get(view.name, ())))
         for view in library_views().values()
         if view.derived
     }
 
 
-def rows_select(view: "Query", paths: Sequence[Path]) -> str:
+def rows_select(view: "Query", files: "Sequence[StoredRows]") -> str:
     """Return a SELECT of the rows of a view in these files."""
-    if not paths:
+    if not files:
         nothing = (f"cast(null as {column.type}) as {quote_name(column.name)}" for column in view.columns)
         return f"select {', '.join(nothing)} limit 0"
-    return f"select {', '.join(quote_name(column.name) for column in view.columns)} from {read_parquet(paths)}"
+    return live_select(", ".join(quote_name(column.name) for column in view.columns), files)
+
+
+def numbered_rows(
+    connection: "duckdb.DuckDBPyConnection", view: "Query", index: "Index | None"
+) -> "pa.RecordBatchReader":
+    """Return the rows of a view of a group; given its index, each with the number of its family in a last column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from aix.ledger.index import COMPONENT_FIELD
+    from aix.ledger.streaming import start_reader
+
+    name = quote_name(view.name)
+    if index is None:
+        return start_reader(connection, f"from {name}", _BATCH_ROWS)
+    rows = start_reader(connection, f"select *, {', '.join(_nodes(view))} from {name}", _BATCH_ROWS)
+    count = len(view.columns)
+
+    def number(batch: pa.RecordBatch) -> pa.RecordBatch:
+        components = pc.coalesce(*map(index.components, batch.columns[count:]))
+        return batch.select(range(count)).append_column(COMPONENT_FIELD, components)
+
+    schema = pa.schema([*(rows.schema.field(place) for place in range(count)), COMPONENT_FIELD])
+    return pa.RecordBatchReader.from_batches(schema, map(number, rows))
+
+
+def _nodes(view: "Query") -> list[str]:
+    """Return SQL for nodes, of which the first that is known is of the family that a row of a view follows from.
+
+    The first column that has the name of an id names it; in a view without one, the key of the table that it is kept
+    with.
+    """
+    named = next((column.name for column in view.columns if column.name in _IDS), None)
+    if named is None:
+        return [node_expressions(TABLES[view.kept_with or ""])[0]]
+    return [node_of(TABLES[table], named) for table in _IDS[named]]
 
 
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
@@ -98,19 +150,35 @@ def _make(
 ) -> Iterator[tuple[str, Segment]]:
     """Write each derived table of a group, or only those that are wanted, unless it has no rows."""
     from aix.ledger.engine import engine
-    from aix.ledger.streaming import start_reader
     from aix.permissions.derivation import SOURCES, derive
 
     views = [view for view in library_views().values() if view.derived and view.kept_with in files]
     names = [view.name for view in views if wanted is None or view.name in wanted]
     if not names:
         return
-    part = msgspec.structs.replace(version, tables={name: tuple(segments) for name, segments in files.items()})
+    part = part_of(version, files)
+    index = index_of(stage.ledger, version, group)
     with engine(stage.ledger) as connection:
         create_views(connection, stage.ledger, part, tables_named(SOURCES))
         derive(connection, names, book)
         for name in names:
-            rows = start_reader(connection, f"from {quote_name(name)}", _BATCH_ROWS)
+            rows = numbered_rows(connection, library_views()[name], index)
             with suppress(StopIteration):
                 first = next(rows)
                 yield name, stage.write_view(name, rows.schema, chain([first], rows), group)
+
+
+def part_of(version: Manifest, files: Mapping[str, Sequence[Segment]]) -> Manifest:
+    """Return a version of these files and all their rows: what follows from a family does so also when it is dead."""
+    tables = {name: tuple(segments) for name, segments in files.items()}
+    return msgspec.structs.replace(version, tables=tables, dead={})
+
+
+def index_of(ledger: Path, version: Manifest, group: str | None) -> "Index | None":
+    """Return the index of a group of a version, dead families included."""
+    from aix.ledger.index import StoredIndex
+
+    if group is None:
+        return None
+    file = version.indexes[group]
+    return StoredIndex(ledger / file.path, file.entries, file.sha256).whole

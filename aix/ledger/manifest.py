@@ -6,8 +6,10 @@
     LEDGER/staging/…                   rows on their way into the ledger
     LEDGER/cache/…                     rows of views, no part of any version
 
-A group is a set of files, some per table, that hold whole families of rows; a change rewrites only the groups it
-touches.
+A group is a set of files, some per table, that hold whole families of rows; those of kept views hold what follows from
+them. Each row of these files says to which family it belongs, by a number in the column `component`. When families
+change, their rows are written to a new group, and the version lists their old numbers as dead: whoever reads the files
+leaves out the rows that have them.
 
 Readers ignore keys they do not know, so that later releases can say more in a manifest. What it does say is checked
 when it is read (`aix.ledger.manifest_rules`).
@@ -40,6 +42,8 @@ _Number = Annotated[int, msgspec.Meta(ge=1, lt=10**_DIGITS - 1)]
 """Of a version: there is a file name for it and for the next."""
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 
+COMPONENT = "component"
+"""The column that numbers the family of a row, in files of groups; no column of a table has that name."""
 PRICE_TABLES = ("prices", "model_prices")
 """Tables that no source gives: every ledger has its own, and replaces them as a whole."""
 
@@ -64,6 +68,14 @@ class EntryFile(msgspec.Struct, frozen=True):
     """Of its content; None in a manifest that an earlier release wrote."""
 
 
+class Dead(msgspec.Struct, frozen=True):
+    """The families of a group whose rows are no part of a version any more."""
+
+    components: tuple[_Count, ...]
+    rows: dict[str, _Count] = {}
+    """By table, how many rows they have."""
+
+
 class Manifest(msgspec.Struct, frozen=True):
     """One version of all tables."""
 
@@ -72,6 +84,10 @@ class Manifest(msgspec.Struct, frozen=True):
     tables: dict[str, tuple[Segment, ...]]
     indexes: dict[str, EntryFile] = {}
     """By group."""
+    dead: dict[str, Dead] = {}
+    """By group, if some of its families are dead."""
+    components: _Count = 0
+    """The highest number that was ever given to a family."""
     fingerprints: tuple[EntryFile, ...] = ()
     """How the sources were when rows were read from them; what a later file says of a source holds."""
     ties: tuple[EntryFile, ...] = ()
@@ -141,6 +157,12 @@ def files_of(manifest: Manifest) -> set[str]:
     return {segment.path for segment in rows} | {other.path for other in others}
 
 
+def dead_in(manifest: Manifest, segment: Segment) -> tuple[int, ...]:
+    """Return the families whose rows in that file are no part of the version."""
+    dead = manifest.dead.get(segment.group) if segment.group is not None else None
+    return dead.components if dead else ()
+
+
 def groups_of(tables: Mapping[str, Sequence[Segment]]) -> dict[str | None, dict[str, list[Segment]]]:
     """Return the files of each table by group."""
     groups: dict[str | None, dict[str, list[Segment]]] = {}
@@ -148,6 +170,12 @@ def groups_of(tables: Mapping[str, Sequence[Segment]]) -> dict[str | None, dict[
         for segment in segments:
             groups.setdefault(segment.group, {}).setdefault(name, []).append(segment)
     return groups
+
+
+def count_rows(manifest: Manifest, name: str) -> int:
+    """Return how many rows a table has in a version."""
+    stored = sum(segment.rows for segment in manifest.tables.get(name, ()))
+    return stored - sum(dead.rows.get(name, 0) for dead in manifest.dead.values())
 
 
 def has_groups(manifest: Manifest) -> bool:

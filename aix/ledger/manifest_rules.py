@@ -4,6 +4,7 @@
   `.`, and begins with none of the last two.
 - Tables are those of the schema. A kept view has a name that no table has; another AIX may have kept other views.
 - Every group of the tables has an index, and there are no other indexes. Its name is made as that of a file is.
+- Only groups with files have dead families, of numbers that were given, and no more dead rows than rows.
 - No version ends versions that come after it.
 """
 
@@ -22,7 +23,8 @@ _LONGEST_SHOWN = 100
 
 def broken_rule(manifest: "Manifest") -> str | None:
     """Return a sentence about the first rule that a manifest breaks; None when it keeps all."""
-    return _broken_by_paths(manifest) or _broken_by_names(manifest) or _broken_by_numbers(manifest)
+    rules = (_broken_by_paths, _broken_by_names, _broken_by_dead_rows, _broken_by_numbers)
+    return next((problem for rule in rules if (problem := rule(manifest))), None)
 
 
 def _broken_by_paths(manifest: "Manifest") -> str | None:
@@ -59,6 +61,21 @@ def _broken_by_names(manifest: "Manifest") -> str | None:
         if group in groups:
             return f"the group {_shown(group or '')} has no index"
         return f"it has an index of a group {_shown(group or '')} that has no files"
+    return None
+
+
+def _broken_by_dead_rows(manifest: "Manifest") -> str | None:
+    rows: dict[tuple[str | None, str], int] = {}
+    for name, segments in manifest.tables.items() if manifest.dead else ():
+        for segment in segments:
+            rows[segment.group, name] = rows.get((segment.group, name), 0) + segment.rows
+    for group, dead in manifest.dead.items():
+        if group not in manifest.indexes:
+            return f"it has dead rows of a group {_shown(group)} that has no files"
+        if any(not 0 < number <= manifest.components for number in dead.components):
+            return f"it has a dead family of the group {_shown(group)} whose number was never given"
+        if any(count > rows.get((group, name), 0) for name, count in dead.rows.items()):
+            return f"more rows of the group {_shown(group)} are dead than it has"
     return None
 
 

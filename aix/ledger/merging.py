@@ -9,8 +9,9 @@ from aix.ledger.addition import add_statements
 from aix.ledger.commit import Stage
 from aix.ledger.durable import new_file, place, remove, writing_to
 from aix.ledger.elsewhere import given_elsewhere
-from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, groups_of, read_latest
+from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, dead_in, groups_of, read_latest
 from aix.ledger.raw import kept_digests, place_of_copy, raw_path
+from aix.ledger.row_groups import batches_of, read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.upgrade import upgraded_rows
@@ -55,8 +56,13 @@ def _statements(
     for name, segments in files.items():
         for number, segment in enumerate(segments):
             path = checked_path(other, TABLES[name], segment, theirs.schema_version)
-            if name in outdated:
-                rows = upgraded_rows(TABLES[name], path, theirs.schema_version)
+            dead = dead_in(theirs, segment)
+            if name in outdated or dead:
+                rows = (
+                    batches_of(read_live_rows(path, dead, TABLES[name].column_names))
+                    if dead
+                    else upgraded_rows(TABLES[name], path, theirs.schema_version)
+                )
                 path = write_rows(scratch / f"{name}-{number}.parquet", arrow_schema(TABLES[name]), rows)
             yield TABLES[name], StatementFile(path, quote_text("ledger"), is_earlier=True)
 

@@ -8,6 +8,8 @@ Two things may have the same number by chance: then two families are handled as 
 nothing.
 """
 
+from hashlib import md5
+
 from aix.schema import TABLES, Column, Join, Table
 from aix.schema.sql import quote_name, quote_text
 
@@ -46,6 +48,20 @@ def node_expressions(table: Table) -> tuple[str, ...]:
 def node_of(table: Table, key: str) -> str:
     """Return SQL for the node of a row whose key is in that column."""
     return _node(_own_namespace(table), quote_name(key))
+
+
+def node_column(table: Table) -> Column:
+    """Return the first column of a table that names another row, and thereby the family."""
+    return next(column for column in table if _is_tie(table, column))
+
+
+def node_number(namespace: str, value: str) -> int:
+    """Return the node of a value, as the SQL does.
+
+    >>> node_number("turns.id", "6TEMHVVNDY07HMQR8S0TER69NJ")
+    1776655663530370326
+    """
+    return int.from_bytes(md5(f"{namespace}:{value}".encode(), usedforsecurity=False).digest()[8:], "little")
 
 
 def in_conversations(table: Table) -> bool:

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
 import pyarrow as pa
 
 from aix.ledger.commit import Stage
 from aix.ledger.groups import Groups
-from aix.ledger.manifest import Manifest, groups_of, has_groups
+from aix.ledger.manifest import Manifest, has_groups
 from aix.ledger.nodes import node_expressions
 from aix.ledger.views import create_views
 from aix.ledger.workbench import workbench
@@ -33,7 +32,4 @@ def without_problems(ledger: Path, base: Manifest, stage: Stage, since: Mapping[
         groups = Groups(base, stage)
         for group, part in groups.holding(nodes, nodes).items():
             groups.remove(bench, group, part)
-        tables = {name: tuple(segments) for name, segments in groups.tables().items()}
-        known = {**base.indexes, **stage.indexes}
-        indexes = {group: known[group] for group in groups_of(tables) if group is not None}
-        return msgspec.structs.replace(base, tables=tables, indexes=indexes)
+        return groups.version()

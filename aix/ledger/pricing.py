@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError
 from aix.ids import h63
-from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment
+from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, Segment, dead_in
+from aix.ledger.row_groups import read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.prices import table as price_table
 from aix.prices.choice import Chooser, ModelPrice
@@ -52,26 +53,22 @@ def _joined(name: str, segments: Sequence[Segment]) -> tuple[Segment, ...]:
     return tuple(segment for segment in segments if name not in PRICE_TABLES or segment.group is not None)
 
 
-def with_prices(
-    base: Manifest, stage: "Stage", changed: Mapping[str, Sequence[Segment]]
-) -> Mapping[str, Sequence[Segment]]:
+def with_prices(base: Manifest, stage: "Stage", changed: Manifest) -> Mapping[str, Sequence[Segment]]:
     """Return the files of a change together with those of the prices that its requests need."""
     kept = {name: [segment for segment in base.tables.get(name, ()) if segment.group is None] for name in PRICE_TABLES}
-    requests = changed.get("requests", ())
+    requests = changed.tables.get("requests", ())
     if stage.prices is not None and stage.prices.digest != base.prices:
-        rows = _rows_of(stage.prices, _pairs(stage.ledger, _REQUESTS, requests))
-        return {**changed, **{name: [stage.write(TABLES[name], rows[name])] for name in PRICE_TABLES}}
+        rows = _rows_of(stage.prices, _pairs(stage.ledger, _REQUESTS, requests, changed))
+        return {**changed.tables, **{name: [stage.write(TABLES[name], rows[name])] for name in PRICE_TABLES}}
     # Prices that stand there without a digest were put there by other means, by rules that may not be ours.
     new = [segment for segment in requests if base.prices and stage.has(segment)]
-    added = _added(stage, kept, new)
-    return {**changed, **{name: [*changed.get(name, ()), *added[name]] for name in PRICE_TABLES}}
+    added = _added(stage, kept, _pairs(stage.ledger, _REQUESTS, new, changed))
+    return {**changed.tables, **{name: [*changed.tables.get(name, ()), *added[name]] for name in PRICE_TABLES}}
 
 
-def _added(
-    stage: "Stage", kept: Mapping[str, Sequence[Segment]], requests: Sequence[Segment]
-) -> Mapping[str, Sequence[Segment]]:
+def _added(stage: "Stage", kept: Mapping[str, Sequence[Segment]], pairs: set[Pair]) -> Mapping[str, Sequence[Segment]]:
     """Return the files of the prices with those of models that are new to them."""
-    new = _pairs(stage.ledger, _REQUESTS, requests) - _pairs(stage.ledger, _MODEL_PRICES, kept[_MODEL_PRICES.name])
+    new = pairs - _pairs(stage.ledger, _MODEL_PRICES, kept[_MODEL_PRICES.name]) if pairs else pairs
     if not new:
         return kept
     chooser = stage.prices.chooser if stage.prices else Chooser(_stored_lines(stage, kept), bundled_providers())
@@ -97,13 +94,14 @@ def _reading(path: Path) -> Iterator[None]:
         raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 
 
-def _pairs(ledger: Path, table: Table, segments: Sequence[Segment]) -> set[Pair]:
-    """Return the models that rows name, with their providers."""
+def _pairs(ledger: Path, table: Table, segments: Sequence[Segment], version: Manifest = EMPTY) -> set[Pair]:
+    """Return the models that rows of a version name, with their providers."""
     pairs: set[Pair] = set()
     for segment in segments:
         path = checked_path(ledger, table, segment)
-        with _reading(path), pq.ParquetFile(path) as file:
-            pairs |= _named(file.read(["provider", "model"]))
+        with _reading(path):
+            for rows in read_live_rows(path, dead_in(version, segment), ["provider", "model"]):
+                pairs |= _named(rows)
     return pairs
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
 import pyarrow as pa
 
 from aix.ledger.addition import add
@@ -20,8 +19,8 @@ from aix.ledger.entries import Scan, link_named, read_entries
 from aix.ledger.families import Families
 from aix.ledger.fingerprints import source_id
 from aix.ledger.groups import Groups
-from aix.ledger.index import Index, are_all_in
-from aix.ledger.manifest import STATUS_FILE, Manifest, Segment, groups_of, has_groups, read_latest
+from aix.ledger.index import are_all_in
+from aix.ledger.manifest import STATUS_FILE, Manifest, has_groups, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
@@ -64,7 +63,7 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     forgotten = Forgotten()
     raw_copies = 0
 
-    def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+    def change(base: Manifest, stage: Stage) -> Manifest:
         nonlocal forgotten, raw_copies
         forgotten = Forgotten()
         stage.ends_older_versions = True
@@ -74,13 +73,14 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
             _remove_conversations(bench, groups, selection, forgotten)
             _remove_other_rows(bench, groups, selection, forgotten)
             if not forgotten.rows:
-                return base.tables
+                return base
             # Before the commit: were it to end here, the sessions would still be there to be forgotten.
             raw_copies += _remove_raw_copies(ledger, bench, selection)
             forgotten.raw_copies = raw_copies
             stage.ties = _cut_ties(ledger, base, bench)
-            groups.merge()
-            return groups.tables()
+            # Also what an earlier change left dead: rows of these sessions may be among it.
+            groups.drop_all_dead_rows()
+            return groups.version()
 
     commit(ledger, change)
     remove(ledger / STATUS_FILE)  # it adds up what is gone; whoever asks for it makes it again
@@ -100,10 +100,7 @@ def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequenc
             _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
             files = {table.name: file.path for table, file in rows}
             stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
-        tables = {name: tuple(segments) for name, segments in groups.tables().items()}
-        known = {**base.indexes, **stage.indexes}
-        indexes = {group: known[group] for group in groups_of(tables) if group is not None}
-        return msgspec.structs.replace(base, tables=tables, indexes=indexes)
+        return groups.version()
 
 
 def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
@@ -164,12 +161,12 @@ def _remove_conversations(
     ]
     for entries in read_entries(bench.connection, scans):
         link_named(families, entries.named)
-    nodes = pa.array(families.nodes(), pa.uint64())
-    if len(nodes):
-        index = Index.of({node: families.of(node) for node in nodes.to_pylist()})
-        write_chosen(bench, groups, index, choose(bench, nodes))
     for name, part in touched.items():
         groups.remove(bench, name, part)
+    by_node = {node: families.of(node) for node in families.nodes()}
+    if by_node:
+        chosen = choose(bench, pa.array(by_node, pa.uint64()))
+        write_chosen(bench, groups, by_node, chosen, bench.size_bytes)
 
 
 def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:

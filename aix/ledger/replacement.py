@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aix.ledger.addition import Preparation
-from aix.ledger.commit import Stage
+from aix.ledger.commit import Change, Stage
 from aix.ledger.engine import engine
 from aix.ledger.manifest import Manifest, has_groups
 from aix.ledger.removal import without_sessions
@@ -35,7 +34,7 @@ class ReadTogether:
         return label in self.given_anew or all(time >= self.since[source] for source, time in first_given.items())
 
 
-def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Delivered) -> Preparation:
+def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Delivered) -> Change:
     """Return what removes sessions before they are joined in anew, with these rows."""
 
     def prepare(base: Manifest, stage: Stage) -> Manifest:

@@ -3,26 +3,19 @@
 These are the steps that every change of a ledger is made of.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from uuid import uuid4
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.ledger.derivation import TABLES_READ, Derived, derive, stated_threads, thread_rows
 from aix.ledger.groups import Groups
-from aix.ledger.index import Index
-from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived
+from aix.ledger.index import COMPONENT_FIELD, Index
+from aix.ledger.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number
 from aix.ledger.resolution import resolve, resolve_marks
-from aix.ledger.row_groups import batches_of
 from aix.ledger.workbench import StatementFile, Workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
-from aix.threads import map_in_threads
-
-ALL = tuple(TABLES.values())
-BESIDE = tuple(table for table in ALL if table is INFERRED_VALUES or not in_conversations(table))
-"""Tables of what is noted beside conversations."""
 
 
 def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
@@ -47,56 +40,63 @@ def settle(bench: Workbench) -> set[int]:
     return changed
 
 
-def choose(bench: Workbench, nodes: pa.Array, tables: Sequence[Table] = ALL) -> dict[str, pa.ChunkedArray]:
-    """Return by table the places of the rows that stand and that name these nodes."""
-    return {
-        table.name: standing.column("place").filter(pc.is_in(standing.column("node"), value_set=nodes))
-        for table in tables
-        if bench.has(table)
-        for standing in [bench.standing(table)]
-    }
+def choose(bench: Workbench, nodes: pa.Array) -> dict[str, pa.Table]:
+    """Return by table the place and first node of the rows that stand and that name these nodes, in order."""
+    chosen = {}
+    for table in TABLES.values():
+        if bench.has(table):
+            standing = bench.standing(table)
+            own = standing.filter(pc.is_in(standing.column("node"), value_set=nodes))
+            if len(own):
+                chosen[table.name] = own.sort_by("place")
+    return chosen
 
 
 def write_chosen(
-    bench: Workbench,
-    groups: Groups,
-    index: Index,
-    chosen: Mapping[str, pa.ChunkedArray],
-    tables: Sequence[Table] = ALL,
+    bench: Workbench, groups: Groups, families: Mapping[int, int], chosen: Mapping[str, pa.Table], size_bytes: int
 ) -> None:
-    """Write the chosen rows of tables, and what follows from them, as a new group.
-
-    From what lies beside conversations nothing follows.
-    """
+    """Write the chosen rows, which name the nodes of these families, and what follows from them, as a new group."""
+    index = groups.numbered(families)
     derived = None
-    if tables is ALL:
+    if not TABLES_READ.isdisjoint(chosen):  # from what lies beside conversations nothing follows
         for read in TABLES_READ:
-            select = bench.rows_at(TABLES[read], chosen[read]) if read in chosen else bench.statements(TABLES[read])
+            table = TABLES[read]
+            select = bench.rows_at(table, chosen[read].column("place")) if read in chosen else bench.no_rows(table)
             bench.connection.execute(f"create or replace temp view current_{read} as {select}")
         derived = derive(bench.connection)
-    name = uuid4().hex
-    rows = list(_rows(bench, tables, chosen, derived))  # the engine answers one thread only
-    map_in_threads(lambda each: groups.write(name, *each), rows)
-    groups.put_index(name, index)
+    # All that asks the engine is done here: it answers one thread only.
+    rows = [(table, _numbered(table, batches, index)) for table, batches in _derived_rows(bench, derived)]
+    for name, own in chosen.items():
+        if name not in {table.name for table, _ in rows}:
+            columns = derived.columns.get(name) if derived else None
+            rows.append((TABLES[name], _copied(bench, TABLES[name], own, index, columns)))
+    groups.add(rows, index, size_bytes)
 
 
-def _rows(
-    bench: Workbench, tables: Sequence[Table], chosen: Mapping[str, pa.ChunkedArray], derived: Derived | None
-) -> Iterator[tuple[Table, Iterator[pa.RecordBatch]]]:
-    for table in tables:
-        if derived and table.name == "threads":
-            yield table, thread_rows(stated_threads(bench.connection), derived.tree)
-        elif derived and table.name == "session_history":
-            yield table, iter([derived.history])
-        elif table.name in chosen:
-            places = chosen[table.name].combine_chunks()
-            places = places.take(pc.sort_indices(places))
-            yield table, batches_of(_copied(bench, table, places, derived.columns.get(table.name) if derived else None))
+def _derived_rows(bench: Workbench, derived: Derived | None) -> Iterator[tuple[Table, Iterator[pa.RecordBatch]]]:
+    if derived:
+        yield TABLES["threads"], thread_rows(stated_threads(bench.connection), derived.tree)
+        yield TABLES["session_history"], iter([derived.history])
 
 
-def _copied(bench: Workbench, table: Table, places: pa.Array, derived: pa.Table | None) -> Iterator[pa.Table]:
-    for rows in bench.copy(table, places):
-        yield _filled_in(table, rows, derived)
+def _numbered(table: Table, batches: Iterator[pa.RecordBatch], index: Index) -> Iterator[pa.RecordBatch]:
+    """Give each row the number of the family that it belongs to."""
+    column = node_column(table)
+    space = namespace(table, column)
+    for batch in batches:
+        nodes = [node_number(space, value) for value in batch.column(column.name).to_pylist()]
+        yield batch.append_column(COMPONENT_FIELD, index.components(pa.array(nodes, pa.uint64())))
+
+
+def _copied(
+    bench: Workbench, table: Table, chosen: pa.Table, index: Index, derived: pa.Table | None
+) -> Iterator[pa.RecordBatch]:
+    components = index.components(chosen.column("node"))
+    start = 0
+    for rows in bench.copy(table, chosen.column("place").combine_chunks()):
+        numbers = components[start : start + len(rows)]
+        start += len(rows)
+        yield from _filled_in(table, rows, derived).append_column(COMPONENT_FIELD, numbers).to_batches()
 
 
 def _filled_in(table: Table, rows: pa.Table, derived: pa.Table | None) -> pa.Table:

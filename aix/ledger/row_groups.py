@@ -4,16 +4,18 @@ A row may be a few bytes or, as the ancestry of a long thread, hundreds of kilob
 nothing.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from aix.ledger.durable import NewFile
+from aix.ledger.manifest import COMPONENT
 
 
 class Pace(Enum):
@@ -80,6 +82,17 @@ def read_row_groups(path: Path, columns: Sequence[str] | None = None) -> Iterato
     with pq.ParquetFile(path) as file:
         for number in range(file.num_row_groups):
             yield file.read_row_group(number, columns=columns)
+
+
+def read_live_rows(path: Path, dead: Collection[int], columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Go through a file of a group one row group at a time, without the rows of dead families."""
+    if not dead:
+        yield from read_row_groups(path, columns)
+        return
+    for rows in read_row_groups(path, None if columns is None else [*columns, COMPONENT]):
+        is_dead = pc.is_in(rows.column(COMPONENT), value_set=pa.array(dead, pa.int64()))
+        live = rows.filter(pc.invert(is_dead))
+        yield live if columns is None else live.select(columns)
 
 
 def batches_of(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:

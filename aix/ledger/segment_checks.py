@@ -11,16 +11,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import Manifest, Segment, segment_path
+from aix.ledger.manifest import COMPONENT, Manifest, Segment, segment_path
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
+
+_FIRST_NUMBERED = 5
+"""Since that version of the schema, files of groups number the family of each row."""
 
 
 def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: int = SCHEMA_VERSION) -> Path:
     """Return where the rows of a segment lie, once it is known to hold so many rows of that table."""
     is_outdated = table.name in changed_tables(schema_version)
-    return _checked(ledger, segment, {} if is_outdated else {field.name: field.type for field in arrow_schema(table)})
+    columns = {} if is_outdated else {field.name: field.type for field in arrow_schema(table)}
+    return _checked(ledger, segment, columns | _component(segment, schema_version))
 
 
 def check_segments(ledger: Path, manifest: Manifest) -> None:
@@ -37,7 +41,12 @@ def check_segments(ledger: Path, manifest: Manifest) -> None:
     for name, segments in manifest.views.items():
         columns = {column.name: None for column in views[name].columns} if name in views else {}
         for segment in segments:
-            _checked(ledger, segment, columns)
+            _checked(ledger, segment, columns | _component(segment, manifest.schema_version))
+
+
+def _component(segment: Segment, schema_version: int) -> dict[str, pa.DataType | None]:
+    is_numbered = segment.group is not None and schema_version >= _FIRST_NUMBERED
+    return {COMPONENT: pa.int64()} if is_numbered else {}
 
 
 def _checked(ledger: Path, segment: Segment, expected: Mapping[str, pa.DataType | None]) -> Path:

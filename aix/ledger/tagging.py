@@ -4,7 +4,7 @@ A tag is a row of its own beside the conversations: reading a source anew leaves
 removes it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from aix.ledger.addition import add
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import Delivery
 from aix.ledger.groups import Groups
-from aix.ledger.manifest import Manifest, Segment, has_groups, read_latest
+from aix.ledger.manifest import Manifest, has_groups, read_latest
 from aix.ledger.nodes import node_expressions
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
@@ -81,19 +81,19 @@ def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None)
         add(ledger, [])
     had: list[Entity] = []
 
-    def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+    def change(base: Manifest, stage: Stage) -> Manifest:
         groups = Groups(base, stage)
         with workbench(ledger) as bench:
             create_views(bench.connection, ledger, base, [_TAGS.name])
             having = _having(bench.connection, tag)
             had[:] = sorted(having if entities is None else having.keys() & set(entities))
             if not had:
-                return base.tables
+                return base
             nodes = pa.array([having[entity] for entity in had], pa.uint64())
             for name, part in groups.holding(nodes, nodes).items():
                 groups.remove(bench, name, part)
-            groups.merge()
-            return groups.tables()
+            groups.drop_dead_rows()
+            return groups.version()
 
     commit(ledger, change)
     return had

@@ -1,38 +1,33 @@
-"""Putting small groups of files together, whatever their number."""
+"""Putting small groups of files together, whatever their number, and writing groups again without their dead rows."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aix.ledger.commit import Stage, commit
 from aix.ledger.groups import Groups
-from aix.ledger.manifest import Manifest, Segment, read_latest
+from aix.ledger.manifest import Manifest, read_latest
 from aix.ledger.workbench import engine_errors_of
 
 
-def small_groups(ledger: Path) -> dict[str, int]:
-    """Return the groups that would be put together, with their sizes."""
-    groups = Groups(read_latest(ledger), Stage(ledger))
-    return {name: groups.size_of(name) for name in groups.all_small()}
+def untidy_groups(ledger: Path) -> dict[str, int]:
+    """Return the groups that would be written again, with their sizes."""
+    version = read_latest(ledger)
+    groups = Groups(version, Stage(ledger))
+    return {name: groups.size_of(name) for name in {*groups.untidy(), *version.dead}}
 
 
-def merge_groups(ledger: Path) -> dict[str, int]:
-    """Put all small groups together, and return those that were."""
+def tidy_groups(ledger: Path) -> dict[str, int]:
+    """Put small groups together, drop all dead rows, and return the groups that were written again."""
     read_latest(ledger)
-    merged: dict[str, int] = {}
+    tidied: dict[str, int] = {}
 
-    def change(base: Manifest, stage: Stage) -> Mapping[str, Sequence[Segment]]:
+    def change(base: Manifest, stage: Stage) -> Manifest:
         groups = Groups(base, stage)
-        merged.clear()
+        tidied.clear()
         with engine_errors_of(ledger):
-            while small := groups.all_small():
-                merged.update({name: groups.size_of(name) for name in small if name in base.indexes})
-                groups.put_together(small)
-        return {**_ungrouped(base), **groups.tables()} if merged else base.tables
+            while untidy := groups.untidy():
+                tidied.update({name: groups.size_of(name) for name in untidy if name in base.indexes})
+                groups.put_together(untidy)
+        return groups.version() if tidied else base
 
     commit(ledger, change)
-    return merged
-
-
-def _ungrouped(base: Manifest) -> dict[str, list[Segment]]:
-    """A ledger is either written by joining rows into it, or has no groups at all."""
-    return {name: [segment for segment in segments if segment.group is None] for name, segments in base.tables.items()}
+    return tidied

@@ -6,16 +6,28 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from aix.ledger.index import COMPONENT_FIELD, Index
+from aix.ledger.nodes import node_expressions
 from aix.ledger.row_groups import read_row_groups
 from aix.schema import Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import upgrade_select
 
 
-def upgraded_rows(table: Table, path: Path, written_version: int) -> Iterator[pa.RecordBatch]:
-    """Go through the rows of a file in the table's schema of today, one row group at a time."""
+def upgraded_rows(
+    table: Table, path: Path, written_version: int, index: Index | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Go through the rows of a file in the table's schema of today, one row group at a time.
+
+    With the index of their group, each has the number of its family, in a last column.
+    """
+    select = f"select *, {node_expressions(table)[0]} as _node from ({{}})"
     with duckdb.connect() as connection:
         for rows in read_row_groups(path):
             connection.register("old_rows", rows)
-            new = connection.sql(upgrade_select(table, "old_rows", written_version)).to_arrow_table()
-            yield from new.cast(arrow_schema(table)).to_batches()
+            upgraded = upgrade_select(table, "old_rows", written_version)
+            new = connection.sql(select.format(upgraded)).to_arrow_table()
+            typed = new.select(table.column_names).cast(arrow_schema(table))
+            if index is not None:
+                typed = typed.append_column(COMPONENT_FIELD, index.components(new.column("_node")))
+            yield from typed.to_batches()

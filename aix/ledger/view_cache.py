@@ -11,6 +11,7 @@ same rows, only later. Files go with their group, by `aix vacuum` and `aix forge
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -19,21 +20,20 @@ import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
 from aix.ledger.durable import make_folder, new_file, remove, writing_to
-from aix.ledger.keeping import derived_selects, rows_select
+from aix.ledger.keeping import derived_selects, index_of, numbered_rows, part_of, rows_select
 from aix.ledger.locks import among_writers
 from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest
 from aix.ledger.provenance import PRICES, rows_digest
 from aix.ledger.stored_files import check_folder, ends_with
 from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, with_foundations
-from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
     import duckdb
 
+    from aix.ledger.index import Index
     from aix.library.query import Query
 
-_BATCH_ROWS = 10_000
 _SUFFIX = ".parquet"
 _END_OF_PARQUET = b"PAR1"
 
@@ -65,7 +65,7 @@ def cached_selects(ledger: Path, manifest: Manifest, names: Iterable[str]) -> di
     if missing:
         _compute(ledger, missing)
     return {
-        view.name: rows_select(view, [path for group in groups for path in group.paths(view)])
+        view.name: rows_select(view, [(path, group.dead) for group in groups for path in group.paths(view)])
         for view in views
         if not any(group.lacks(view) for group in groups)
     }
@@ -126,7 +126,10 @@ class _CachedGroup:
             view: tuple(each for each in segments if each.group == name) for view, segments in manifest.views.items()
         }
         prices = {PRICES: manifest.tables.get(PRICES, ())}
-        self._part = msgspec.structs.replace(manifest, tables={**own, **prices}, views=derived)
+        self._part = msgspec.structs.replace(part_of(manifest, {**own, **prices}), views=derived)
+        self._name = name
+        self.dead = manifest.dead[name].components if name in manifest.dead else ()
+        """Families whose cached rows are no part of the version."""
 
     def check(self) -> None:
         """Raise LedgerDamagedError when the cache, or the group's folder in it, is a link or no folder."""
@@ -163,17 +166,17 @@ class _CachedGroup:
             if self.lacks(view):
                 create_library_views(connection, [view])
                 self._write(connection, view)
-            create_library_views(connection, [view], {view.name: rows_select(view, self.paths(view))}, self._ledger)
+            rows = rows_select(view, [(path, ()) for path in self.paths(view)])
+            create_library_views(connection, [view], {view.name: rows}, self._ledger)
 
     def _write(self, connection: "duckdb.DuckDBPyConnection", view: "Query") -> None:
         from aix.ledger.row_groups import Pace, RowGroupWriter
-        from aix.ledger.streaming import start_reader
 
         part = self._folder / f".{uuid4().hex}.part"
         try:
             # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
             # another table is empty.
-            rows = start_reader(connection, f"from {quote_name(view.name)}", _BATCH_ROWS)
+            rows = numbered_rows(connection, view, self._index)
             with new_file(part) as file, RowGroupWriter(file, rows.schema, Pace.READ_OFTEN) as writer:
                 for batch in rows:
                     writer.write(batch)
@@ -185,6 +188,10 @@ class _CachedGroup:
                     part.replace(path)
         finally:
             remove(part)
+
+    @cached_property
+    def _index(self) -> "Index | None":
+        return index_of(self._ledger, self._part, self._name)
 
     def _is_in_a_version(self) -> bool:
         number = self._part.version

@@ -1,18 +1,21 @@
 """DuckDB views over one version of the ledger: one view per table, in the schema of today."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import Manifest, Segment, segment_path
-from aix.schema import TABLES, Table
+from aix.ledger.manifest import COMPONENT, Manifest, Segment, dead_in, segment_path
+from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.migrations import upgrade_select
-from aix.schema.sql import empty_select, quote_name, quote_text
+from aix.schema.sql import empty_select, name_list, quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb
+
+StoredRows = tuple[Path, tuple[int, ...]]
+"""A file, and the families whose rows in it are dead."""
 
 _WORD = re.compile(r"\w+")
 _GLOB_CHARACTER = re.compile(r"[*?\[]")
@@ -55,12 +58,27 @@ def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
     segments = manifest.tables.get(table.name, ())
     if not segments:
         return empty_select(table)
-    return upgrade_select(table, read_files(ledger, segments), manifest.schema_version)
+    if manifest.schema_version < SCHEMA_VERSION:
+        files = read_parquet(segment_path(ledger, segment) for segment in segments)
+        return upgrade_select(table, files, manifest.schema_version)
+    return live_select(name_list(table), stored_rows(ledger, manifest, segments))
 
 
-def read_files(ledger: Path, segments: Iterable[Segment]) -> str:
-    """Return SQL for the rows of these files."""
-    return read_parquet(segment_path(ledger, segment) for segment in segments)
+def stored_rows(ledger: Path, manifest: Manifest, segments: Iterable[Segment]) -> list[StoredRows]:
+    """Return the files of a table or kept view, each with the families whose rows in it are dead."""
+    return [(segment_path(ledger, segment), dead_in(manifest, segment)) for segment in segments]
+
+
+def live_select(columns: str, files: Sequence[StoredRows]) -> str:
+    """Return a SELECT of these columns of the rows in files that are not dead."""
+    plain = [path for path, dead in files if not dead]
+    thinned = [path for path, dead in files if dead]
+    selects = [f"select {columns} from {read_parquet(plain)}"] if plain else []
+    if thinned:
+        numbers = sorted({number for _, dead in files for number in dead})
+        listed = ", ".join(map(str, numbers))
+        selects.append(f"select {columns} from {read_parquet(thinned)} where {COMPONENT} not in ({listed})")
+    return " union all ".join(selects)
 
 
 def read_parquet(paths: Iterable[Path]) -> str:

@@ -144,12 +144,15 @@ class Workbench:
             f" {name_list(table)} from {scan(file.path)}"
             for number, file in enumerate(self.files(table))
         ]
-        if not parts:
-            return (
-                "select 0::ubigint as _place, null::varchar as _source, null::varchar as _key, 0::ubigint as _node, *"
-                f" from ({empty_select(table)})"
-            )
-        return " union all ".join(parts)
+        return " union all ".join(parts) or self.no_rows(table)
+
+    @staticmethod
+    def no_rows(table: Table) -> str:
+        """Return SQL for no rows of the table, with the columns of `statements`."""
+        return (
+            "select 0::ubigint as _place, null::varchar as _source, null::varchar as _key, 0::ubigint as _node, *"
+            f" from ({empty_select(table)})"
+        )
 
     @staticmethod
     def place(file_number: int) -> int:
@@ -233,8 +236,8 @@ def scan(path: Path) -> str:
     return f"read_parquet([{file_literal(path)}], hive_partitioning = false, file_row_number = true)"
 
 
-def copy_rows(path: Path, rows: pa.Array, columns: Sequence[str], *, others: bool = False) -> Iterator[pa.Table]:
-    """Go through the rows of a file that have these numbers, or all others; row groups that have none are not read."""
+def copy_rows(path: Path, rows: pa.Array, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Go through the rows of a file that have these numbers; row groups that have none are not read."""
     with pq.ParquetFile(path) as file:
         start = 0
         for group in range(file.num_row_groups):
@@ -242,9 +245,6 @@ def copy_rows(path: Path, rows: pa.Array, columns: Sequence[str], *, others: boo
             inside = pc.and_(pc.greater_equal(rows, start), pc.less(rows, start + count))
             numbers = pc.subtract(rows.filter(inside), start)
             start += count
-            if others:
-                listed = pc.is_in(pa.array(range(count), pa.int64()), value_set=numbers)
-                numbers = pc.indices_nonzero(pc.invert(listed))
             if len(numbers):
                 content = file.read_row_group(group, columns=list(columns))
                 yield content if len(numbers) == count else content.take(numbers)

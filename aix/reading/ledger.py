@@ -12,15 +12,15 @@ from aix.errors import LedgerDamagedError, QueryFileError, SqlError, UnknownVers
 from aix.ledger.catalog import refresh_catalog
 from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import (
+    COMPONENT,
     Manifest,
     manifest_path,
     read_latest,
     read_manifest,
-    segment_path,
     version_numbers,
 )
 from aix.ledger.view_cache import cached_selects, cached_views
-from aix.ledger.views import create_views, tables_named
+from aix.ledger.views import create_views, stored_rows, tables_named
 from aix.library.views import (
     create_library_views,
     library_views,
@@ -190,13 +190,19 @@ class Ledger:
         from aix.schema.arrow import arrow_schema
 
         table = find_table(name)
-        files = [segment_path(self.path, segment) for segment in self.manifest.tables.get(name, ())]
+        files = stored_rows(self.path, self.manifest, self.manifest.tables.get(name, ()))
         if not files:
             return pl.DataFrame(arrow_schema(table).empty_table()).lazy()
         if name in changed_tables(self.manifest.schema_version):
             return self.sql(f"from {quote_name(name)}").polars().lazy()
-        scan = pl.scan_parquet(files, glob=False, hive_partitioning=False)
-        return scan.select(table.column_names)
+        plain = [path for path, dead in files if not dead]
+        thinned = [path for path, dead in files if dead]
+        numbers = {number for _, dead in files for number in dead}
+        scans = [pl.scan_parquet(plain, glob=False, hive_partitioning=False)] if plain else []
+        if thinned:
+            rows = pl.scan_parquet(thinned, glob=False, hive_partitioning=False)
+            scans.append(rows.filter(~pl.col(COMPONENT).is_in(numbers)))
+        return pl.concat([scan.select(table.column_names) for scan in scans])
 
     def sessions(self) -> "Result":
         """Return one row per session, the latest first: what `queries/overview/sessions.sql` gives.

@@ -62,6 +62,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         reason="prices are chosen for every model (`model_prices`), by lines whose order is kept",
         tables={"prices": TableChange(added={"precedence": "cast(null as bigint)"})},
     ),
+    Migration(version=5, reason="files of a group number the family of each row, so that a version can leave some out"),
 )
 
 

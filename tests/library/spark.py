@@ -78,11 +78,13 @@ class SparkLedger:
         self._values: list[Values] = []
         for table in TABLES.values():
             columns = [(column.name, _SPARK_TYPES.get(column.type, column.type)) for column in table]
-            self._table(columns, ledger, manifest.tables.get(table.name, ())).createOrReplaceTempView(table.name)
+            rows = self._table(columns, ledger, manifest, manifest.tables.get(table.name, ()))
+            rows.createOrReplaceTempView(table.name)
         for view in views.values():
             if view.derived:
                 columns = [(column.name, _SPARK_TYPES.get(Type(column.type), column.type)) for column in view.columns]
-                self._table(columns, ledger, manifest.views.get(view.name, ())).createOrReplaceTempView(view.name)
+                rows = self._table(columns, ledger, manifest, manifest.views.get(view.name, ()))
+                rows.createOrReplaceTempView(view.name)
 
     def rows(self, sql: str, values: Values) -> Rows:
         """Run a file of the library with these values set."""
@@ -103,11 +105,18 @@ class SparkLedger:
             self._computed.add(with_values)
         return with_values
 
-    def _table(self, columns: list[tuple[str, str]], ledger: Path, segments: Iterable[Segment]) -> "DataFrame":
+    def _table(
+        self, columns: list[tuple[str, str]], ledger: Path, manifest: Manifest, segments: Iterable[Segment]
+    ) -> "DataFrame":
         schema = ", ".join(f"`{name}` {spark_type}" for name, spark_type in columns)
         files = [str(ledger / segment.path) for segment in segments]
-        reader = self._session.read.schema(schema)
-        return _computed(reader.parquet(*files)) if files else self._session.createDataFrame([], schema)
+        if not files:
+            return self._session.createDataFrame([], schema)
+        rows = self._session.read.schema(f"{schema}, component BIGINT").parquet(*files)
+        dead = [number for each in manifest.dead.values() for number in each.components]
+        # Files outside of groups have no such column, and so NULL in it.
+        live = rows.where(rows.component.isNull() | ~rows.component.isin(dead)) if dead else rows
+        return _computed(live.drop("component"))
 
 
 @contextmanager

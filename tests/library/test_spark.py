@@ -11,11 +11,13 @@ import duckdb
 import pytest
 
 import aix
+from aix.ledger import groups
 from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import read_latest
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
 from aix.library.views import library_views
+from tests.deliveries import deliver
 from tests.library.spark import (
     Rows,
     SparkLedger,
@@ -23,6 +25,7 @@ from tests.library.spark import (
     spark_session,
 )
 from tests.permissions.ledger import build_permission_ledger
+from tests.test_groups import conversation
 
 pytestmark = pytest.mark.spark
 
@@ -40,6 +43,11 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = build_permission_ledger(tmp_path_factory.mktemp("spark") / "ledger")
     sources = [path for path in (FIXTURES / "library", FIXTURES / "sample") if path.exists()]
     aix.import_histories(sources, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "_TIMES_LARGER", 0)
+        for turns in (1, 2):
+            deliver(folder, conversation("grown", turns), conversation("beside"))
+    assert read_latest(folder).dead, "else it is not shown that dead rows are left out"
     return folder
 
 

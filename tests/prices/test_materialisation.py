@@ -15,7 +15,7 @@ from aix.ledger.manifest import PRICE_TABLES, Segment, read_latest
 from aix.ledger.merging import join_ledger
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
-from aix.ledger.tidying import merge_groups
+from aix.ledger.tidying import tidy_groups
 from aix.prices.table import PriceTable
 from tests.deliveries import deliver, dump, rows_of
 from tests.sample_ledger import SAMPLE_ROWS
@@ -122,7 +122,7 @@ def test_nothing_that_is_done_to_rows_touches_prices(logs: Path, tmp_path: Path)
     run(logs)
     before = price_files(ledger)
     forget(ledger, Selection(labels=["session-log:b"]))
-    merge_groups(ledger)
+    tidy_groups(ledger)
     deliver(tmp_path / "other", {name: SAMPLE_ROWS[name] for name in SAMPLE_ROWS if name != "requests"})
     join_ledger(ledger, tmp_path / "other")
     assert price_files(ledger) == before
