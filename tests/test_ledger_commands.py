@@ -7,6 +7,7 @@ import duckdb
 import polars as pl
 import pytest
 
+from aix.ledger import groups
 from aix.ledger.manifest import read_latest
 from aix.ledger.raw import keep_raw, kept_digests
 from aix.schema import TABLES
@@ -150,7 +151,8 @@ def test_unclear_wishes_forget_nothing(tmp_path: Path, arguments: list[str], mes
     assert read_latest(tmp_path).version == 1
 
 
-def test_vacuum_shows_what_it_would_do_and_then_does_it(tmp_path: Path) -> None:
+def test_vacuum_shows_what_it_would_do_and_then_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "_TIMES_LARGER", 0)
     for name in ("a", "b"):
         deliver(tmp_path, conversation(name))
     deliver(tmp_path, conversation("a", 2))

@@ -178,16 +178,21 @@ def _import(
     is_unfinished = report.before is not None and bool(report.before.unfinished)
     if not to_read and not is_unfinished and _is_up_to_date(report.before, prices):
         return
+    from aix.ledger.catalog import catalog_left, refresh_catalog
     from aix.ledger.engine import engine
     from aix.reading.summary import note_summary
+    from aix.threads import map_in_threads
 
     with engine(ledger):  # one for all that is asked meanwhile
-        if to_read or is_unfinished:
-            watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-            _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
-        report.after = _renewed(ledger, prices)
-        if report.after != report.before:
-            note_summary(ledger)
+        try:
+            with catalog_left(ledger):
+                if to_read or is_unfinished:
+                    watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
+                    _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
+                report.after = _renewed(ledger, prices)
+        finally:
+            # Both follow from the newest version alone, and most of either is done by DuckDB.
+            map_in_threads(lambda follow: follow(ledger), (note_summary, refresh_catalog))
 
 
 def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:

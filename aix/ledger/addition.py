@@ -107,7 +107,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     for name, part in touched.items():
         leaving = [family for family, node in members[name].items() if families.of(node) in moving]
         if leaving:
-            groups.remove(bench, name, part.split(pa.array(leaving, pa.uint64()))[0])
+            groups.remove(name, part.split(pa.array(leaving, pa.uint64()))[0])
     for nodes, size_bytes in _portions(bench, families, moving):
         chosen = choose(bench, pa.array(nodes, pa.uint64()))
         write_chosen(bench, groups, {node: families.of(node) for node in nodes}, chosen, size_bytes)

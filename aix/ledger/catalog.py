@@ -10,8 +10,8 @@ they opened.
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -55,10 +55,23 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 _NOTE_DECODER = msgspec.json.Decoder(_Note)
+_left: list[Path] = []
+
+
+@contextmanager
+def catalog_left(ledger: Path) -> Iterator[None]:
+    """Leave the catalog as it is while a block makes several commits; whoever opened the block refreshes it."""
+    _left.append(ledger)
+    try:
+        yield
+    finally:
+        _left.remove(ledger)
 
 
 def refresh_catalog(ledger: Path) -> None:
     """Bring the catalog up to date, where it can be written; the ledger is whole without it."""
+    if ledger in _left:
+        return
     with suppress(OSError, LedgerError, QueryFileError, UnicodeError):
         folder = ledger.resolve()
         str(folder).encode()  # DuckDB opens no path that is not UTF-8

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from aix.ids import h63
 from aix.ledger.tree import LARGEST, Tree, Turn
-from aix.schema import TABLES
+from aix.schema import TABLES, Join
 from aix.schema.arrow import arrow_schema
 
 TABLES_READ = {
@@ -28,6 +28,9 @@ TABLES_READ = {
     "requests",
     "compactions",
 }
+
+DERIVED_TABLES = {table.name for table in TABLES.values() if any(column.join is Join.DERIVED for column in table)}
+"""Tables with rows or columns that follow from other rows."""
 
 _BATCH_BYTES = 8 * 2**20
 

@@ -19,7 +19,7 @@ from aix.ledger.commit import Stage
 from aix.ledger.entries import Scan, read_entries
 from aix.ledger.index import Index, StoredIndex, are_all_in
 from aix.ledger.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
-from aix.ledger.row_groups import batches_of, read_live_rows
+from aix.ledger.row_groups import batches_of, count_rows_of, read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.workbench import Workbench, scan
 from aix.schema import TABLES, Table
@@ -34,8 +34,8 @@ _MOST_DEAD_IN_ALL = 2_048
 """Readers look each row up among the dead families, and every statement names them."""
 _NO_DEAD = Dead(())
 
-Rows = Sequence[tuple[Table, Iterator[pa.RecordBatch]]]
-"""Rows by table, each with the number of its family in the last column."""
+Rows = Iterable[tuple[Table, Iterator[pa.RecordBatch]]]
+"""Rows by table, each with the number of its family in the last column; files are written while others are prepared."""
 
 
 class Groups:
@@ -49,6 +49,9 @@ class Groups:
         self._dead = dict(base.dead)
         self._indexes = {name: self._stored(name) for name in base.indexes}
         self._entries: dict[Path, tuple[Index, pa.Table]] = {}
+        for name, file in base.indexes.items():
+            if file.sha256 is None:
+                self._indexes[name].check_order(base.components)
 
     def version(self) -> Manifest:
         """Return the version with these groups and nothing else."""
@@ -92,38 +95,41 @@ class Groups:
     def entries(
         self, bench: Workbench, name: str, part: Index, tables: Container[str] = TABLES
     ) -> Iterator[tuple[Table, Path, pa.Table]]:
-        """Go through the files of a group with the entries of rows that belong to that part of its index."""
+        """Go through the files of a group that have rows of that part of its index, with the entries of these rows."""
         files = [(table, path) for table, path in self.segments(name) if table.name in tables]
         missing = [(table, path) for table, path in files if not self._is_known(path, part)]
         if missing:
-            scans = [Scan(table, scan(path)) for table, path in missing]
             if self.is_whole(name, part) and name not in self._dead:
-                found = read_entries(bench.connection, scans)
+                found = read_entries(bench.connection, [Scan(table, scan(path)) for table, path in missing])
             else:
+                # To ask the engine takes a few milliseconds for each file, however few rows there are.
+                missing = [(table, path) for table, path in missing if count_rows_of(path, part.families)]
                 with bench.temporary(COMPONENT, part.families) as components:
+                    scans = [Scan(table, scan(path)) for table, path in missing]
                     found = read_entries(bench.connection, scans, components)
             for (_, path), entries in zip(missing, found, strict=True):
                 self._entries[path] = (part, entries.rows)
         for table, path in files:
-            known, rows = self._entries[path]
-            if known is not part:
-                rows = rows.filter(pc.is_in(rows.column("node"), value_set=part.nodes))
-            yield table, path, rows
+            if path in self._entries:
+                known, rows = self._entries[path]
+                if known is not part:
+                    rows = rows.filter(pc.is_in(rows.column("node"), value_set=part.nodes))
+                yield table, path, rows
 
     def _is_known(self, path: Path, part: Index) -> bool:
         known, _ = self._entries.get(path, (None, None))
         return known is part or (known is not None and are_all_in(part.nodes, known.nodes))
 
-    def remove(self, bench: Workbench, name: str, part: Index) -> None:
+    def remove(self, name: str, part: Index) -> None:
         """Mark the families of that part of an index as dead; a group without others goes."""
         if self.is_whole(name, part):
             self._drop(name)
             return
         known = self._dead.get(name, _NO_DEAD)
         rows = dict(known.rows)
-        for table, _, entries in self.entries(bench, name, part):
-            if len(entries):
-                rows[table.name] = rows.get(table.name, 0) + len(entries)
+        for table, path in self.segments(name):
+            if count := count_rows_of(path, part.families):
+                rows[table.name] = rows.get(table.name, 0) + count
         self._dead[name] = Dead((*known.components, *part.families.to_pylist()), rows)
         self._indexes[name].bury(part.families)
 
@@ -144,15 +150,9 @@ class Groups:
 
     def _write(self, rows: Rows, index: Index, names: Sequence[str]) -> None:
         group = uuid4().hex
-        batches = {table.name: [own] for table, own in rows}
-        for name in names:
-            dead = self._dead.get(name, _NO_DEAD).components
-            for table, path in self.segments(name):
-                batches.setdefault(table.name, []).append(batches_of(read_live_rows(path, dead)))
-        written = map_in_threads(
-            lambda name: self._write_file(group, TABLES[name], chain.from_iterable(batches[name])), batches
-        )
-        segments = {name: [segment] for name, segment in zip(batches, written, strict=True) if segment}
+        together = self._with_rows_of(names, rows)
+        written = map_in_threads(lambda each: (each[0].name, self._write_file(group, *each)), together)
+        segments = {name: [segment] for name, segment in written if segment}
         merged = Index.merged([index, *(self._indexes[name].whole for name in names)])
         for name in names:
             self._drop(name)
@@ -161,6 +161,17 @@ class Groups:
         self._segments[group] = segments
         self._index_files[group] = self._stage.write_index(merged)
         self._indexes[group] = self._stored(group)
+
+    def _with_rows_of(self, names: Sequence[str], rows: Rows) -> Rows:
+        stored: dict[str, list[Iterator[pa.RecordBatch]]] = {}
+        for name in names:
+            dead = self._dead.get(name, _NO_DEAD).components
+            for table, path in self.segments(name):
+                stored.setdefault(table.name, []).append(batches_of(read_live_rows(path, dead)))
+        for table, own in rows:
+            yield table, chain(own, *stored.pop(table.name, ()))
+        for name, batches in stored.items():
+            yield TABLES[name], chain(*batches)
 
     def _write_file(self, group: str, table: Table, batches: Iterator[pa.RecordBatch]) -> Segment | None:
         first = next((batch for batch in batches if batch.num_rows), None)

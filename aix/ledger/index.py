@@ -123,12 +123,18 @@ class StoredIndex:
         self._dead = pa.concat_arrays([self._dead, families])
         self.whole = rest
 
-    def check_order(self) -> None:
-        """Raise LedgerDamagedError unless nodes ascend and a node stands for every family, as in every index."""
+    def check_order(self, components: int | None = None) -> None:
+        """Raise LedgerDamagedError unless nodes ascend and families have numbers that were given.
+
+        Up to schema version 4 they have none, and one of its nodes stands for each.
+        """
         index = self._all()
         is_ascending = pc.less(index.nodes[:-1], index.nodes[1:])
-        stands_for_itself = pc.is_in(index.families, value_set=index.nodes)
-        if not all(pc.all(holds, min_count=0).as_py() for holds in (is_ascending, stands_for_itself)):
+        families = index.families
+        is_known = (
+            pc.is_in(families, value_set=index.nodes) if components is None else pc.less(families, components + 1)
+        )
+        if not all(pc.all(holds, min_count=0).as_py() for holds in (is_ascending, is_known)):
             raise LedgerDamagedError(self._path, "its numbers are not those of an index")
 
     @cached_property

@@ -31,5 +31,5 @@ def without_problems(ledger: Path, base: Manifest, stage: Stage, since: Mapping[
             return base
         groups = Groups(base, stage)
         for group, part in groups.holding(nodes, nodes).items():
-            groups.remove(bench, group, part)
+            groups.remove(group, part)
         return groups.version()

@@ -120,13 +120,11 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     for name, part in touched.items():
         if not are_all_in(part.nodes, named):
             return False
-        # The statement that reads these also finds the rows that leave the group.
-        read = expected if groups.is_whole(name, part) else TABLES
-        for table, _, stored in groups.entries(bench, name, part, read):
-            if table.name in expected and not are_all_in(stored.column("node"), expected[table.name]):
+        for table, _, stored in groups.entries(bench, name, part, expected):
+            if not are_all_in(stored.column("node"), expected[table.name]):
                 return False
     for name, part in touched.items():
-        groups.remove(bench, name, part)
+        groups.remove(name, part)
     return True
 
 
@@ -162,7 +160,7 @@ def _remove_conversations(
     for entries in read_entries(bench.connection, scans):
         link_named(families, entries.named)
     for name, part in touched.items():
-        groups.remove(bench, name, part)
+        groups.remove(name, part)
     by_node = {node: families.of(node) for node in families.nodes()}
     if by_node:
         chosen = choose(bench, pa.array(by_node, pa.uint64()))
@@ -326,7 +324,7 @@ def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, f
         found = bench.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
         nodes = found.column(0).combine_chunks()
         for group, part in groups.holding(nodes, nodes).items():
-            groups.remove(bench, group, part)
+            groups.remove(group, part)
         if found.num_rows:
             forgotten.rows[name] = forgotten.rows.get(name, 0) + found.num_rows
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.ledger.derivation import TABLES_READ, Derived, derive, stated_threads, thread_rows
-from aix.ledger.groups import Groups
+from aix.ledger.derivation import DERIVED_TABLES, TABLES_READ, derive, stated_threads, thread_rows
+from aix.ledger.groups import Groups, Rows
 from aix.ledger.index import COMPONENT_FIELD, Index
 from aix.ledger.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number
 from aix.ledger.resolution import resolve, resolve_marks
@@ -57,26 +57,30 @@ def write_chosen(
 ) -> None:
     """Write the chosen rows, which name the nodes of these families, and what follows from them, as a new group."""
     index = groups.numbered(families)
-    derived = None
-    if not TABLES_READ.isdisjoint(chosen):  # from what lies beside conversations nothing follows
-        for read in TABLES_READ:
-            table = TABLES[read]
-            select = bench.rows_at(table, chosen[read].column("place")) if read in chosen else bench.no_rows(table)
-            bench.connection.execute(f"create or replace temp view current_{read} as {select}")
-        derived = derive(bench.connection)
-    # All that asks the engine is done here: it answers one thread only.
-    rows = [(table, _numbered(table, batches, index)) for table, batches in _derived_rows(bench, derived)]
+    groups.add(_rows(bench, chosen, index), index, size_bytes)
+
+
+def _rows(bench: Workbench, chosen: Mapping[str, pa.Table], index: Index) -> Rows:
+    """Go through tables with their rows; those that depend on other rows come last, and take a while.
+
+    All that asks the engine is done here, and not where rows are read: it answers one thread only.
+    """
     for name, own in chosen.items():
-        if name not in {table.name for table, _ in rows}:
-            columns = derived.columns.get(name) if derived else None
-            rows.append((TABLES[name], _copied(bench, TABLES[name], own, index, columns)))
-    groups.add(rows, index, size_bytes)
-
-
-def _derived_rows(bench: Workbench, derived: Derived | None) -> Iterator[tuple[Table, Iterator[pa.RecordBatch]]]:
-    if derived:
-        yield TABLES["threads"], thread_rows(stated_threads(bench.connection), derived.tree)
-        yield TABLES["session_history"], iter([derived.history])
+        if name not in DERIVED_TABLES:
+            yield TABLES[name], _copied(bench, TABLES[name], own, index)
+    if TABLES_READ.isdisjoint(chosen):  # from what lies beside conversations nothing follows
+        return
+    for read in TABLES_READ:
+        table = TABLES[read]
+        select = bench.rows_at(table, chosen[read].column("place")) if read in chosen else bench.no_rows(table)
+        bench.connection.execute(f"create or replace temp view current_{read} as {select}")
+    derived = derive(bench.connection)
+    stated = stated_threads(bench.connection)
+    for name, columns in derived.columns.items():
+        if name in chosen:
+            yield TABLES[name], _copied(bench, TABLES[name], chosen[name], index, columns)
+    yield TABLES["session_history"], _numbered(TABLES["session_history"], iter([derived.history]), index)
+    yield TABLES["threads"], _numbered(TABLES["threads"], thread_rows(stated, derived.tree), index)
 
 
 def _numbered(table: Table, batches: Iterator[pa.RecordBatch], index: Index) -> Iterator[pa.RecordBatch]:
@@ -89,7 +93,7 @@ def _numbered(table: Table, batches: Iterator[pa.RecordBatch], index: Index) -> 
 
 
 def _copied(
-    bench: Workbench, table: Table, chosen: pa.Table, index: Index, derived: pa.Table | None
+    bench: Workbench, table: Table, chosen: pa.Table, index: Index, derived: pa.Table | None = None
 ) -> Iterator[pa.RecordBatch]:
     components = index.components(chosen.column("node"))
     start = 0

@@ -91,7 +91,7 @@ def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None)
                 return base
             nodes = pa.array([having[entity] for entity in had], pa.uint64())
             for name, part in groups.holding(nodes, nodes).items():
-                groups.remove(bench, name, part)
+                groups.remove(name, part)
             groups.drop_dead_rows()
             return groups.version()
 

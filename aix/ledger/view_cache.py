@@ -159,15 +159,16 @@ class _CachedGroup:
         if any(view.derived and view.name not in kept for view in order):
             raise LedgerDamagedError(self._folder, "the tables that a program derives were not made by this AIX")
         create_views(connection, self._ledger, self._part, tables_named(view.sql for view in order))
-        for view in order:
+        for place, view in enumerate(order):
             if view.name not in cached_views():
                 create_library_views(connection, [view], kept, self._ledger)
                 continue
             if self.lacks(view):
                 create_library_views(connection, [view])
                 self._write(connection, view)
-            rows = rows_select(view, [(path, ()) for path in self.paths(view)])
-            create_library_views(connection, [view], {view.name: rows}, self._ledger)
+            if any(view.name in later.names for later in order[place + 1 :]):
+                rows = rows_select(view, [(path, ()) for path in self.paths(view)])
+                create_library_views(connection, [view], {view.name: rows}, self._ledger)
 
     def _write(self, connection: "duckdb.DuckDBPyConnection", view: "Query") -> None:
         from aix.ledger.row_groups import Pace, RowGroupWriter

@@ -89,7 +89,7 @@ def read_summary(ledger: Path) -> Summary:
 def note_summary(ledger: Path) -> None:
     """Bring the file up to date, where that can be done; the ledger is whole without it."""
     with suppress(AixError):
-        refresh_summary(ledger)
+        read_summary(ledger)
 
 
 def refresh_summary(ledger: Path) -> Summary:

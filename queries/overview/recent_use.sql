@@ -11,7 +11,7 @@
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
 with dated_request as (
   select r.*
-  from v_requests r
+  from v_requests_cost r
   left join inferred_values i
     on i.table_name = 'requests' and i.row_key = r.request_id and i.column_name = 'requested_at' and i.basis = 'undated'
   where i.row_key is null
@@ -33,7 +33,7 @@ beginning as (
   select min(number) * 86400000 as began_at from recent_day
 )
 select
-  r.quarter_hour,
+  cast(floor(r.requested_at / 900000) as bigint) as quarter_hour,
   count(*) as requests,
   count(case when r.has_usage and r.cost_usd is null then 1 end) as unpriced_requests,
   cast(sum(case when r.has_usage then coalesce(r.context_tokens, 0) + coalesce(r.output_tokens, 0) end) as bigint)
@@ -42,5 +42,5 @@ select
   cast(sum(r.cost_estimated_usd) as decimal(38, 12)) as cost_estimated_usd
 from dated_request r
 join beginning b on r.requested_at >= b.began_at
-group by r.quarter_hour
-order by r.quarter_hour
+group by quarter_hour
+order by quarter_hour
