@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from aix.ledger.families import Families
 from aix.ledger.manifest import COMPONENT
 from aix.ledger.nodes import is_taken_together, node_expressions, owner_column, row_key
-from aix.ledger.streaming import start_reader
+from aix.ledger.streaming import computed_rows
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name
 
@@ -51,10 +51,11 @@ def read_entries(
     """Return the entries of rows, or of those whose component is in that relation."""
     found: list[list[Entries]] = [[_split(scan.table, _NO_ROWS)] for scan in scans]
     if scans:
-        for batch in start_reader(connection, _select(scans, components), _BATCH_ROWS):
-            for number in pc.unique(batch.column("scan")).to_pylist():
-                own = pa.Table.from_batches([batch.filter(pc.equal(batch.column("scan"), number))])
-                found[number].append(_split(scans[number].table, own))
+        with computed_rows(connection, _select(scans, components), _BATCH_ROWS) as batches:
+            for batch in batches:
+                for number in pc.unique(batch.column("scan")).to_pylist():
+                    own = pa.Table.from_batches([batch.filter(pc.equal(batch.column("scan"), number))])
+                    found[number].append(_split(scans[number].table, own))
     return [
         Entries(
             pa.concat_tables(each.rows for each in parts), _distinct(pa.concat_tables(each.named for each in parts))

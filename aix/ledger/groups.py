@@ -19,7 +19,7 @@ from aix.ledger.commit import Stage
 from aix.ledger.entries import Scan, read_entries
 from aix.ledger.index import Index, StoredIndex, are_all_in
 from aix.ledger.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
-from aix.ledger.row_groups import batches_of, count_rows_of, read_live_rows
+from aix.ledger.row_groups import batches_of, read_components, read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.workbench import Workbench, scan
 from aix.schema import TABLES, Table
@@ -48,6 +48,8 @@ class Groups:
         self._index_files = dict(base.indexes)
         self._dead = dict(base.dead)
         self._indexes = {name: self._stored(name) for name in base.indexes}
+        self._paths: dict[Segment, Path] = {}
+        self._components: dict[Path, pa.ChunkedArray] = {}
         self._entries: dict[Path, tuple[Index, pa.Table]] = {}
         for name, file in base.indexes.items():
             if file.sha256 is None:
@@ -86,7 +88,9 @@ class Groups:
         """Go through the files of a group."""
         for table, segments in self._segments[name].items():
             for segment in segments:
-                yield TABLES[table], checked_path(self._stage.ledger, TABLES[table], segment)
+                if segment not in self._paths:  # to check a file takes a millisecond
+                    self._paths[segment] = checked_path(self._stage.ledger, TABLES[table], segment)
+                yield TABLES[table], self._paths[segment]
 
     def is_whole(self, name: str, part: Index) -> bool:
         """Whether that part is all of the group that is alive."""
@@ -103,7 +107,7 @@ class Groups:
                 found = read_entries(bench.connection, [Scan(table, scan(path)) for table, path in missing])
             else:
                 # To ask the engine takes a few milliseconds for each file, however few rows there are.
-                missing = [(table, path) for table, path in missing if count_rows_of(path, part.families)]
+                missing = [(table, path) for table, path in missing if self._count_rows(path, part)]
                 with bench.temporary(COMPONENT, part.families) as components:
                     scans = [Scan(table, scan(path)) for table, path in missing]
                     found = read_entries(bench.connection, scans, components)
@@ -120,6 +124,13 @@ class Groups:
         known, _ = self._entries.get(path, (None, None))
         return known is part or (known is not None and are_all_in(part.nodes, known.nodes))
 
+    def _count_rows(self, path: Path, part: Index) -> int:
+        """Return how many rows of a file belong to a part of its group's index."""
+        if path not in self._components:
+            self._components[path] = read_components(path)
+        counted: int = pc.sum(pc.is_in(self._components[path], value_set=part.families.cast(pa.int64()))).as_py()
+        return counted
+
     def remove(self, name: str, part: Index) -> None:
         """Mark the families of that part of an index as dead; a group without others goes."""
         if self.is_whole(name, part):
@@ -128,7 +139,7 @@ class Groups:
         known = self._dead.get(name, _NO_DEAD)
         rows = dict(known.rows)
         for table, path in self.segments(name):
-            if count := count_rows_of(path, part.families):
+            if count := self._count_rows(path, part):
                 rows[table.name] = rows.get(table.name, 0) + count
         self._dead[name] = Dead((*known.components, *part.families.to_pylist()), rows)
         self._indexes[name].bury(part.families)

@@ -6,7 +6,7 @@ ledger, and are made again when these change.
 """
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,28 +64,31 @@ def rows_select(view: "Query", files: "Sequence[StoredRows]") -> str:
     return live_select(", ".join(quote_name(column.name) for column in view.columns), files)
 
 
+@contextmanager
 def numbered_rows(
     connection: "duckdb.DuckDBPyConnection", view: "Query", index: "Index | None"
-) -> "pa.RecordBatchReader":
-    """Return the rows of a view of a group; given its index, each with the number of its family in a last column."""
+) -> Iterator["pa.RecordBatchReader"]:
+    """Give the rows of a view of a group; with its index, each with the number of its family in a last column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from aix.ledger.index import COMPONENT_FIELD
-    from aix.ledger.streaming import start_reader
+    from aix.ledger.streaming import computed_rows
 
     name = quote_name(view.name)
     if index is None:
-        return start_reader(connection, f"from {name}", _BATCH_ROWS)
-    rows = start_reader(connection, f"select *, {', '.join(_nodes(view))} from {name}", _BATCH_ROWS)
+        with computed_rows(connection, f"from {name}", _BATCH_ROWS) as rows:
+            yield rows
+        return
     count = len(view.columns)
 
     def number(batch: pa.RecordBatch) -> pa.RecordBatch:
         components = pc.coalesce(*map(index.components, batch.columns[count:]))
         return batch.select(range(count)).append_column(COMPONENT_FIELD, components)
 
-    schema = pa.schema([*(rows.schema.field(place) for place in range(count)), COMPONENT_FIELD])
-    return pa.RecordBatchReader.from_batches(schema, map(number, rows))
+    with computed_rows(connection, f"select *, {', '.join(_nodes(view))} from {name}", _BATCH_ROWS) as rows:
+        schema = pa.schema([*(rows.schema.field(place) for place in range(count)), COMPONENT_FIELD])
+        yield pa.RecordBatchReader.from_batches(schema, map(number, rows))
 
 
 def _nodes(view: "Query") -> list[str]:
@@ -162,10 +165,10 @@ def _make(
         create_views(connection, stage.ledger, part, tables_named(SOURCES))
         derive(connection, names, book)
         for name in names:
-            rows = numbered_rows(connection, library_views()[name], index)
-            with suppress(StopIteration):
-                first = next(rows)
-                yield name, stage.write_view(name, rows.schema, chain([first], rows), group)
+            with numbered_rows(connection, library_views()[name], index) as rows:
+                first = next(rows, None)
+                if first is not None:
+                    yield name, stage.write_view(name, rows.schema, chain([first], rows), group)
 
 
 def part_of(version: Manifest, files: Mapping[str, Sequence[Segment]]) -> Manifest:

@@ -34,49 +34,50 @@ def resolve(bench: Workbench, table: Table) -> list[dict[str, object]]:
         bench.stand(table, entries)
         return []
     bench.stand(table, entries.filter(pc.invert(several)))
-    name, together = table.name, is_taken_together(table)
-    owner = f"cast({quote_name(owner_column(table))} as varchar)" if together else "_key"
-    are_several = (
-        "count(distinct coalesce('s' || _source, '')) > 1 or count(*) > count(distinct _key)"
-        if together
-        else "count(*) > 1"
+    places = entries.filter(several).column("place")
+    return _resolve_sets(bench, table, places) if is_taken_together(table) else _resolve_rows(bench, table, places)
+
+
+def _resolve_rows(bench: Workbench, table: Table, places: pa.ChunkedArray) -> list[dict[str, object]]:
+    said = bench.fetch(
+        f"select _place as place, _node as node, hash(_key) as key, _hash from ({_said(bench, table, places)})"
     )
-    candidates = bench.rows_at(table, entries.filter(several).column("place"))
+    by_key = said.group_by("key").aggregate([("_hash", "count_distinct"), ("place", "min")]).sort_by("place_min")
+    is_disputed = pc.greater(by_key.column("_hash_count_distinct"), 1)
+    agreed = by_key.filter(pc.invert(is_disputed)).column("place_min")
+    bench.stand(table, said.filter(pc.is_in(said.column("place"), value_set=agreed.combine_chunks())))
+    keys = by_key.filter(is_disputed).column("key").combine_chunks()
+    return _join_conflicting_rows(bench, table, said.select(["place", "key"]), keys) if len(keys) else []
+
+
+def _resolve_sets(bench: Workbench, table: Table, places: pa.ChunkedArray) -> list[dict[str, object]]:
+    """Do the same where the rows that one source gives of a message stand or fall together."""
+    name = table.name
     bench.connection.execute(
-        f"create temp table statements_{name} as select _place, _source, _key, _node, {owner} as _owner"
-        f" from ({candidates});"
-        f"create temp table repeated_{name} as select _owner from statements_{name} group by _owner"
-        f" having {are_several};"
-        f"create temp table chosen_{name} as select _place, _node from statements_{name}"
-        f" where _owner not in (select _owner from repeated_{name})"
+        f"create temp table said_{name} as select _place, _source, _key, _node, _hash,"
+        f" cast({quote_name(owner_column(table))} as varchar) as _owner from ({_said(bench, table, places)})"
     )
-    _compare(bench, table)
-    if together:
-        _choose_sides(bench, table)
-        marks = _join_conflicting_sets(bench, table)
-    else:
-        _choose_rows(bench, table)
-        marks = _join_conflicting_rows(bench, table)
+    _choose_sides(bench, table)
+    _join_conflicting_sets(bench, table)
     bench.stand(table, bench.fetch(f"select _place as place, _node as node from chosen_{name}"))
-    return marks
+    return []
 
 
-def _compare(bench: Workbench, table: Table) -> None:
-    """Fill `compared_<table>`: a number for what each of several statements says, equal when they say the same."""
+def _said(bench: Workbench, table: Table, places: pa.ChunkedArray) -> str:
+    """Return SQL for the rows at these places, each with a number for what it says, equal when two say the same."""
     stated = [_comparable(column) for column in table if column.join not in (Join.KEY, Join.DERIVED)]
-    bench.connection.execute(
-        "create temp table if not exists marks as select table_name, row_key, _source,"
+    rows = bench.rows_at(table, places)
+    if not bench.has(INFERRED_VALUES):
+        return f"select s.*, hash({', '.join(['s._key', *stated])}) as _hash from ({rows}) s"
+    marks = (
+        "select row_key, _source,"
         " string_agg(column_name || '=' || coalesce(basis, ''), ',' order by column_name) as inferred"
-        f" from ({bench.statements(INFERRED_VALUES)}) group by table_name, row_key, _source"
+        f" from ({bench.statements(INFERRED_VALUES)}) where table_name = {quote_text(table.name)}"
+        " group by row_key, _source"
     )
-    bench.connection.execute(
-        f"create temp table compared_{table.name} as"
-        f" with repeated as (select * from statements_{table.name} semi join repeated_{table.name} using (_owner))"
-        f" select r._place, r._source, r._key, r._node, r._owner,"
-        f" hash({', '.join(['r._key', 'm.inferred', *stated])}) as _hash"
-        f" from ({bench.statements(table)}) s join repeated r on r._place = s._place"
-        f" left join marks m on m.table_name = {quote_text(table.name)} and m.row_key = r._key"
-        f" and m._source is not distinct from r._source"
+    return (
+        f"select s.*, hash({', '.join(['s._key', 'm.inferred', *stated])}) as _hash from ({rows}) s"
+        f" left join ({marks}) m on m.row_key = s._key and m._source is not distinct from s._source"
     )
 
 
@@ -110,40 +111,34 @@ def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Seque
     lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
 
 
-def _choose_rows(bench: Workbench, table: Table) -> None:
-    """Take one of the statements that say the same; those that differ are left in `conflict_<table>`."""
-    bench.connection.execute(
-        f"create temp table conflict_{table.name} as select _owner, row_number() over (order by min(_place)) as _number"
-        f" from compared_{table.name} group by _owner having count(distinct _hash) > 1;"
-        f"insert into chosen_{table.name} select min(_place), any_value(_node) from compared_{table.name}"
-        f" anti join conflict_{table.name} using (_owner) group by _owner"
-    )
-
-
 def _choose_sides(bench: Workbench, table: Table) -> None:
-    """Do the same where the rows that one source gives of a message stand or fall together."""
+    """Take the rows of one of the sides that say the same; those that differ are left in `conflict_<table>`."""
     bench.connection.execute(
         f"create temp table sides_{table.name} as with rows as"
-        f" (select _owner, _source, _key, _hash, min(_place) as _place from compared_{table.name} group by all)"
+        f" (select _owner, _source, _key, _hash, min(_place) as _place from said_{table.name} group by all)"
         f" select _owner, _source, min(_place) as _first, hash(list(_hash order by _hash)) as _hash,"
         f" count(*) > count(distinct _key) as _repeats_itself from rows group by _owner, _source;"
         f"create temp table conflict_{table.name} as select _owner, row_number() over (order by min(_first)) as _number"
         f" from sides_{table.name} group by _owner having count(distinct _hash) > 1 or bool_or(_repeats_itself);"
-        f"insert into chosen_{table.name} with firsts as (select _owner, min(_first) as _first from sides_{table.name}"
+        f"create temp table chosen_{table.name} as"
+        f" with firsts as (select _owner, min(_first) as _first from sides_{table.name}"
         f" anti join conflict_{table.name} using (_owner) group by _owner),"
         f" taken as (select s._owner, s._source from sides_{table.name} s semi join firsts f using (_owner, _first))"
-        f" select min(c._place), any_value(c._node) from compared_{table.name} c"
+        f" select min(c._place) as _place, any_value(c._node) as _node from said_{table.name} c"
         f" join taken t on t._owner = c._owner and t._source is not distinct from c._source"
         f" group by c._owner, c._hash"
     )
 
 
-def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, object]]:
+def _join_conflicting_rows(bench: Workbench, table: Table, places: pa.Table, keys: pa.Array) -> list[dict[str, object]]:
     joined_marks: list[dict[str, object]] = []
     unchanged: list[int] = []
 
     def joined() -> Iterator[dict[str, object]]:
-        for rows in _conflicts(bench, table):
+        for start in range(0, len(keys), _ROWS_AT_ONCE):
+            is_disputed = pc.is_in(places.column("key"), value_set=keys[start : start + _ROWS_AT_ONCE])
+            candidates = bench.rows_at(table, places.filter(is_disputed).column("place"))
+            rows = _rows_with_values(bench, table, f"select _place, _source, _key from ({candidates})")
             marks = _marks_of(bench, table, rows)
             for key, statements in _grouped(rows, "_key").items():
                 statements.sort(key=lambda row: not bench.file_at(table, row["_place"]).is_earlier)
@@ -166,11 +161,18 @@ def _join_conflicting_rows(bench: Workbench, table: Table) -> list[dict[str, obj
     return joined_marks
 
 
-def _join_conflicting_sets(bench: Workbench, table: Table) -> list[dict[str, object]]:
+def _join_conflicting_sets(bench: Workbench, table: Table) -> None:
     unchanged: list[int] = []
 
     def joined() -> Iterator[dict[str, object]]:
-        for rows in _conflicts(bench, table):
+        for start in range(0, bench.count(f"conflict_{table.name}"), _ROWS_AT_ONCE):
+            rows = _rows_with_values(
+                bench,
+                table,
+                f"select s._place, s._source, s._key, s._owner from said_{table.name} s"
+                f" join conflict_{table.name} c on c._owner = s._owner"
+                f" where c._number > {start} and c._number <= {start + _ROWS_AT_ONCE}",
+            )
             for statements in _grouped(rows, "_owner").values():
                 sides = [_one_per_key(table, side) for side in _grouped(statements, "_source").values()]
                 said: list[Sequence[Statement]] = [[_statement(table, row, {}) for row in side] for side in sides]
@@ -182,19 +184,13 @@ def _join_conflicting_sets(bench: Workbench, table: Table) -> list[dict[str, obj
 
     lay_joined(bench, table, joined())
     _keep(bench, table, unchanged)
-    return []
 
 
-def _conflicts(bench: Workbench, table: Table) -> Iterator[list[dict[str, Any]]]:
-    """Go through the statements that differ from others about the same rows, many rows at a time."""
-    for start in range(0, bench.count(f"conflict_{table.name}"), _ROWS_AT_ONCE):
-        places = bench.fetch(
-            f"select s._place, s._source, s._key, s._owner from statements_{table.name} s"
-            f" join conflict_{table.name} c on c._owner = s._owner"
-            f" where c._number > {start} and c._number <= {start + _ROWS_AT_ONCE} order by s._place"
-        )
-        rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks(), _stated_names(table)))
-        yield [{**where, **row} for where, row in zip(places.to_pylist(), rows.to_pylist(), strict=True)]
+def _rows_with_values(bench: Workbench, table: Table, select: str) -> list[dict[str, Any]]:
+    """Return rows that a SELECT gives the places of, with all that is stated in them."""
+    places = bench.fetch(f"{select} order by _place")
+    rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks(), _stated_names(table)))
+    return [{**where, **row} for where, row in zip(places.to_pylist(), rows.to_pylist(), strict=True)]
 
 
 def _keep(bench: Workbench, table: Table, places: Sequence[int]) -> None:

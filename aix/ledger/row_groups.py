@@ -95,20 +95,10 @@ def read_live_rows(path: Path, dead: Collection[int], columns: Sequence[str] | N
         yield live if columns is None else live.select(columns)
 
 
-def count_rows_of(path: Path, families: pa.Array) -> int:
-    """Return how many rows of these families a file of a group has; most row groups need not be read for that."""
-    numbers = families.cast(pa.int64())
-    bounds = pc.min_max(numbers).as_py()
-    count = 0
+def read_components(path: Path) -> pa.ChunkedArray:
+    """Return the number of the family of each row of a file of a group."""
     with pq.ParquetFile(path) as file:
-        place = file.schema_arrow.get_field_index(COMPONENT)
-        for group in range(file.num_row_groups):
-            known = file.metadata.row_group(group).column(place).statistics
-            if known is not None and (known.max < bounds["min"] or known.min > bounds["max"]):
-                continue
-            found = file.read_row_group(group, columns=[COMPONENT]).column(0)
-            count += pc.sum(pc.is_in(found, value_set=numbers)).as_py()
-    return count
+        return file.read([COMPONENT]).column(0)
 
 
 def batches_of(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:

@@ -177,8 +177,11 @@ class _CachedGroup:
         try:
             # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
             # another table is empty.
-            rows = numbered_rows(connection, view, self._index)
-            with new_file(part) as file, RowGroupWriter(file, rows.schema, Pace.READ_OFTEN) as writer:
+            with (
+                numbered_rows(connection, view, self._index) as rows,
+                new_file(part) as file,
+                RowGroupWriter(file, rows.schema, Pace.READ_OFTEN) as writer,
+            ):
                 for batch in rows:
                     writer.write(batch)
             # Whoever removes the rows of this group for good was here before, or waits.
