@@ -1,6 +1,6 @@
 """Lets `python -m aix` stand in for the `aix` command."""
 
-from aix.cli import main
+from aix.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()
