@@ -208,7 +208,7 @@ def _read_previous(ledger: Path, manifest: Manifest) -> Manifest | None:
 
 
 def _without_shared_files(previous: Manifest, current: Manifest) -> Manifest:
-    """Leave out the files that the current version has too, with as many dead rows: their rows cannot be gone."""
+    """Leave out the files that the current version has too, with the same dead families: their rows cannot be gone."""
     shared = {each for each in segments_of(current) if dead_in(previous, each) == dead_in(current, each)}
     tables = {
         name: tuple(segment for segment in segments if segment not in shared)

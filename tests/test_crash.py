@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from aix.ledger.manifest import files_of as files_of_version
-from aix.ledger.manifest import read_manifest
+from aix.ledger.manifest import read_latest, read_manifest
 from tests.deliveries import deliver, dump
 from tests.generations import FILES_OF_A_COMMIT, read_generation
 from tests.growing_ledger import rows_of_step, step_of
@@ -57,7 +57,7 @@ def test_killed_imports_leave_the_tables_before_or_after(tmp_path: Path) -> None
     """Parent and workers are killed in turn, while rows of shared and growing sessions are joined in."""
     dice = random.Random(20260206)
     ledger, clean = tmp_path / "killed", tmp_path / "clean"
-    left_staged_files = 0
+    left_staged_files = kills_beside_dead_rows = 0
     for number in range(KILLS_WITH_WORKERS):
         with growing(ledger) as writer:
             assert writer.stdout is not None
@@ -76,12 +76,14 @@ def test_killed_imports_leave_the_tables_before_or_after(tmp_path: Path) -> None
         for later_step in range(step_of(clean), step):
             deliver(clean, rows_of_step(later_step, 0), rows_of_step(later_step, 1))
         assert sha256_of(ledger) == sha256_of(clean), f"step {step} is torn"
+        kills_beside_dead_rows += bool(read_latest(ledger).dead)
         left_staged_files += remove_staged_files(ledger)
     print(
         f"{KILLS_WITH_WORKERS} kills of parents and workers, {left_staged_files} left staged files,"
-        f" {step_of(ledger)} commits, 0 torn"
+        f" {kills_beside_dead_rows} beside dead rows, {step_of(ledger)} commits, 0 torn"
     )
     assert left_staged_files >= KILLS_WITH_WORKERS * 3 // 10
+    assert kills_beside_dead_rows >= KILLS_WITH_WORKERS // 4
 
 
 @contextmanager

@@ -14,15 +14,20 @@ import pytest
 from aix.errors import LedgerDamagedError, LedgerTooNewError
 from aix.health import Status, check
 from aix.ledger import groups, manifest
+from aix.ledger.addition import add
+from aix.ledger.commit import Stage
+from aix.ledger.delivery import Delivery
 from aix.ledger.export import export_parquet
-from aix.ledger.manifest import count_rows, files_of, manifest_path, read_latest, read_manifest
+from aix.ledger.manifest import Manifest, count_rows, files_of, manifest_path, read_latest, read_manifest
 from aix.ledger.merging import join_ledger
-from aix.ledger.removal import forget
+from aix.ledger.removal import forget, without_sessions
 from aix.ledger.selection import Selection
+from aix.ledger.staging import staging_folder
 from aix.ledger.tidying import tidy_groups, untidy_groups
 from aix.reading.ledger import open_ledger
 from aix.schema import SCHEMA_VERSION, TABLES
-from tests.deliveries import as_text, deliver, dump
+from aix.schema.checks import batch_from_rows
+from tests.deliveries import as_text, deliver, dump, rows_of
 from tests.test_groups import conversation
 
 pytestmark = pytest.mark.long
@@ -57,8 +62,8 @@ def plain(folder: Path, a_turns: int = 2) -> dict[str, list[str]]:
 
 
 def holds(ledger: Path, text: str) -> bool:
-    """Whether any row of any file of the ledger has that text, dead or not."""
-    return any(text in str(pq.read_table(path).to_pylist()) for path in (ledger / "data").glob("messages-*.parquet"))
+    """Whether any row of any file of the ledger has that text, dead or not, also in the cache."""
+    return any(text in str(pq.read_table(path).to_pylist()) for path in ledger.rglob("*.parquet"))
 
 
 def broken_checks(ledger: Path) -> set[str]:
@@ -129,10 +134,65 @@ def test_vacuum_gives_plain_files_again(thinned: Path, tmp_path: Path) -> None:
 
 
 def test_forgetting_one_session_leaves_no_byte_of_it_in_dead_rows(thinned: Path) -> None:
+    open_ledger(thinned).sql("select count(*) from v_requests, v_turn_messages").rows()
     assert holds(thinned, ABOUT_A)
     forget(thinned, Selection(labels=["a"]))
     assert not holds(thinned, ABOUT_A)
+    assert not holds(thinned, "a-0")
     assert not read_latest(thinned).dead
+
+
+def test_what_stands_in_dead_rows_alone_is_forgotten_too(thinned: Path) -> None:
+    forget(thinned, Selection(labels=["a"]))
+    deliver(thinned, conversation("b", 2))
+    [dead] = read_latest(thinned).dead.values()
+    assert dead.rows["sessions"] == 1
+    forget(thinned, Selection(labels=["nothing has this name"]))
+    assert not read_latest(thinned).dead
+
+
+def test_all_that_is_alive_in_a_group_grows_beside_what_is_dead(tmp_path: Path) -> None:
+    large = conversation("x", 12)
+    deliver(tmp_path / "grown", large, conversation("a"))
+    deliver(tmp_path / "grown", conversation("a", 2))
+    assert read_latest(tmp_path / "grown").dead
+    deliver(tmp_path / "grown", conversation("x", 13), conversation("a", 3))
+    deliver(tmp_path / "whole", conversation("x", 13), conversation("a", 3))
+    assert dump(tmp_path / "grown") == dump(tmp_path / "whole")
+    deliver(tmp_path / "other", large, conversation("a"))
+    deliver(tmp_path / "other", conversation("a", 3))
+    deliver(tmp_path / "other", conversation("x", 13))
+    assert dump(tmp_path / "other") == dump(tmp_path / "whole")
+
+
+def test_marks_of_dead_rows_do_not_come_back(tmp_path: Path) -> None:
+    mark = {"table_name": "turns", "row_key": "a-0", "column_name": "started_at", "basis": "guess"}
+    guessed = {**conversation("a"), "inferred_values": [mark]}
+    deliver(tmp_path, guessed, *(conversation(name) for name in "bcd"))
+    assert len(rows_of(tmp_path, "inferred_values")) == 1
+    deliver(tmp_path, conversation("a"))
+    assert read_latest(tmp_path).dead
+    assert rows_of(tmp_path, "inferred_values") == []
+    deliver(tmp_path, conversation("a", 2), conversation("b", 2))
+    assert rows_of(tmp_path, "inferred_values") == []
+
+
+def test_families_that_a_preparation_marks_as_dead_count(tmp_path: Path) -> None:
+    names = [f"s{number}" for number in range(10)]
+    deliver(tmp_path, *(conversation(name) for name in names))
+
+    def prepare(base: Manifest, stage: Stage) -> Manifest:
+        return without_sessions(tmp_path, base, stage, names[:9], [])
+
+    with staging_folder(tmp_path) as folder:
+        delivery = Delivery(folder)
+        with delivery:
+            rows = conversation("new")
+            for name, listed in rows.items():
+                delivery.add("source", TABLES[name], batch_from_rows(TABLES[name], listed))
+        add(tmp_path, [delivery.files()], prepare=prepare)
+    assert not read_latest(tmp_path).dead
+    assert len(rows_of(tmp_path, "sessions")) == 2
 
 
 def test_forgetting_a_session_removes_the_dead_rows_of_others_too(thinned: Path) -> None:
@@ -238,6 +298,25 @@ def test_a_grouped_ledger_of_schema_4_is_numbered_by_the_first_commit(tmp_path: 
     deliver(ledger, conversation("a", 2))
     assert read_latest(ledger).dead, "a is dead beside b"
     assert len(dump(ledger)["sessions"]) == len(expected["sessions"]) + 1
+
+
+def test_rows_cached_before_the_ledger_was_numbered_are_not_used_after(tmp_path: Path) -> None:
+    ledger = Path(shutil.copytree(FIXTURES / "grouped_ledgers" / "schema_4", tmp_path / "ledger"))
+    query = "select request_id from v_requests where request_id like 'r-%' order by all"
+    assert open_ledger(ledger).sql(query).rows() == [("r-a-0",), ("r-b-0",)]
+    deliver(ledger, conversation("a", 2))
+    assert read_latest(ledger).dead
+    assert open_ledger(ledger).sql(query).rows() == [("r-a-0",), ("r-a-1",), ("r-b-0",)]
+
+
+def test_vacuum_of_a_ledger_of_schema_4_shows_what_it_would_do(tmp_path: Path) -> None:
+    ledger = Path(shutil.copytree(FIXTURES / "grouped_ledgers" / "schema_4", tmp_path / "ledger"))
+    path = manifest_path(ledger, 2)
+    content = json.loads(path.read_bytes())
+    for index in content["indexes"].values():
+        del index["sha256"]  # as the first releases with groups wrote it
+    path.write_text(json.dumps(content))
+    assert len(untidy_groups(ledger)) == 3
 
 
 def test_a_release_that_knows_no_dead_rows_refuses_the_ledger(thinned: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from aix.health import Status as CheckStatus
 from aix.health import check
 from aix.importing.report import Status
 from aix.importing.run import Settings, import_histories
+from aix.ledger import groups
 from aix.ledger.manifest import read_latest
 from tests.deliveries import facts
 from tests.random_histories import History, histories, write_history
@@ -77,7 +78,8 @@ def test_logs_imported_while_they_were_written_are_those_imported_when_they_were
     history: History, data: st.DataObject
 ) -> None:
     beginnings = {name: content[: data.draw(st.integers(0, len(content)))] for name, content in history.items()}
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "_TIMES_LARGER", data.draw(st.sampled_from([0, 8])))  # with 0, dead rows stay
         logs, grown, whole = (Path(folder) / name for name in ("logs", "grown", "whole"))
         write_history(logs, beginnings)
         import_histories(grown, [logs], Settings(jobs=0))
@@ -93,7 +95,8 @@ def test_logs_imported_while_they_were_written_are_those_imported_when_they_were
 @given(history=histories(), data=st.data())
 def test_the_order_in_which_files_are_imported_does_not_show(history: History, data: st.DataObject) -> None:
     order = data.draw(st.permutations(sorted(history)))
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "_TIMES_LARGER", data.draw(st.sampled_from([0, 8])))
         logs, one_by_one, at_once = (Path(folder) / name for name in ("logs", "one_by_one", "at_once"))
         write_history(logs, history)
         for name in order:

@@ -16,7 +16,7 @@ def program() -> None:
     """Run `aix`, and end the process."""
     code = _run()
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         with suppress(OSError, ValueError):  # whoever read it has gone, which was said already
             stream.flush()
     # Python would take apart what it has loaded, piece by piece, which lasts a tenth of a second and serves nobody.

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from aix.errors import WorkerDiedError
 from aix.importing.bookkeeping import Run, write_bookkeeping
 from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Reading
@@ -121,7 +123,8 @@ class Batch:
         def prepare(base: Manifest, stage: Stage) -> Manifest:
             stage.ties = ties
             stage.prices = self._prices
-            stage.unfinished = self._unfinished.after(base.unfinished, is_finished=is_finished)
+            unfinished = self._unfinished.after(base.unfinished, is_finished=is_finished)
+            base = msgspec.structs.replace(base, unfinished=unfinished)
             base = without_problems(self._ledger, base, stage, since)
             return replace(base, stage) if together else base
 

@@ -9,6 +9,8 @@ from itertools import accumulate, count
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
+
 from aix.ids import ulid
 from aix.importing.batch import Batch, Event
 from aix.importing.bookkeeping import Run
@@ -169,8 +171,7 @@ def _finish(ledger: Path, unfinished: Unfinished) -> None:
     if unfinished.after(runs, is_finished=True) == runs:
         return
 
-    def prepare(base: Manifest, stage: Stage) -> Manifest:
-        stage.unfinished = unfinished.after(base.unfinished, is_finished=True)
-        return base
+    def prepare(base: Manifest, _: Stage) -> Manifest:
+        return msgspec.structs.replace(base, unfinished=unfinished.after(base.unfinished, is_finished=True))
 
     add(ledger, [], prepare=prepare)

@@ -190,9 +190,11 @@ def _import(
                     watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
                     _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
                 report.after = _renewed(ledger, prices)
-        finally:
-            # Both follow from the newest version alone, and most of either is done by DuckDB.
-            map_in_threads(lambda follow: follow(ledger), (note_summary, refresh_catalog))
+        except BaseException:
+            refresh_catalog(ledger)
+            raise
+        # Both follow from the newest version alone, and most of either is done by DuckDB.
+        map_in_threads(lambda follow: follow(ledger), (note_summary, refresh_catalog))
 
 
 def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:

@@ -18,7 +18,7 @@ from aix.importing.settling import Known
 from aix.importing.unfinished import Unfinished
 from aix.importing.web import Web, reading_of
 from aix.ledger.fingerprints import read_fingerprints
-from aix.ledger.manifest import EMPTY, Manifest, is_ledger, read_latest
+from aix.ledger.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
 from aix.ledger.ties import SourceTies, read_ties
 
 
@@ -43,6 +43,7 @@ class TiedSources:
         self._parts = by_group(plan)
         self._contents: dict[str, str] = {}
         """Of everything that was read in this run."""
+        self._read_ties: tuple[tuple[EntryFile, ...], Mapping[str, SourceTies]] = ((), {})
         self._tried: set[frozenset[str]] = set()
         self._looks_everywhere = bool(unfinished.inherited)
 
@@ -52,7 +53,7 @@ class TiedSources:
         version = self._version()
         sets: list[frozenset[str]] = []
         if version.ties:
-            stored = read_ties(self._ledger, version.ties)
+            stored = self._stored(version)
             self._known.tied = set(stored)
             sets = list(Web(stored).sets_with(source for ids in to_read for source in ids))
             self._look_for(version, sets)
@@ -63,7 +64,7 @@ class TiedSources:
         """Return the sets of tied sources that were not read together as they are now, given what was just read."""
         self._contents.update(contents)
         version = self._version()
-        stored = {**(read_ties(self._ledger, version.ties) if version.ties else {}), **ties}
+        stored = {**self._stored(version), **ties}
         if not stored:
             return []
         self._known.tied.update(stored)
@@ -90,6 +91,12 @@ class TiedSources:
                 self._put(msgspec.structs.replace(self._planned[source], **now))
         self._tried.update(map(self._here, sets))
         return [self._group(ids) for ids in _merged([*sets, *self._parts_of(sets)])]
+
+    def _stored(self, version: Manifest) -> Mapping[str, SourceTies]:
+        """Return the ties that a version has; of a small plan, no commit lies between two questions."""
+        if self._read_ties[0] != version.ties:
+            self._read_ties = (version.ties, read_ties(self._ledger, version.ties))
+        return self._read_ties[1]
 
     def _version(self) -> Manifest:
         return read_latest(self._ledger) if is_ledger(self._ledger) else EMPTY

@@ -56,16 +56,10 @@ class Stage:
         self.ledger = ledger
         self.components = components
         """The highest number that was given to a family."""
-        self.ends_older_versions = False
-        """Whether the versions before this commit must be removed: set by a change that forgets rows."""
-        self.replaces_rows = False
-        """Whether rows of the version before may be gone."""
         self.fingerprints: Fingerprints = {}
         """Of the sources that the rows of this commit were read from."""
         self.ties: StoredTies = {}
         """Of the same sources."""
-        self.unfinished: tuple[str, ...] | None = None
-        """Runs that have yet to read together what is connected; None when that is as it was."""
         self.prices: PriceTable | None = None
         """The price lines in force; None when the writer does not know of any but the ledger's own."""
         self._written: list[Segment] = []
@@ -143,7 +137,7 @@ def _checked(table: Table, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Rec
 
 
 Change = Callable[[Manifest, Stage], Manifest]
-"""Takes the newest version and a stage for new files; returns that version with the rows of the next one."""
+"""Takes the newest version and a stage for new files; returns that version with what is different in the next one."""
 
 
 def commit(ledger: Path, change: Change) -> Manifest:
@@ -178,20 +172,14 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
     number = base.version + 1
     try:
         current = _upgrade(base, stage)
-        changed = change(without_prices(current), stage)
-        new = Manifest(
+        changed = change(msgspec.structs.replace(without_prices(current), replaces_rows=False), stage)
+        new = msgspec.structs.replace(
+            changed,
             version=number,
-            schema_version=SCHEMA_VERSION,
             tables=_named(with_prices(current, stage, changed)),
-            indexes=changed.indexes,
-            dead=changed.dead,
-            components=changed.components,
             fingerprints=stage.write_fingerprints(base),
             ties=stage.write_ties(base),
-            unfinished=base.unfinished if stage.unfinished is None else stage.unfinished,
-            replaces_rows=stage.replaces_rows,
             prices=stage.prices.digest if stage.prices else base.prices,
-            oldest=number if stage.ends_older_versions else base.oldest,
         )
         new = keep_views(current, new, stage)
         if _says_nothing_new(new, current, stage):

@@ -12,16 +12,13 @@ import pyarrow as pa
 from aix.errors import ExportError
 from aix.ledger.catalog import STORAGE_VERSION
 from aix.ledger.durable import DiskError, make_folder
-from aix.ledger.manifest import Manifest, dead_in
-from aix.ledger.row_groups import batches_of, read_live_rows
-from aix.ledger.segment_checks import checked_path
-from aix.ledger.upgrade import upgraded_rows
+from aix.ledger.manifest import Manifest
+from aix.ledger.upgrade import rows_of_segment
 from aix.ledger.views import view_select
 from aix.ledger.workbench import engine_errors_of, write_rows
 from aix.paths import is_utf8
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
-from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
 
 
@@ -57,13 +54,8 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
 
 
 def _rows(ledger: Path, version: Manifest, table: Table) -> Iterator[pa.RecordBatch]:
-    is_outdated = table.name in changed_tables(version.schema_version)
     for segment in version.tables.get(table.name, ()):
-        path = checked_path(ledger, table, segment, version.schema_version)
-        if is_outdated:
-            yield from upgraded_rows(table, path, version.schema_version)
-        else:
-            yield from batches_of(read_live_rows(path, dead_in(version, segment), table.column_names))
+        yield from rows_of_segment(ledger, version, table, segment)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ that.
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from math import inf
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,10 +16,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aix.errors import LedgerDamagedError
 from aix.ledger.commit import Stage
 from aix.ledger.entries import Scan, read_entries
 from aix.ledger.index import Index, StoredIndex, are_all_in
-from aix.ledger.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
+from aix.ledger.manifest import COMPONENT, FIRST_NUMBERED, Dead, Manifest, Segment, groups_of
 from aix.ledger.row_groups import batches_of, read_components, read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.workbench import Workbench, scan
@@ -53,7 +55,7 @@ class Groups:
         self._entries: dict[Path, tuple[Index, pa.Table]] = {}
         for name, file in base.indexes.items():
             if file.sha256 is None:
-                self._indexes[name].check_order(base.components)
+                self._indexes[name].check_order(is_numbered=base.schema_version >= FIRST_NUMBERED)
 
     def version(self) -> Manifest:
         """Return the version with these groups and nothing else."""
@@ -93,7 +95,7 @@ class Groups:
                 yield TABLES[table], self._paths[segment]
 
     def is_whole(self, name: str, part: Index) -> bool:
-        """Whether that part is all of the group that is alive."""
+        """Whether that part is all of the group that is alive; its files may have dead rows besides."""
         return len(part) == len(self._indexes[name].whole)
 
     def entries(
@@ -137,6 +139,9 @@ class Groups:
             self._drop(name)
             return
         known = self._dead.get(name, _NO_DEAD)
+        if not 0 < pc.min(part.families).as_py() <= pc.max(part.families).as_py() <= self._stage.components:
+            path = self._stage.ledger / self._index_files[name].path
+            raise LedgerDamagedError(path, "it numbers families by numbers that were never given")
         rows = dict(known.rows)
         for table, path in self.segments(name):
             if count := self._count_rows(path, part):
@@ -153,7 +158,7 @@ class Groups:
 
     def add(self, rows: Rows, index: Index, size_bytes: int) -> None:
         """Write rows as a new group, with those of the groups that are not much larger than so many bytes."""
-        self._write(rows, index, self._not_much_larger(size_bytes))
+        self._write(rows, index, self._smallest(self._segments, LARGEST_BYTES - size_bytes, _TIMES_LARGER))
 
     def put_together(self, names: Sequence[str]) -> None:
         """Make one group, without dead rows, of one or several."""
@@ -197,19 +202,17 @@ class Groups:
         dead = self._dead.get(name, _NO_DEAD).components
         return StoredIndex(self._stage.ledger / file.path, file.entries, file.sha256, dead)
 
-    def drop_dead_rows(self) -> None:
-        """Write groups again of which much is dead."""
-        changed = [name for name, dead in self._dead.items() if dead != self._base.dead.get(name)]
-        for name in changed:
-            if len(self._dead[name].components) > _MOST_DEAD or self._indexes[name].is_mostly_dead:
+    def drop_dead_rows(self, *, leave_none: bool = False) -> None:
+        """Write groups again that have dead rows: those in which there are many, or all."""
+        most_families = 0 if leave_none else _MOST_DEAD
+        self._entries.clear()
+        self._components.clear()
+        for name, dead in list(self._dead.items()):
+            rows = sum(segment.rows for segments in self._segments[name].values() for segment in segments)
+            if len(dead.components) > most_families or 2 * sum(dead.rows.values()) > rows:
                 self.put_together([name])
         while sum(len(dead.components) for dead in self._dead.values()) > _MOST_DEAD_IN_ALL:
             self.put_together([max(self._dead, key=lambda name: len(self._dead[name].components))])
-
-    def drop_all_dead_rows(self) -> None:
-        """Write all groups again that have dead rows."""
-        for name in list(self._dead):
-            self.put_together([name])
 
     def size_of(self, name: str) -> int:
         """Return how many bytes the files of a group have."""
@@ -217,24 +220,19 @@ class Groups:
 
     def untidy(self) -> list[str]:
         """Return groups that can be put together into one: small ones, else one that has dead rows."""
-        small = self._fitting([name for name in self._segments if self.size_of(name) < _SMALL_BYTES])
+        small = self._smallest([name for name in self._segments if self.size_of(name) < _SMALL_BYTES], LARGEST_BYTES)
         return small if len(small) > 1 else list(self._dead)[:1]
 
-    def _not_much_larger(self, size_bytes: int) -> list[str]:
+    def _smallest(self, names: Iterable[str], room: int, times_larger: float = inf) -> list[str]:
+        """Return the smallest of these groups while there is room, and none is that much larger than all before."""
         chosen: list[str] = []
-        total = max(size_bytes, _LEAST_BYTES)
-        for name in self._fitting(self._segments, LARGEST_BYTES - size_bytes):
-            if self.size_of(name) > _TIMES_LARGER * total:
-                break
-            chosen.append(name)
-            total += self.size_of(name)
-        return chosen
-
-    def _fitting(self, names: Iterable[str], room: int = LARGEST_BYTES) -> list[str]:
-        """Return the smallest of these groups, as many as there is room for."""
-        chosen: list[str] = []
+        total = max(LARGEST_BYTES - room, _LEAST_BYTES)
         for name in sorted(names, key=self.size_of):
-            room -= self.size_of(name)
-            if room >= 0:
+            size = self.size_of(name)
+            if size > times_larger * total:
+                break
+            if size <= room:
                 chosen.append(name)
+                room -= size
+                total += size
         return chosen

@@ -112,29 +112,17 @@ class StoredIndex:
         self._sha256 = sha256
         self._dead = pa.array(dead, pa.uint64())
 
-    @property
-    def is_mostly_dead(self) -> bool:
-        """Whether more than half of the nodes are of dead families."""
-        return 2 * len(self.whole) < self._entries
-
     def bury(self, families: pa.Array) -> None:
         """Leave out families that are here."""
-        rest = self.whole.split(families)[1]
-        self._dead = pa.concat_arrays([self._dead, families])
-        self.whole = rest
+        self.whole = self.whole.split(families)[1]
 
-    def check_order(self, components: int | None = None) -> None:
-        """Raise LedgerDamagedError unless nodes ascend and families have numbers that were given.
-
-        Up to schema version 4 they have none, and one of its nodes stands for each.
-        """
+    def check_order(self, *, is_numbered: bool = False) -> None:
+        """Raise LedgerDamagedError unless nodes ascend; unless families have numbers, a node must stand for each."""
         index = self._all()
         is_ascending = pc.less(index.nodes[:-1], index.nodes[1:])
-        families = index.families
-        is_known = (
-            pc.is_in(families, value_set=index.nodes) if components is None else pc.less(families, components + 1)
-        )
-        if not all(pc.all(holds, min_count=0).as_py() for holds in (is_ascending, is_known)):
+        stands_for_itself = pc.is_in(index.families, value_set=index.nodes)
+        rules = (is_ascending,) if is_numbered else (is_ascending, stands_for_itself)
+        if not all(pc.all(holds, min_count=0).as_py() for holds in rules):
             raise LedgerDamagedError(self._path, "its numbers are not those of an index")
 
     @cached_property

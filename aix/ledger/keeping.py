@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aix.errors import LedgerError, QueryFileError
-from aix.ledger.manifest import Manifest, Segment, groups_of
+from aix.ledger.manifest import FIRST_NUMBERED, Manifest, Segment, groups_of
 from aix.ledger.nodes import node_expressions, node_of
 from aix.ledger.provenance import are_rows_current, in_vain, made_by_now
 from aix.ledger.views import create_views, live_select, stored_rows, tables_named
@@ -178,10 +178,10 @@ def part_of(version: Manifest, files: Mapping[str, Sequence[Segment]]) -> Manife
 
 
 def index_of(ledger: Path, version: Manifest, group: str | None) -> "Index | None":
-    """Return the index of a group of a version, dead families included."""
+    """Return the index of a group of a version, dead families included; None where families have no numbers."""
     from aix.ledger.index import StoredIndex
 
-    if group is None:
+    if group is None or version.schema_version < FIRST_NUMBERED:
         return None
     file = version.indexes[group]
     return StoredIndex(ledger / file.path, file.entries, file.sha256).whole

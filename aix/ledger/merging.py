@@ -11,13 +11,12 @@ from aix.ledger.durable import new_file, place, remove, writing_to
 from aix.ledger.elsewhere import given_elsewhere
 from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, dead_in, groups_of, read_latest
 from aix.ledger.raw import kept_digests, place_of_copy, raw_path
-from aix.ledger.row_groups import batches_of, read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
-from aix.ledger.upgrade import upgraded_rows
+from aix.ledger.upgrade import rows_of_segment
 from aix.ledger.workbench import StatementFile, engine_errors_of, write_rows
 from aix.prices.table import PriceTable
-from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_text
@@ -52,19 +51,16 @@ def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False, prices: Pr
 def _statements(
     other: Path, theirs: Manifest, files: dict[str, list[Segment]], scratch: Path
 ) -> Iterator[tuple[Table, StatementFile]]:
-    outdated = changed_tables(theirs.schema_version) if theirs.schema_version < SCHEMA_VERSION else set()
+    outdated = changed_tables(theirs.schema_version)
     for name, segments in files.items():
+        table = TABLES[name]
         for number, segment in enumerate(segments):
-            path = checked_path(other, TABLES[name], segment, theirs.schema_version)
-            dead = dead_in(theirs, segment)
-            if name in outdated or dead:
-                rows = (
-                    batches_of(read_live_rows(path, dead, TABLES[name].column_names))
-                    if dead
-                    else upgraded_rows(TABLES[name], path, theirs.schema_version)
-                )
-                path = write_rows(scratch / f"{name}-{number}.parquet", arrow_schema(TABLES[name]), rows)
-            yield TABLES[name], StatementFile(path, quote_text("ledger"), is_earlier=True)
+            if name in outdated or dead_in(theirs, segment):
+                rows = rows_of_segment(other, theirs, table, segment)
+                path = write_rows(scratch / f"{name}-{number}.parquet", arrow_schema(table), rows)
+            else:
+                path = checked_path(other, table, segment, theirs.schema_version)
+            yield table, StatementFile(path, quote_text("ledger"), is_earlier=True)
 
 
 def _copy_raw(ledger: Path, other: Path) -> None:

@@ -40,7 +40,8 @@ def rows_digest(manifest: Manifest) -> str:
     """Return the digest of what readers know that rows of views follow from."""
     # Prices of models that are new to a ledger change nothing: no group that was there has requests of them.
     prices = [each.path for each in manifest.tables.get(PRICES, ()) if not manifest.prices or each.group is not None]
-    digests = [library_views_digest(), str(SPLITTER_VERSION), risk_file_digest(), str(SCHEMA_VERSION)]
+    schemas = f"{SCHEMA_VERSION} {manifest.schema_version}"
+    digests = [library_views_digest(), str(SPLITTER_VERSION), risk_file_digest(), schemas]
     return sha256("\0".join([*digests, manifest.prices or "", *sorted(prices)]).encode()).hexdigest()[:16]
 
 

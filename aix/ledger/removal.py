@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 
 from aix.ledger.addition import add
@@ -66,21 +67,21 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     def change(base: Manifest, stage: Stage) -> Manifest:
         nonlocal forgotten, raw_copies
         forgotten = Forgotten()
-        stage.ends_older_versions = True
         with workbench(ledger) as bench:
             groups = Groups(base, stage)
             create_views(bench.connection, ledger, base)
             _remove_conversations(bench, groups, selection, forgotten)
             _remove_other_rows(bench, groups, selection, forgotten)
-            if not forgotten.rows:
+            if not forgotten.rows and not base.dead:
                 return base
-            # Before the commit: were it to end here, the sessions would still be there to be forgotten.
-            raw_copies += _remove_raw_copies(ledger, bench, selection)
-            forgotten.raw_copies = raw_copies
-            stage.ties = _cut_ties(ledger, base, bench)
-            # Also what an earlier change left dead: rows of these sessions may be among it.
-            groups.drop_all_dead_rows()
-            return groups.version()
+            if forgotten.rows:
+                # Before the commit: were it to end here, the sessions would still be there to be forgotten.
+                raw_copies += _remove_raw_copies(ledger, bench, selection)
+                forgotten.raw_copies = raw_copies
+                stage.ties = _cut_ties(ledger, base, bench)
+            # Also what earlier changes left dead: it may be an older form of what is to be forgotten.
+            groups.drop_dead_rows(leave_none=True)
+            return msgspec.structs.replace(groups.version(), oldest=base.version + 1)
 
     commit(ledger, change)
     remove(ledger / STATUS_FILE)  # it adds up what is gone; whoever asks for it makes it again
@@ -96,11 +97,12 @@ def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequenc
     """
     with workbench(ledger) as bench:
         groups = Groups(base, stage)
-        if not _drop_given_whole(bench, groups, labels, rows):
-            _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
-            files = {table.name: file.path for table, file in rows}
-            stage.replaces_rows |= any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
-        return groups.version()
+        if _drop_given_whole(bench, groups, labels, rows):
+            return groups.version()
+        _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
+        files = {table.name: file.path for table, file in rows}
+        is_any_lost = any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
+        return msgspec.structs.replace(groups.version(), replaces_rows=is_any_lost)
 
 
 def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:

@@ -72,7 +72,7 @@ def _said(bench: Workbench, table: Table, places: pa.ChunkedArray) -> str:
     marks = (
         "select row_key, _source,"
         " string_agg(column_name || '=' || coalesce(basis, ''), ',' order by column_name) as inferred"
-        f" from ({bench.statements(INFERRED_VALUES)}) where table_name = {quote_text(table.name)}"
+        f" from ({bench.laid_rows(INFERRED_VALUES)}) where table_name = {quote_text(table.name)}"
         " group by row_key, _source"
     )
     return (
@@ -90,7 +90,7 @@ def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Seque
     """Let the marks of the rows stand that do themselves; what is NULL was not concluded."""
     marked: dict[str, list[str]] = {}
     if bench.has(INFERRED_VALUES):
-        stated = f"select distinct table_name, column_name from ({bench.statements(INFERRED_VALUES)}) order by all"
+        stated = f"select distinct table_name, column_name from ({bench.laid_rows(INFERRED_VALUES)}) order by all"
         for name, column in bench.connection.execute(stated).fetchall():
             marked.setdefault(name, []).append(column)
     parts = []
@@ -100,7 +100,7 @@ def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Seque
                 f"when {quote_text(name)} then s.{quote_name(name)} is not null" for name in marked[table.name]
             )
             parts.append(
-                f"select i._place as place, i._node as node from ({bench.statements(INFERRED_VALUES)}) i"
+                f"select i._place as place, i._node as node from ({bench.laid_rows(INFERRED_VALUES)}) i"
                 f" join ({bench.standing_rows(table)}) s"
                 f" on s._key = i.row_key and s._source is not distinct from i._source"
                 f" where i.table_name = {quote_text(table.name)} and case i.column_name {is_known} end"
@@ -247,7 +247,7 @@ def _marks_of(bench: Workbench, table: Table, rows: Iterable[Mapping[str, Any]])
     keys = pa.array({row["_key"] for row in rows}, pa.string())
     with bench.temporary("row_key", keys) as wanted:
         found = bench.fetch(
-            f"select row_key, _source, column_name, basis from ({bench.statements(INFERRED_VALUES)})"
+            f"select row_key, _source, column_name, basis from ({bench.laid_rows(INFERRED_VALUES)})"
             f" semi join {wanted} using (row_key) where table_name = {quote_text(table.name)}"
         )
     marks: dict[tuple[str, str | None], dict[str, str | None]] = defaultdict(dict)

@@ -20,10 +20,9 @@ from aix.schema.arrow import arrow_schema
 
 def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
     """Put the rows of some families of a group on the bench."""
-    is_whole = groups.is_whole(name, part)
     for table, path, rows in groups.entries(bench, name, part):
         if not is_derived(table) and len(rows):
-            bench.lay(table, StatementFile(path, "null"), rows, is_whole=is_whole)
+            bench.lay(table, StatementFile(path, "null"), rows)
 
 
 def settle(bench: Workbench) -> set[int]:

@@ -11,13 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import COMPONENT, Manifest, Segment, segment_path
+from aix.ledger.manifest import COMPONENT, FIRST_NUMBERED, Manifest, Segment, segment_path
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
-
-_FIRST_NUMBERED = 5
-"""Since that version of the schema, files of groups number the family of each row."""
 
 
 def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: int = SCHEMA_VERSION) -> Path:
@@ -45,7 +42,7 @@ def check_segments(ledger: Path, manifest: Manifest) -> None:
 
 
 def _component(segment: Segment, schema_version: int) -> dict[str, pa.DataType | None]:
-    is_numbered = segment.group is not None and schema_version >= _FIRST_NUMBERED
+    is_numbered = segment.group is not None and schema_version >= FIRST_NUMBERED
     return {COMPONENT: pa.int64()} if is_numbered else {}
 
 
@@ -63,4 +60,6 @@ def _checked(ledger: Path, segment: Segment, expected: Mapping[str, pa.DataType 
             raise LedgerDamagedError(path, f"it has no column {name}")
         if data_type is not None and schema.field(name).type != data_type:
             raise LedgerDamagedError(path, f"its column {name} is of type {schema.field(name).type}")
+        if name == COMPONENT and schema.field(name).nullable:
+            raise LedgerDamagedError(path, f"its column {name} may be NULL")
     return path

@@ -12,7 +12,7 @@ def untidy_groups(ledger: Path) -> dict[str, int]:
     """Return the groups that would be written again, with their sizes."""
     version = read_latest(ledger)
     groups = Groups(version, Stage(ledger))
-    return {name: groups.size_of(name) for name in {*groups.untidy(), *version.dead}}
+    return {name: groups.size_of(name) for name in dict.fromkeys([*groups.untidy(), *version.dead])}
 
 
 def tidy_groups(ledger: Path) -> dict[str, int]:

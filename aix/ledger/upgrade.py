@@ -7,11 +7,21 @@ import duckdb
 import pyarrow as pa
 
 from aix.ledger.index import COMPONENT_FIELD, Index
+from aix.ledger.manifest import Manifest, Segment, dead_in
 from aix.ledger.nodes import node_expressions
-from aix.ledger.row_groups import read_row_groups
+from aix.ledger.row_groups import batches_of, read_live_rows, read_row_groups
+from aix.ledger.segment_checks import checked_path
 from aix.schema import Table
 from aix.schema.arrow import arrow_schema
-from aix.schema.migrations import upgrade_select
+from aix.schema.migrations import changed_tables, upgrade_select
+
+
+def rows_of_segment(ledger: Path, version: Manifest, table: Table, segment: Segment) -> Iterator[pa.RecordBatch]:
+    """Go through the rows of a segment that are not dead, in the table's schema of today."""
+    path = checked_path(ledger, table, segment, version.schema_version)
+    if table.name in changed_tables(version.schema_version):
+        return upgraded_rows(table, path, version.schema_version)
+    return batches_of(read_live_rows(path, dead_in(version, segment), table.column_names))
 
 
 def upgraded_rows(

@@ -58,10 +58,10 @@ def view_select(table: Table, ledger: Path, manifest: Manifest) -> str:
     segments = manifest.tables.get(table.name, ())
     if not segments:
         return empty_select(table)
+    files = stored_rows(ledger, manifest, segments)
     if manifest.schema_version < SCHEMA_VERSION:
-        files = read_parquet(segment_path(ledger, segment) for segment in segments)
-        return upgrade_select(table, files, manifest.schema_version)
-    return live_select(name_list(table), stored_rows(ledger, manifest, segments))
+        return upgrade_select(table, f"({live_select('*', files)})", manifest.schema_version)
+    return live_select(name_list(table), files)
 
 
 def stored_rows(ledger: Path, manifest: Manifest, segments: Iterable[Segment]) -> list[StoredRows]:

@@ -73,14 +73,13 @@ class Workbench:
             file.entries.append(entries)
         return [file.entries[0] for _, file in delivered]
 
-    def lay(self, table: Table, file: StatementFile, entries: pa.Table | None = None, *, is_whole: bool = True) -> None:
-        """Put the rows of a file on the bench that have these entries, which may not be all."""
+    def lay(self, table: Table, file: StatementFile, entries: pa.Table | None = None) -> None:
+        """Put the rows of a file on the bench, or those that have these entries."""
         rows = self.read([(table, file)])[0].rows if entries is None else entries
-        size = file.path.stat().st_size
-        if not is_whole:
+        count = len(rows) if entries is None else pq.read_metadata(file.path).num_rows
+        if len(rows) < count:
             self._partly.add(table.name)
-            size = size * len(rows) // max(pq.read_metadata(file.path).num_rows, 1)
-        self.size_bytes += size
+        self.size_bytes += file.path.stat().st_size * len(rows) // max(count, 1)
         first = pa.scalar(self.place(len(self.files(table))), pa.uint64())
         placed = rows.set_column(0, "place", pc.add(rows.column("row"), first))
         self._files.setdefault(table.name, []).append(file)
@@ -126,6 +125,10 @@ class Workbench:
         self.connection.register(f"places_{self._written}", pa.table({"_place": places}))
         return f"select * from ({self.statements(table)}) semi join places_{self._written} using (_place)"
 
+    def laid_rows(self, table: Table) -> str:
+        """Return SQL for the rows that were put on the bench."""
+        return self.rows_at(table, self.entries(table).column("place")) if self.has(table) else self.no_rows(table)
+
     def standing_rows(self, table: Table) -> str:
         """Return SQL for the rows that stand."""
         return self.rows_at(table, self.standing(table).column("place"))
@@ -136,7 +139,7 @@ class Workbench:
         return write_rows(self._scratch / f"{table.name}-{self._written}.parquet", schema, batches)
 
     def statements(self, table: Table) -> str:
-        """Return SQL for all rows in the files of the table, also for those that are not on the bench."""
+        """Return SQL for all rows in the files of the table, also for those that are not on the bench, or dead."""
         node = node_expressions(table)[0]
         parts = [
             f"select {self.place(number)}::ubigint + file_row_number::ubigint as _place,"
