@@ -31,8 +31,8 @@ LARGEST_BYTES = 64 * 2**20
 _SMALL_BYTES = LARGEST_BYTES // 2
 _LEAST_BYTES = 64 * 2**10
 _TIMES_LARGER = 8
-_MOST_DEAD = 256
-_MOST_DEAD_IN_ALL = 2_048
+_MOST_DEAD = 1_024
+_MOST_DEAD_IN_ALL = 4_096
 """Readers look each row up among the dead families, and every statement names them."""
 _NO_DEAD = Dead(())
 
