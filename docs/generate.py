@@ -120,8 +120,10 @@ DuckDB:
 ```py
 import duckdb
 
-turns = duckdb.sql("select * exclude (component) from read_parquet($files) where not list_contains($dead, component)",
-                   params={"files": files, "dead": dead})
+turns = duckdb.sql(
+    "select * exclude (component) from read_parquet($files) where not list_contains($dead, component)",
+    params={"files": files, "dead": dead},
+)
 ```
 
 polars:
