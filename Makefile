@@ -52,7 +52,7 @@ LOWEST = tests/library tests/session_log/test_situations.py tests/claude_code/te
   tests/permissions/test_derived_tables.py tests/test_addition.py tests/test_catalog.py tests/test_commands.py \
   tests/test_cost_command.py tests/test_formats.py tests/test_groups.py tests/test_kept_views.py \
   tests/test_ledgers_of_all_versions.py tests/test_migrations.py tests/test_reading.py tests/test_removal.py \
-  tests/test_replacement.py tests/test_schema.py tests/test_sessions.py tests/test_sql_command.py \
+  tests/test_dead_rows.py tests/test_replacement.py tests/test_schema.py tests/test_sessions.py tests/test_sql_command.py \
   tests/test_status.py tests/test_stdout.py tests/test_tags.py
 
 test-lowest:  ## Run the tests that depend on them with the lowest supported versions of the dependencies

@@ -110,7 +110,8 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
             groups.remove(name, part.split(pa.array(leaving, pa.uint64()))[0])
     for nodes, size_bytes in _portions(bench, families, moving):
         chosen = choose(bench, pa.array(nodes, pa.uint64()))
-        write_chosen(bench, groups, {node: families.of(node) for node in nodes}, chosen, size_bytes)
+        index = groups.numbered({node: families.of(node) for node in nodes})
+        write_chosen(bench, groups, index, chosen, size_bytes)
     return groups
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from aix.ledger.families import Families
 from aix.ledger.manifest import COMPONENT
 from aix.ledger.nodes import is_taken_together, node_expressions, owner_column, row_key
-from aix.ledger.streaming import computed_rows
+from aix.ledger.streaming import computed_rows, start_reader
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name
 
@@ -46,12 +46,18 @@ class Entries(NamedTuple):
 
 
 def read_entries(
-    connection: duckdb.DuckDBPyConnection, scans: Sequence[Scan], components: str | None = None
+    connection: duckdb.DuckDBPyConnection,
+    scans: Sequence[Scan],
+    components: str | None = None,
+    *,
+    are_many: bool = False,
 ) -> list[Entries]:
-    """Return the entries of rows, or of those whose component is in that relation."""
+    """Return the entries of rows, or of those whose component is in that relation; many are not held twice."""
     found: list[list[Entries]] = [[_split(scan.table, _NO_ROWS)] for scan in scans]
     if scans:
-        with computed_rows(connection, _select(scans, components), _BATCH_ROWS) as batches:
+        select = _select(scans, components)
+        reading = start_reader if are_many else computed_rows
+        with reading(connection, select, _BATCH_ROWS) as batches:
             for batch in batches:
                 for number in pc.unique(batch.column("scan")).to_pylist():
                     own = pa.Table.from_batches([batch.filter(pc.equal(batch.column("scan"), number))])

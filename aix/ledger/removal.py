@@ -166,7 +166,7 @@ def _remove_conversations(
     by_node = {node: families.of(node) for node in families.nodes()}
     if by_node:
         chosen = choose(bench, pa.array(by_node, pa.uint64()))
-        write_chosen(bench, groups, by_node, chosen, bench.size_bytes)
+        write_chosen(bench, groups, groups.numbered(by_node), chosen, bench.size_bytes)
 
 
 def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:

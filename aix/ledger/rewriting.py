@@ -52,10 +52,9 @@ def choose(bench: Workbench, nodes: pa.Array) -> dict[str, pa.Table]:
 
 
 def write_chosen(
-    bench: Workbench, groups: Groups, families: Mapping[int, int], chosen: Mapping[str, pa.Table], size_bytes: int
+    bench: Workbench, groups: Groups, index: Index, chosen: Mapping[str, pa.Table], size_bytes: int
 ) -> None:
-    """Write the chosen rows, which name the nodes of these families, and what follows from them, as a new group."""
-    index = groups.numbered(families)
+    """Write the chosen rows, whose families an index numbers, and what follows from them, as a new group."""
     groups.add(_rows(bench, chosen, index), index, size_bytes)
 
 

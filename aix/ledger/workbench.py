@@ -27,6 +27,7 @@ from aix.schema.sql import empty_select, name_list
 
 _ROW_BITS = 40
 """A place is the number of a file and, in the lower bits, of a row in it."""
+_MANY_BYTES = 128 * 2**20
 _NONE_STANDING = pa.table({"place": pa.array([], pa.uint64()), "node": pa.array([], pa.uint64())})
 
 
@@ -69,7 +70,8 @@ class Workbench:
         """Return the entries of files, of all that were not read before in one statement."""
         unread = [(table, file) for table, file in delivered if not file.entries]
         scans = [Scan(table, scan(file.path), file.source) for table, file in unread]
-        for (_, file), entries in zip(unread, read_entries(self.connection, scans), strict=True):
+        are_many = sum(file.path.stat().st_size for _, file in unread) > _MANY_BYTES
+        for (_, file), entries in zip(unread, read_entries(self.connection, scans, are_many=are_many), strict=True):
             file.entries.append(entries)
         return [file.entries[0] for _, file in delivered]
 
