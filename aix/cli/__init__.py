@@ -15,10 +15,14 @@ def main() -> None:
 def program() -> None:
     """Run `aix`, and end the process."""
     code = _run()
+    from aix.cli.diagnostics import flush_stderr
+    from aix.cli.stdout import flush_stdout
+
     atexit._run_exitfuncs()
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        with suppress(OSError, ValueError):  # whoever read it has gone, which was said already
-            stream.flush()
+    with suppress(OSError, ValueError):  # whoever read it has gone, which was said already
+        flush_stdout()
+    with suppress(OSError, ValueError):
+        flush_stderr()
     # Python would take apart what it has loaded, piece by piece, which lasts a tenth of a second and serves nobody.
     os._exit(code)
 

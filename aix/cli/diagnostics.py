@@ -115,6 +115,12 @@ def _trace() -> None:
             _say(line)
 
 
+def flush_stderr() -> None:
+    """Write what is held back."""
+    if sys.stderr is not None:
+        sys.stderr.flush()
+
+
 def _say(line: str) -> None:
     if sys.stderr is not None:  # it is None when the process was started with stderr closed
         click.echo(escape_unsafe(line), file=sys.stderr)

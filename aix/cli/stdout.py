@@ -68,6 +68,12 @@ def emit_text(text: str) -> None:
     emit_lines(text.splitlines(), None)
 
 
+def flush_stdout() -> None:
+    """Write what is held back."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
 def _stdout() -> Sink:
     if sys.stdout is None:
         raise OutputError("stdout", "is closed", "name a file with -o FILE")
