@@ -212,12 +212,15 @@ def test_an_error_after_the_first_rows_leaves_no_file(in_process: pytest.MonkeyP
 @pytest.mark.parametrize("output_format", ["csv", "parquet"])
 def test_ctrl_c_ends_a_long_query(ledger: Path, output_format: str) -> None:
     query = "select sum(hash(i)) from range(1_000_000_000_000) t(i)"
+    # A shell lets what it starts in the background ignore Ctrl-C, and a process inherits that.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [AIX, "sql", query, "--format", output_format, "--ledger", str(ledger)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+    signal.signal(signal.SIGINT, inherited)
     while _cpu_seconds(process.pid) < 6:  # by then the query runs: to load DuckDB 1.2, which loses Ctrl-C, takes 2 s
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
