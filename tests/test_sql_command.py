@@ -221,10 +221,13 @@ def test_ctrl_c_ends_a_long_query(ledger: Path, output_format: str) -> None:
         text=True,
     )
     signal.signal(signal.SIGINT, inherited)
-    while _cpu_seconds(process.pid) < 6:  # by then the query runs: to load DuckDB 1.2, which loses Ctrl-C, takes 2 s
-        time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    try:
+        while _cpu_seconds(process.pid) < 6:  # by then the query runs
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, err.strip()) == (130, "aix: interrupted")
 
 
