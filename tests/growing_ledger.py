@@ -1,6 +1,7 @@
 """A ledger that grows by one known step per commit, its rows made in worker processes.
 
-Step N makes a session one turn longer, or begins the next one, and adds a small session that shares its first turn.
+Step N makes a session one turn longer, or begins the next one beside another that rests, and adds a small session that
+shares its first turn.
 Run as a program, it goes on from the step that the ledger is at, and says each step that it has committed:
 
     python -m tests.growing_ledger LEDGER STEPS
@@ -23,6 +24,7 @@ from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows
 
 SESSION_TURNS = 5
+RESTING_TURNS = 30
 
 
 def rows_of_step(step: int, part: int) -> Rows:
@@ -30,7 +32,10 @@ def rows_of_step(step: int, part: int) -> Rows:
     number = step // SESSION_TURNS
     ids = [f"t-{number}-{place}" for place in range(step % SESSION_TURNS + 1)]
     if part == 0:
-        return _conversation(f"long-{number}", ids)
+        # Beside a session that rests and is larger, the one that grows leaves dead rows.
+        resting = [f"r-{number}-{place}" for place in range(RESTING_TURNS if step % SESSION_TURNS == 0 else 0)]
+        rest = _conversation(f"rest-{number}", resting) if resting else {}
+        return {name: [*rows, *rest.get(name, ())] for name, rows in _conversation(f"long-{number}", ids).items()}
     tags = [{"entity_type": "step", "entity_id": str(step), "tag": "done", "added_at": step}]
     return {**_conversation(f"fork-{step}", [ids[0], f"f-{step}"]), "tags": tags}
 
@@ -80,8 +85,8 @@ def grow(ledger: Path, steps: int) -> Iterator[int]:
 
 
 def leave_dead_rows() -> None:
-    """Let a new group take in only smaller ones: else groups so small never have dead rows."""
-    groups._LEAST_BYTES, groups._TIMES_LARGER = 1, 1
+    """Let a new group take in only much smaller ones: else groups so small never have dead rows."""
+    groups._LEAST_BYTES, groups._TIMES_LARGER = 1, 0.5
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from aix.threads import map_in_threads
 LARGEST_BYTES = 64 * 2**20
 _SMALL_BYTES = LARGEST_BYTES // 2
 _LEAST_BYTES = 64 * 2**10
-_TIMES_LARGER = 8
+_TIMES_LARGER: float = 8
 _MOST_DEAD = 1_024
 _MOST_DEAD_IN_ALL = 4_096
 """Readers look each row up among the dead families, and every statement names them."""
