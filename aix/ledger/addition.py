@@ -19,7 +19,7 @@ from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import LARGEST_BYTES, Groups
 from aix.ledger.manifest import Manifest
 from aix.ledger.nodes import is_derived
-from aix.ledger.rewriting import choose, lay_part, settle, write_chosen
+from aix.ledger.rewriting import lay_part, settle, write_families
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import Delivered, StatementFile, Workbench, engine_errors_of, workbench
@@ -109,9 +109,8 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
         if leaving:
             groups.remove(name, part.split(pa.array(leaving, pa.uint64()))[0])
     for nodes, size_bytes in _portions(bench, families, moving):
-        chosen = choose(bench, pa.array(nodes, pa.uint64()))
         index = groups.numbered({node: families.of(node) for node in nodes})
-        write_chosen(bench, groups, index, chosen, size_bytes)
+        write_families(bench, groups, index, size_bytes)
     return groups
 
 

@@ -20,11 +20,12 @@ from aix.errors import LedgerDamagedError
 from aix.ledger.commit import Stage
 from aix.ledger.entries import Scan, read_entries
 from aix.ledger.index import Index, StoredIndex, are_all_in
-from aix.ledger.manifest import COMPONENT, FIRST_NUMBERED, Dead, Manifest, Segment, groups_of
+from aix.ledger.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
 from aix.ledger.row_groups import batches_of, read_components, read_live_rows
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.workbench import Workbench, scan
 from aix.schema import TABLES, Table
+from aix.schema_version import FIRST_NUMBERED
 from aix.threads import map_in_threads
 
 LARGEST_BYTES = 64 * 2**20

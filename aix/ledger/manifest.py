@@ -44,8 +44,6 @@ _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 
 COMPONENT = "component"
 """The column that numbers the family of a row, in files of groups; no column of a table has that name."""
-FIRST_NUMBERED = 5
-"""The first version of the schema in which it is there."""
 PRICE_TABLES = ("prices", "model_prices")
 """Tables that no source gives: every ledger has its own, and replaces them as a whole."""
 

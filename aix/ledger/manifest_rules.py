@@ -11,6 +11,8 @@
 import re
 from typing import TYPE_CHECKING
 
+from aix.schema_version import FIRST_NUMBERED
+
 if TYPE_CHECKING:
     from aix.ledger.manifest import EntryFile, Manifest, Segment
 
@@ -19,7 +21,6 @@ _PATH = re.compile(rf"data/({_NAME}/)?{_NAME}|{_NAME}\.parquet", re.ASCII)
 _GROUP = re.compile(_NAME, re.ASCII)
 _VIEW = re.compile(r"[a-z][a-z0-9_]{0,99}", re.ASCII)
 _LONGEST_SHOWN = 100
-_FIRST_NUMBERED = 5
 
 
 def broken_rule(manifest: "Manifest") -> str | None:
@@ -71,7 +72,7 @@ def _broken_by_dead_rows(manifest: "Manifest") -> str | None:
         for segment in segments:
             rows[segment.group, name] = rows.get((segment.group, name), 0) + segment.rows
     for group, dead in manifest.dead.items():
-        if manifest.schema_version < _FIRST_NUMBERED:
+        if manifest.schema_version < FIRST_NUMBERED:
             return "it has dead rows, which ledgers of its schema version never have"
         if group not in manifest.indexes:
             return f"it has dead rows of a group {_shown(group)} that has no files"

@@ -25,7 +25,7 @@ from aix.ledger.manifest import STATUS_FILE, Manifest, has_groups, read_latest
 from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
-from aix.ledger.rewriting import choose, lay_part, settle, write_chosen
+from aix.ledger.rewriting import lay_part, settle, write_families
 from aix.ledger.selection import Selection
 from aix.ledger.ties import SourceTies, read_ties
 from aix.ledger.tree import Tree, Turn
@@ -165,8 +165,7 @@ def _remove_conversations(
         groups.remove(name, part)
     by_node = {node: families.of(node) for node in families.nodes()}
     if by_node:
-        chosen = choose(bench, pa.array(by_node, pa.uint64()))
-        write_chosen(bench, groups, groups.numbered(by_node), chosen, bench.size_bytes)
+        write_families(bench, groups, groups.numbered(by_node), bench.size_bytes)
 
 
 def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:

@@ -39,7 +39,12 @@ def settle(bench: Workbench) -> set[int]:
     return changed
 
 
-def choose(bench: Workbench, nodes: pa.Array) -> dict[str, pa.Table]:
+def write_families(bench: Workbench, groups: Groups, index: Index, size_bytes: int) -> None:
+    """Write the rows that stand of the families of an index, and what follows from them, as a new group."""
+    groups.add(_rows(bench, _chosen(bench, index.nodes), index), index, size_bytes)
+
+
+def _chosen(bench: Workbench, nodes: pa.Array) -> dict[str, pa.Table]:
     """Return by table the place and first node of the rows that stand and that name these nodes, in order."""
     chosen = {}
     for table in TABLES.values():
@@ -49,13 +54,6 @@ def choose(bench: Workbench, nodes: pa.Array) -> dict[str, pa.Table]:
             if len(own):
                 chosen[table.name] = own.sort_by("place")
     return chosen
-
-
-def write_chosen(
-    bench: Workbench, groups: Groups, index: Index, chosen: Mapping[str, pa.Table], size_bytes: int
-) -> None:
-    """Write the chosen rows, whose families an index numbers, and what follows from them, as a new group."""
-    groups.add(_rows(bench, chosen, index), index, size_bytes)
 
 
 def _rows(bench: Workbench, chosen: Mapping[str, pa.Table], index: Index) -> Rows:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.manifest import COMPONENT, FIRST_NUMBERED, Manifest, Segment, segment_path
+from aix.ledger.manifest import COMPONENT, Manifest, Segment, segment_path
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
+from aix.schema_version import FIRST_NUMBERED
 
 
 def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: int = SCHEMA_VERSION) -> Path:
