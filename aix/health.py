@@ -180,8 +180,8 @@ def _create_library_views(connection: "duckdb.DuckDBPyConnection", ledger: Path,
     """Create the views of the library that checks read; what a program derives is made here where it is not kept."""
     import duckdb
 
-    from aix.ledger.keeping import derived_selects
-    from aix.ledger.view_cache import cached_selects, cached_views
+    from aix.derived.materialised_tables import derived_selects
+    from aix.derived.view_cache import cached_selects, cached_views
     from aix.permissions.derivation import derive, read_rule_book
 
     words = {word for name in check_names() for word in find_check(name).names}

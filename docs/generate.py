@@ -16,10 +16,10 @@ import click
 from aix.cli.diagnostics import MEANINGS
 from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
+from aix.derived.pricing import are_bundled_rows_current, bundled_rows_path, write_bundled_rows
 from aix.ids import h63, ulid
 from aix.ledger.contradictions import compared_columns
 from aix.ledger.manifest import PRICE_TABLES
-from aix.ledger.pricing import are_bundled_rows_current, bundled_rows_path, write_bundled_rows
 from aix.library.packs import find_query, own_query_names, query_root
 from aix.library.query import Query
 from aix.library.view_files import view_folder

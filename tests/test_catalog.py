@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 import aix
-from aix.ledger.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
+from aix.derived.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
 from aix.ledger.commit import commit
 from aix.ledger.manifest import manifest_path, read_latest, read_manifest
 from aix.library.view_files import view_folder

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from aix.derived.catalog import CATALOG, CATALOG_NOTE
 from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
 from aix.ledger import durable
-from aix.ledger.catalog import CATALOG, CATALOG_NOTE
 from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.manifest import Manifest, Segment, manifest_path, read_latest
 from aix.schema import SCHEMA_VERSION, TABLES, migrations

@@ -21,7 +21,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
         "import aix.schema",
         "import aix.config, aix.ids, aix.errors, aix.library.packs, aix.library.values, aix.library.views, aix.health",
         "import aix.importing, aix.exporting, aix_importers.session_log, aix_importers.session_log.export",
-        "import aix.ledger.manifest, aix.ledger.views, aix.ledger.catalog, aix.reading.ledger",
+        "import aix.ledger.manifest, aix.ledger.views, aix.derived.catalog, aix.reading.ledger",
         *(
             f"import sys; sys.argv = {['aix', *arguments]}\n{RUN_MAIN}"
             for arguments in (

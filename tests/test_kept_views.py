@@ -13,22 +13,22 @@ import duckdb
 import pytest
 
 import aix
+from aix.derived import view_cache
+from aix.derived.cache_key import are_views_kept
+from aix.derived.catalog import CATALOG
+from aix.derived.materialised_tables import derived_selects
+from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError
 from aix.importing.run import Settings, import_histories
 from aix.ledger import groups as ledger_groups
-from aix.ledger import view_cache
-from aix.ledger.catalog import CATALOG
 from aix.ledger.collection import collect
-from aix.ledger.keeping import derived_selects
 from aix.ledger.locks import among_writers
 from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, files_of, groups_of, manifest_path, read_latest
 from aix.ledger.merging import join_ledger
-from aix.ledger.provenance import are_views_kept
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.tagging import Entity, add_tag
 from aix.ledger.tidying import tidy_groups
-from aix.ledger.view_cache import cached_selects, cached_views
 from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views, with_foundations
 from aix.permissions import derivation

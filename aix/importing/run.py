@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aix.derived.cache_key import are_views_kept
 from aix.errors import PlaceError
 from aix.ids import ulid
 from aix.importing.contract import Importer
@@ -30,7 +31,6 @@ from aix.importing.telling import Teller, Watcher
 from aix.importing.touched import note_touched, with_touched
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.ledger.manifest import Manifest, is_ledger, read_latest
-from aix.ledger.provenance import are_views_kept
 from aix.paths import absolute_path, check_ledger_path
 from aix.prices.table import PriceTable
 
@@ -178,7 +178,7 @@ def _import(
     is_unfinished = report.before is not None and bool(report.before.unfinished)
     if not to_read and not is_unfinished and _is_up_to_date(report.before, prices):
         return
-    from aix.ledger.catalog import catalog_left, refresh_catalog
+    from aix.derived.catalog import catalog_left, refresh_catalog
     from aix.ledger.engine import engine
     from aix.reading.summary import note_summary
     from aix.threads import map_in_threads
@@ -202,7 +202,7 @@ def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
     newest = read_latest(ledger) if is_ledger(ledger) else None
     if _is_up_to_date(newest, prices):
         return newest
-    from aix.ledger.renewal import renew
+    from aix.derived.refresh import renew
 
     return renew(ledger, prices)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from aix.derived.view_cache import abandoned_caches
 from aix.errors import LedgerDamagedError
 from aix.ledger.durable import remove, sync_folder, writing_to
 from aix.ledger.locks import alone
@@ -38,7 +39,6 @@ from aix.ledger.manifest import (
 from aix.ledger.raw import kept_digests, raw_path
 from aix.ledger.staging import abandoned_folders
 from aix.ledger.stored_files import check_regular, is_regular
-from aix.ledger.view_cache import abandoned_caches
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
 

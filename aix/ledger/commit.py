@@ -15,12 +15,13 @@ import duckdb
 import msgspec
 import pyarrow as pa
 
+from aix.derived.catalog import refresh_catalog
+from aix.derived.materialised_tables import keep_views
+from aix.derived.pricing import with_prices, without_prices
 from aix.errors import LedgerDamagedError
-from aix.ledger.catalog import refresh_catalog
 from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
 from aix.ledger.fingerprints import Fingerprints, encode, files_to_merge, read_fingerprints
 from aix.ledger.index import COMPONENT_FIELD, Index, StoredIndex
-from aix.ledger.keeping import keep_views
 from aix.ledger.locks import among_writers
 from aix.ledger.manifest import (
     COMPONENT,
@@ -37,7 +38,6 @@ from aix.ledger.manifest import (
     read_latest,
     segments_of,
 )
-from aix.ledger.pricing import with_prices, without_prices
 from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.ties import StoredTies, encode_ties, read_ties, weight

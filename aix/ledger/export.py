@@ -9,8 +9,8 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
+from aix.derived.catalog import STORAGE_VERSION
 from aix.errors import ExportError
-from aix.ledger.catalog import STORAGE_VERSION
 from aix.ledger.durable import DiskError, make_folder
 from aix.ledger.manifest import Manifest
 from aix.ledger.upgrade import rows_of_segment

@@ -33,7 +33,7 @@ STAGING_FOLDER = "staging"
 RAW_FOLDER = "raw"
 """Copies of sources; see `aix.ledger.raw`."""
 CACHE_FOLDER = "cache"
-"""Rows of views; see `aix.ledger.view_cache`."""
+"""Rows of views; see `aix.derived.view_cache`."""
 STATUS_FILE = "status.json"
 """A note beside the versions: the recent use of the newest; see `aix.reading.summary`."""
 _DIGITS = 10
@@ -99,7 +99,7 @@ class Manifest(msgspec.Struct, frozen=True):
     prices: str | None = None
     """The digest of the price lines that its prices are from."""
     views: dict[str, tuple[Segment, ...]] = {}
-    """The rows of views that are kept, by group; see `aix.ledger.keeping`."""
+    """The rows of views that are kept, by group; see `aix.derived.materialised_tables`."""
     views_made_by: str | None = None
     """The digest of what these rows follow from, other than the rows of their group and permission rules."""
     rules: str | None = None

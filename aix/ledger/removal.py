@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
+from aix.derived.tree import Tree, Turn
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collect
 from aix.ledger.commit import Stage, commit
@@ -28,7 +29,6 @@ from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, settle, write_families
 from aix.ledger.selection import Selection
 from aix.ledger.ties import SourceTies, read_ties
-from aix.ledger.tree import Tree, Turn
 from aix.ledger.views import create_views
 from aix.ledger.workbench import Delivered, Workbench, scan, workbench
 from aix.schema import TABLES, Join, Table

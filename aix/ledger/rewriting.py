@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.ledger.derivation import DERIVED_TABLES, TABLES_READ, derive, stated_threads, thread_rows
+from aix.derived.columns import DERIVED_TABLES, TABLES_READ, derive, stated_threads, thread_rows
 from aix.ledger.groups import Groups, Rows
 from aix.ledger.index import COMPONENT_FIELD, Index
 from aix.ledger.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number

@@ -27,7 +27,7 @@ def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: i
 
 def check_segments(ledger: Path, manifest: Manifest) -> None:
     """Raise LedgerDamagedError when a file of a table or a kept view is not as it should be."""
-    from aix.ledger.provenance import are_rows_current
+    from aix.derived.cache_key import are_rows_current
     from aix.library.views import library_views
 
     for name, segments in manifest.tables.items():

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aix.derived.tree import Tree, Turn
 from aix.ledger.manifest import PRICE_TABLES
 from aix.ledger.nodes import in_conversations
-from aix.ledger.tree import Tree, Turn
 from aix.paths import absolute_path
 from aix.schema import TABLES, Table, Unit
 from aix.schema.sql import quote_name, quote_text

@@ -125,7 +125,7 @@ class Query:
     only_duckdb: str
     """Why no other engine can run it; empty where others can."""
     kept_with: str | None = None
-    """Of a view that is kept: the table without which a family gives it no rows; see `aix.ledger.view_cache`."""
+    """Of a view that is kept: the table without which a family gives it no rows; see `aix.derived.view_cache`."""
     derived: str | None = None
     """Of a kept view whose rows a program makes: why no SQL does; see `aix.permissions.derivation`."""
     invariant: str | None = None

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import duckdb
 
+from aix.derived.view_cache import cache_paths
 from aix.errors import LedgerDamagedError
 from aix.ledger.durable import is_absent
 from aix.ledger.manifest import DATA_FOLDER, Manifest, files_by_name
-from aix.ledger.view_cache import cache_paths
 from aix.ledger.views import file_literal
 from aix.schema.sql import quote_text
 

@@ -8,9 +8,10 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
+from aix.derived.catalog import refresh_catalog
+from aix.derived.materialised_tables import derived_selects
+from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError, QueryFileError, SqlError, UnknownVersionError, UsageError
-from aix.ledger.catalog import refresh_catalog
-from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import (
     COMPONENT,
     Manifest,
@@ -19,7 +20,6 @@ from aix.ledger.manifest import (
     read_manifest,
     version_numbers,
 )
-from aix.ledger.view_cache import cached_selects, cached_views
 from aix.ledger.views import create_views, stored_rows, tables_named
 from aix.library.views import (
     create_library_views,

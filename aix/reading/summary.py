@@ -96,9 +96,9 @@ def refresh_summary(ledger: Path) -> Summary:
     """Make the summary of the newest version, and keep it where that can be written."""
     import duckdb
 
+    from aix.derived.view_cache import cached_selects, cached_views
     from aix.ledger.engine import engine
     from aix.ledger.notes import write_note
-    from aix.ledger.view_cache import cached_selects, cached_views
     from aix.ledger.views import create_views, tables_named
     from aix.library.packs import find_query
     from aix.library.views import create_library_views, library_views, views_named

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import aix
-from aix.ledger.catalog import CATALOG
+from aix.derived.catalog import CATALOG
 from aix.library.query import Query
 from aix.reading.ledger import Ledger
 from tests.library.ledger import Builder, build_ledger, builder_for

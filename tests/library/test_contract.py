@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 import duckdb
 import pytest
 
+from aix.derived.cache_key import PRICES
 from aix.formats import ListingColumn
 from aix.ledger.nodes import in_conversations
-from aix.ledger.provenance import PRICES
 from aix.ledger.views import tables_named
 from aix.library.packs import find_query, query_root
 from aix.library.query import ParameterType, Query

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 import aix
+from aix.derived.materialised_tables import derived_selects
 from aix.ledger import groups
-from aix.ledger.keeping import derived_selects
 from aix.ledger.manifest import read_latest
 from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names

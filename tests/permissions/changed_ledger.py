@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from aix.ledger.catalog import CATALOG
+from aix.derived.catalog import CATALOG
 from aix.library.packs import find_query
 from aix.library.views import create_library_views, library_views
 from aix.schema import TABLES

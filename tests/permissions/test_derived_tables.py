@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 import aix
+from aix.derived.catalog import CATALOG
+from aix.derived.refresh import renew
 from aix.importing.run import Settings, import_histories
-from aix.ledger.catalog import CATALOG
 from aix.ledger.manifest import manifest_path, read_latest
-from aix.ledger.renewal import renew
 from aix.library.views import library_views
 from aix.permissions.contract import Judge, Rule
 from aix.permissions.remarks import remark_rows

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from aix.derived import cache_key
+from aix.derived.cache_key import made_by_now
 from aix.errors import RiskFileError
-from aix.ledger import provenance
 from aix.ledger.manifest import EMPTY
-from aix.ledger.provenance import made_by_now
 from aix.permissions import risk_file
 from aix.permissions.risks import Risks, load_risks
 from aix.permissions.targets import parts_of
@@ -73,7 +73,7 @@ def test_what_is_kept_of_risks_is_made_anew_when_the_same_rules_give_another_ans
 ) -> None:
     before = made_by_now(EMPTY)
     monkeypatch.setattr(risk_file, "VERSION", risk_file.VERSION + 1)
-    monkeypatch.setattr(provenance, "risk_file_digest", risk_file.risk_file_digest.__wrapped__)
+    monkeypatch.setattr(cache_key, "risk_file_digest", risk_file.risk_file_digest.__wrapped__)
     assert made_by_now(EMPTY) != before
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
+from aix.derived.tree import LARGEST, Tree, Turn
 from aix.ids import h63
-from aix.ledger.tree import LARGEST, Tree, Turn
 from aix.schema import TABLES, Join
 from aix.schema.arrow import arrow_schema
 

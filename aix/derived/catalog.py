@@ -20,12 +20,12 @@ from uuid import uuid4
 
 import msgspec
 
+from aix.derived.materialised_tables import derived_selects, rows_select
+from aix.derived.view_cache import cached_views
 from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
 from aix.ledger.durable import remove
-from aix.ledger.keeping import derived_selects, rows_select
 from aix.ledger.manifest import EMPTY, Manifest, read_latest
 from aix.ledger.stored_files import read_decoded, read_regular
-from aix.ledger.view_cache import cached_views
 from aix.ledger.views import create_views, view_select
 from aix.library.view_files import library_views_digest
 from aix.library.views import create_library_views, library_views

@@ -18,12 +18,12 @@ from uuid import uuid4
 
 import msgspec
 
+from aix.derived.cache_key import PRICES, rows_digest
+from aix.derived.materialised_tables import derived_selects, index_of, numbered_rows, part_of, rows_select
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
 from aix.ledger.durable import make_folder, new_file, remove, writing_to
-from aix.ledger.keeping import derived_selects, index_of, numbered_rows, part_of, rows_select
 from aix.ledger.locks import among_writers
 from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest
-from aix.ledger.provenance import PRICES, rows_digest
 from aix.ledger.stored_files import check_folder, ends_with
 from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, with_foundations

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aix.derived.cache_key import are_rows_current, in_vain, made_by_now
 from aix.errors import LedgerError, QueryFileError
 from aix.ledger.manifest import Manifest, Segment, groups_of
 from aix.ledger.nodes import node_expressions, node_of
-from aix.ledger.provenance import are_rows_current, in_vain, made_by_now
 from aix.ledger.views import create_views, live_select, stored_rows, tables_named
 from aix.library.views import library_views
 from aix.schema import TABLES
