@@ -8,10 +8,11 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, suppress
 from multiprocessing import connection, get_context, parent_process, resource_tracker
-from typing import Generic, TypeVar
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
 
 from aix.errors import WorkerDiedError
 
@@ -19,7 +20,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _CONTEXT = get_context("spawn")
-_RESULT, _END, _ERROR = range(3)
+_RESULT, _END, _ERROR, _DEATH = range(4)
 
 
 def map_in_workers(
@@ -29,6 +30,67 @@ def map_in_workers(
 
     Items are taken, and results are made, only as fast as they are fetched here. What the function raises is raised
     here. A worker that dies costs the item it was at, for which a `WorkerDiedError` is given, and nothing else.
+    """
+    with closing(_events(function, items, workers)) as events:
+        for item, kind, result in events:
+            if kind != _END:
+                yield item, result
+
+
+def map_ahead_in_workers(
+    function: Callable[[Item], Iterable[Result]], items: Iterable[Item], workers: int, ahead: int
+) -> Generator[tuple[Item, Result | WorkerDiedError], None, None]:
+    """Do the same while the caller is busy with results: a thread gives out items, and takes in what comes of them.
+
+    No more than `ahead` items, of which some are in work, wait for the caller; there are at least as many as workers.
+    """
+    room = threading.Semaphore(max(ahead, workers))
+    fetched: SimpleQueue[tuple[Item, int, Any] | BaseException | None] = SimpleQueue()
+    stopped, stop = _CONTEXT.Pipe(duplex=False)
+
+    def paced() -> Iterator[Item]:
+        for item in items:
+            room.acquire()
+            if stop.closed:
+                return
+            yield item
+
+    def fetch() -> None:
+        try:
+            with closing(_events(function, paced(), workers, stopped)) as events:
+                for event in events:
+                    fetched.put(event)
+            fetched.put(None)
+        except BaseException as error:  # whatever it is, it is raised where the results are fetched
+            fetched.put(error)
+
+    thread = threading.Thread(target=fetch, daemon=True)
+    thread.start()
+    try:
+        while (event := fetched.get()) is not None:
+            if isinstance(event, BaseException):
+                raise event
+            item, kind, result = event
+            if kind in (_END, _DEATH):
+                room.release()
+            if kind != _END:
+                yield item, result
+    finally:
+        stop.close()
+        room.release()  # the thread may be waiting for it
+        thread.join()
+        stopped.close()
+
+
+def _events(
+    function: Callable[[Item], Iterable[Result]],
+    items: Iterable[Item],
+    workers: int,
+    stopped: connection.Connection | None = None,
+) -> Generator[tuple[Item, int, Any], None, None]:
+    """Go through items with what happened to each: a result, the death of its worker, or its end.
+
+    It ends early once the other end of `stopped` is closed.
     """
     waiting = iter(items)
     busy: dict[connection.Connection, _Worker[Item, Result]] = {}
@@ -41,21 +103,22 @@ def map_in_workers(
                 busy[worker.connection] = worker
             if not busy:
                 return
-            ready = connection.wait(list(busy))
+            ready = connection.wait([*busy, stopped] if stopped else list(busy))
+            if stopped in ready:
+                return
             for worker in [worker for worker in busy.values() if worker.connection in ready]:
                 try:
                     kind, content = worker.connection.recv()
                 except (EOFError, OSError):
                     del busy[worker.connection]
                     worker.end()
-                    yield worker.item, WorkerDiedError()
+                    yield worker.item, _DEATH, WorkerDiedError()
                     continue
                 if kind == _ERROR:
                     raise content
                 if kind == _END:
                     idle.append(busy.pop(worker.connection))
-                else:
-                    yield worker.item, content
+                yield worker.item, kind, content
     finally:
         for worker in [*busy.values(), *idle]:
             worker.end()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from aix.health import check
 from aix.importing.report import Report, Status
 from aix.importing.run import Settings, import_histories
 from aix.ledger.collection import collect
-from aix.ledger.manifest import read_latest
+from aix.ledger.manifest import manifest_path, read_latest
 from aix.ledger.merging import join_ledger
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
@@ -88,11 +89,17 @@ def taken(readings: Path) -> list[str]:
     return lines
 
 
+GLANCES = ["", "right", "wrong", "failing"]
+"""How the importer of yarns sees before it reads a log what that is tied to."""
+
+
 @EXAMPLES
 @given(contents=yarns(), data=st.data())
 def test_the_order_of_imports_does_not_show(contents: Yarns, data: st.DataObject) -> None:
     order = data.draw(st.permutations(sorted(contents)))
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIX_YARNS_GLANCE", data.draw(st.sampled_from(GLANCES)))
+        patch.setattr("aix.importing.rounds._COMMIT_BYTES", data.draw(st.sampled_from([0, 2**25])))
         folder = Path(name)
         logs = write(folder / "logs", contents)
         for file in order:
@@ -159,6 +166,28 @@ def test_a_set_is_read_as_a_whole_and_only_when_one_of_it_has_changed(ledger: Pa
         assert not read_latest(ledger).replaces_rows
         assert lost(ledger) == []
     assert read_latest(ledger).version == version + 2
+
+
+def test_a_set_that_shows_at_a_glance_is_read_once(
+    ledger: Path, logs: Path, readings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(logs, {"d.yarn": yarn("d1 - apart")})
+    monkeypatch.setenv("AIX_YARNS_GLANCE", "right")
+    run(ledger, logs / "b.yarn")
+    run(ledger, logs)
+    assert sorted(taken(readings)) == ["a b c", "b", "d"]
+    run(tmp_path / "again", write(logs, {"c.yarn": yarn("c1 b1 fourth")}))
+    assert sorted(taken(readings)) == ["a b c", "d"]
+
+
+@pytest.mark.parametrize("glance", GLANCES)
+def test_a_glance_changes_no_row(ledger: Path, logs: Path, monkeypatch: pytest.MonkeyPatch, glance: str) -> None:
+    write(logs, {"d.yarn": yarn("d1 - apart")})
+    monkeypatch.setenv("AIX_YARNS_GLANCE", glance)
+    monkeypatch.setattr("aix.importing.rounds._COMMIT_BYTES", 0)
+    run(ledger, logs)
+    monkeypatch.setenv("AIX_YARNS_GLANCE", "")
+    assert facts(ledger) == all_at_once(ledger.parent, logs)
 
 
 def test_a_file_that_is_imported_by_itself_brings_along_what_is_tied_to_it(
@@ -229,9 +258,8 @@ class CrashError(Exception):
     """Stands for the end of a process."""
 
 
-@pytest.mark.parametrize("place", ["a.yarn", "b.yarn", "d.yarn", ""])
-def test_what_a_run_that_died_has_left_is_done_by_the_next(
-    ledger: Path, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+def test_a_run_that_dies_leaves_nothing_for_the_next_to_put_right(
+    ledger: Path, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(logs, {"d.yarn": yarn("d1 - apart")})
 
@@ -239,15 +267,37 @@ def test_what_a_run_that_died_has_left_is_done_by_the_next(
         raise CrashError
 
     with monkeypatch.context() as patch:
-        patch.setattr("aix.importing.rounds._STRETCH_BYTES", 0)  # so that what is tied is committed before that is seen
+        patch.setattr("aix.importing.rounds._COMMIT_BYTES", 0)  # commits after each source, before others are read
         patch.setattr("aix.importing.ties.TiedSources.groups_of", crash)
         with pytest.raises(CrashError):
             run(ledger, logs)
+    for name in "ad":  # b and c are tied to a, and wait
+        run(tmp_path / "apart", logs / f"{name}.yarn")
+    assert facts(ledger) == facts(tmp_path / "apart")
+    assert not read_latest(ledger).unfinished
+    run(ledger, logs)
+    assert facts(ledger) == all_at_once(tmp_path, logs)
+
+
+@pytest.mark.parametrize("commit_bytes", [0, 2**25])
+@pytest.mark.parametrize("place", ["a.yarn", "b.yarn", "d.yarn", ""])
+def test_what_a_run_of_an_earlier_release_that_died_has_left_is_done_by_the_next(
+    ledger: Path, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, commit_bytes: int
+) -> None:
+    write(logs, {"d.yarn": yarn("d1 - apart")})
+    with monkeypatch.context() as patch:  # it committed what is tied before it had read it together, and said so
+        patch.setattr("aix.importing.ties.TiedSources.sets_left", lambda *_: [])
+        run(ledger, logs)
     assert facts(ledger) != all_at_once(tmp_path, logs)
-    assert read_latest(ledger).unfinished
+    newest = manifest_path(ledger, read_latest(ledger).version)
+    newest.write_bytes(msgspec.json.encode(msgspec.structs.replace(read_latest(ledger), unfinished=("it died",))))
+    monkeypatch.setattr("aix.importing.rounds._COMMIT_BYTES", commit_bytes)
+    with (logs / "d.yarn").open("a") as file:
+        file.write("d2 d1 more\n")
     run(ledger, logs / place)
     assert not read_latest(ledger).unfinished
-    assert facts(ledger) == all_at_once(tmp_path, logs)
+    run(ledger, logs)
+    assert facts(ledger) == all_at_once(tmp_path / "more", logs)
 
 
 def test_what_is_gone_from_disk_stays(ledger: Path, logs: Path) -> None:
@@ -364,7 +414,7 @@ def test_sources_of_a_group_are_tied_even_when_they_are_imported_one_by_one(
     logs = write(tmp_path / "logs.bundle", {"a.yarn": yarn("a1 - first"), "b.yarn": yarn("b1 - second")})
     run(ledger, logs / "a.yarn")
     run(ledger, logs / "b.yarn")
-    assert taken(readings) == ["a", "b", "a b"]
+    assert taken(readings) == ["a", "a b"]
     assert facts(ledger) == all_at_once(tmp_path, logs)
 
 

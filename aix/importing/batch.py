@@ -1,4 +1,4 @@
-"""What was read and is not committed yet; it is committed a bounded amount at a time."""
+"""Sources that were read and are not committed yet."""
 
 import shutil
 import time
@@ -12,7 +12,6 @@ from aix.importing.bookkeeping import Run, write_bookkeeping
 from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Reading
 from aix.importing.report import Outcome
 from aix.importing.settling import Known, Settled, Settlement
-from aix.importing.unfinished import Unfinished
 from aix.ledger.addition import add_statements, statements_of
 from aix.ledger.commit import Change, Stage
 from aix.ledger.gathering import Part, gather
@@ -25,7 +24,6 @@ from aix.prices.table import PriceTable
 
 Event = Began | GroupRead | Delivered | WorkerDiedError
 
-_COMMIT_BYTES = 64 * 2**20
 _EARLY_DEATHS = 3
 """Workers that may die before they begin; when there are more, something is wrong with starting them."""
 
@@ -39,7 +37,6 @@ class Batch:
         folders: Iterator[Path],
         run: Run,
         known: Known,
-        unfinished: Unfinished,
         tell: Callable[[Outcome], None],
         prices: PriceTable | None = None,
     ) -> None:
@@ -47,7 +44,6 @@ class Batch:
         self._folders = folders
         self._run = run
         self._known = known
-        self._unfinished = unfinished
         self._prices = prices
         self._settlement = Settlement(run, known, tell)
         self._at: dict[Path, int] = {}
@@ -56,6 +52,8 @@ class Batch:
         self._has_committed = False
         self._early_deaths = 0
         self._waiting: list[Settled] = []
+        self.waiting_bytes = 0
+        """How large the deliveries are that wait to be committed."""
         self.contents: dict[str, str] = {}
         """By id, the hash of what was read of each source."""
         self.ties: dict[str, SourceTies] = {}
@@ -77,25 +75,28 @@ class Batch:
                 return self._mourn(order, event)
         return again
 
+    @property
+    def waiting_sources(self) -> set[str]:
+        """The ids of the sources that wait to be committed."""
+        return {source for settled in self._waiting for source in settled.fingerprints}
+
     def drop(self, ids: Collection[str]) -> None:
         """Let go of what waits of these sources, which will be read again."""
-        sources = {each.id: each.name for each in self._known.planned.values() if each.id in ids}
-        for settled in self._waiting:
-            settled.drop(sources)
+        if ids:
+            sources = {each.id: each.name for each in self._known.planned.values() if each.id in ids}
+            for settled in self._waiting:
+                settled.drop(sources)
 
-    def commit(self, *, is_last: bool, is_finished: bool = False) -> None:
-        """Commit what was read since the last commit, a bounded amount at a time.
-
-        The last one of the run says so; it is finished when nothing is left to be read together.
-        """
+    def commit(self, *, is_last: bool = False, finished: Collection[str] = ()) -> None:
+        """Commit what waits; the last commit of a run says when it ended, and which unfinished runs are finished."""
         waiting, self._waiting = [settled for settled in self._waiting if settled.entries], []
-        *before, last = list(_amounts(waiting)) or [[]]
-        for amount in before:
-            self._commit(amount)
-        if last or (is_last and self._has_committed):
-            self._commit(last, is_last=is_last, is_finished=is_finished)
+        self.waiting_bytes = 0
+        if waiting or (is_last and self._has_committed):
+            self._commit(waiting, is_last=is_last, finished=finished)
+        elif finished:
+            add_statements(self._ledger, [], prepare=lambda base, _: _without_unfinished(base, finished))
 
-    def _commit(self, amount: Sequence[Settled], *, is_last: bool = False, is_finished: bool = False) -> None:
+    def _commit(self, amount: Sequence[Settled], *, is_last: bool, finished: Collection[str]) -> None:
         self._has_committed = True
         entries = [entry for settled in amount for entry in settled.entries]
         finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
@@ -104,17 +105,16 @@ class Batch:
         gathered = gather([*parts, Part(notes)], next(self._folders))
         fingerprints = {source: each for settled in amount for source, each in settled.fingerprints.items()}
         rows = statements_of(gathered)
-        add_statements(self._ledger, rows, fingerprints, self._preparation(amount, rows, is_finished=is_finished))
+        add_statements(self._ledger, rows, fingerprints, self._preparation(amount, rows, finished))
         self._known.fingerprints.update(fingerprints)
         self._known.committed.update(fingerprints)
         done = (*(part.files for part in parts), notes, gathered)
         for folder in {path.parent for files in done for path in files.values()}:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _preparation(self, amount: Sequence[Settled], rows: DeliveredRows, *, is_finished: bool) -> Change:
+    def _preparation(self, amount: Sequence[Settled], rows: DeliveredRows, finished: Collection[str]) -> Change:
         """Return what notes ties, and removes rows that earlier readings gave, before others take their place."""
         ties = {source: each for settled in amount for source, each in settled.ties.items()}
-        self._unfinished.has_ties |= bool(ties)
         known = {entry.planned.name for settled in amount for entry in settled.entries if entry.planned.is_known}
         together = [each for settled in amount for each in settled.together if not known.isdisjoint(each.since)]
         replace = replacement(self._ledger, together, rows)
@@ -123,9 +123,7 @@ class Batch:
         def prepare(base: Manifest, stage: Stage) -> Manifest:
             stage.ties = ties
             stage.prices = self._prices
-            unfinished = self._unfinished.after(base.unfinished, is_finished=is_finished)
-            base = msgspec.structs.replace(base, unfinished=unfinished)
-            base = without_problems(self._ledger, base, stage, since)
+            base = without_problems(self._ledger, _without_unfinished(base, finished), stage, since)
             return replace(base, stage) if together else base
 
         return prepare
@@ -133,6 +131,7 @@ class Batch:
     def _put(self, settled: Settled) -> None:
         if settled.entries:
             self._waiting.append(settled)
+            self.waiting_bytes += sum(path.stat().st_size for files in settled.deliveries for path in files.values())
             self.ties.update(settled.ties)
             self.contents.update((source, each.content) for source, each in settled.fingerprints.items())
 
@@ -156,16 +155,5 @@ class Batch:
         return [*parts, *(group for number, group in enumerate(order.groups) if number != at)]
 
 
-def _amounts(waiting: Sequence[Settled]) -> Iterator[list[Settled]]:
-    """Divide what waits into what is committed at a time; what was read together stays together."""
-    amount: list[Settled] = []
-    size = 0
-    for settled in waiting:
-        own = sum(path.stat().st_size for files in settled.deliveries for path in files.values())
-        if amount and size + own > _COMMIT_BYTES:
-            yield amount
-            amount, size = [], 0
-        amount.append(settled)
-        size += own
-    if amount:
-        yield amount
+def _without_unfinished(base: Manifest, finished: Collection[str]) -> Manifest:
+    return msgspec.structs.replace(base, unfinished=tuple(run for run in base.unfinished if run not in finished))

@@ -51,7 +51,7 @@ def _read_group(
     """Read a group; its rows are returned, or go straight into a delivery."""
     readings = {source: Reading(source) for source in group.sources}
     problems = ProblemNotes(order, notes)
-    ties = TieNumbers(group, order.machine)
+    ties = TieNumbers(group.importer, order.machine)
     held: list[Rows] = []
     try:
         importer = _importer(group.importer, tuple(sorted(group.options.items())))

@@ -1,15 +1,18 @@
-"""Carrying out a plan: workers read what has changed, and then, together, what turns out to be tied."""
+"""Carrying out a plan: workers read what has changed, and then, together, what turns out to be tied.
+
+Workers go on reading while what was read is committed. A set of tied sources is never committed before it was read as a
+whole: where reading shows that a source is tied to others, it waits until all of them were read together. So a run that
+dies leaves nothing that a later one would have to put right.
+"""
 
 import os
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import accumulate, count
+from itertools import count
 from pathlib import Path
 from uuid import uuid4
-
-import msgspec
 
 from aix.ids import ulid
 from aix.importing.batch import Batch, Event
@@ -23,20 +26,19 @@ from aix.importing.plan import Planned, State, source_name
 from aix.importing.settling import Known
 from aix.importing.telling import Teller
 from aix.importing.ties import TiedSources
-from aix.importing.unfinished import Unfinished
-from aix.ledger.addition import add
-from aix.ledger.commit import Stage
 from aix.ledger.engine import engine
 from aix.ledger.fingerprints import Fingerprints
-from aix.ledger.manifest import Manifest, is_ledger, read_latest
+from aix.ledger.manifest import is_ledger, read_latest
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import view_select
 from aix.prices.table import PriceTable
 from aix.schema import TABLES
-from aix.workers import map_in_workers
+from aix.workers import map_ahead_in_workers
 
-_STRETCH_BYTES = 2 * 2**30
-"""How much is read before it is committed: what is tied had better be seen before that."""
+_COMMIT_BYTES = 32 * 2**20
+"""How large deliveries may become that wait to be committed, while others are read."""
+_ORDERS_AHEAD = 2
+"""Orders per worker that are given out before what came of them is looked at."""
 _LITTLE_BYTES = 8 * 2**20
 """How much is read in this process sooner than a worker process starts."""
 _FEW_SOURCES = 16
@@ -66,19 +68,18 @@ def carry_out_plan(
     """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
-    unfinished = Unfinished(run.id, read_latest(ledger).unfinished if is_ledger(ledger) else ())
-    tied = TiedSources(ledger, plan, known, importers, run.machine, unfinished)
+    tied = TiedSources(ledger, plan, known, importers, run.machine)
     with staging_folder(ledger) as staging:
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
         crashes = CrashMarks(ledger)
         read: set[Source] = set()
-        batch = Batch(ledger, folders, run, known, unfinished, teller.tell, manner.prices)
+        batch = Batch(ledger, folders, run, known, teller.tell, manner.prices)
         while True:
             blank = Order((), staging, ledger, run.id, run.machine, manner.strict, manner.keep_raw)
             jobs = _jobs(manner.jobs, groups, known, crashes)
             read.update(source for group in groups for source in group.sources)
-            _read_all(batch, groups, blank, folders, jobs)
+            _read_all(batch, tied, groups, blank, folders, jobs)
             left = tied.sets_left(batch.contents, batch.ties)
             again = tied.read_along(left)
             batch.drop(again)
@@ -87,14 +88,13 @@ def carry_out_plan(
                 # What a source gave in this round is noted apart from what it gave in the one before.
                 started_at = max(time.time_ns() // 10**6, run.started_at + 1)
                 run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
-                batch = Batch(ledger, folders, run, known, unfinished, teller.tell, manner.prices)
+                batch = Batch(ledger, folders, run, known, teller.tell, manner.prices)
             if not left:
                 break
             groups = tied.groups_of(left)
             teller.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
-        batch.commit(is_last=True, is_finished=True)
+        batch.commit(is_last=True, finished=tied.left_undone)
         crashes.remove(known.planned[source].name for source in read)
-    _finish(ledger, unfinished)
 
 
 def _jobs(asked: int | None, groups: Sequence[Group], known: Known, crashes: CrashMarks) -> int:
@@ -124,34 +124,31 @@ def _latest_start(ledger: Path) -> int:
     return int(latest)
 
 
-def _read_all(batch: Batch, groups: Sequence[Group], blank: Order, folders: Iterator[Path], jobs: int) -> None:
-    """Read groups, a stretch at a time; workers do not live on while a stretch is committed, which needs memory too."""
+def _read_all(
+    batch: Batch, tied: TiedSources, groups: Sequence[Group], blank: Order, folders: Iterator[Path], jobs: int
+) -> None:
+    """Read groups, and commit what was read whenever much of it waits."""
 
     def order(portion: Iterable[Group]) -> Order:
         return replace(blank, groups=tuple(portion), folder=next(folders))
 
     orders = [order(portion) for portion in portions(groups, jobs)]
     while orders:
-        stretch = _first_stretch(orders)
-        orders = orders[len(stretch) :]
-        has_more = bool(orders)
-        with closing(_carry_out_all(stretch, jobs)) as events:
+        rest: list[Order] = []
+        with closing(_carry_out_all(orders, jobs)) as events:
             for given, event in events:
-                rest = batch.take(given, event)
-                if rest:
-                    orders.append(order(rest))
-        if has_more:
-            batch.commit(is_last=False)
-
-
-def _first_stretch(orders: Sequence[Order]) -> Sequence[Order]:
-    sizes = accumulate(sum(group.size_bytes for group in order.groups) for order in orders)
-    return orders[: max(1, sum(size <= _STRETCH_BYTES for size in sizes))]
+                if again := batch.take(given, event):
+                    rest.append(order(again))
+                if batch.waiting_bytes > _COMMIT_BYTES:
+                    batch.drop(tied.read_along(tied.sets_left(batch.contents, batch.ties, batch.waiting_sources)))
+                    batch.commit()
+        orders = rest
 
 
 def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order, Event], None, None]:
     if jobs:
-        yield from map_in_workers(carry_out, orders, min(jobs, len(orders)))
+        workers = min(jobs, len(orders))
+        yield from map_ahead_in_workers(carry_out, orders, workers, _ORDERS_AHEAD * workers)
     else:
         yield from ((order, event) for order in orders for event in _carry_out_here(order))
 
@@ -163,15 +160,3 @@ def _carry_out_here(order: Order) -> Iterator[Event]:
             group = order.groups[event.number]
             mark_sources(order.folder.parent, (source_name(source, order.machine) for source in group.sources))
         yield event
-
-
-def _finish(ledger: Path, unfinished: Unfinished) -> None:
-    """Take back the mark of what is unfinished, where there was nothing left to commit that could have done so."""
-    runs = read_latest(ledger).unfinished if is_ledger(ledger) else ()
-    if unfinished.after(runs, is_finished=True) == runs:
-        return
-
-    def prepare(base: Manifest, _: Stage) -> Manifest:
-        return msgspec.structs.replace(base, unfinished=unfinished.after(base.unfinished, is_finished=True))
-
-    add(ledger, [], prepare=prepare)

@@ -6,8 +6,7 @@ from array import array
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.importing.contract import Source, Ties
-from aix.importing.orders import Group
+from aix.importing.contract import Importer, Source, Ties
 from aix.ledger.numbers import of_array, to_file_order
 
 
@@ -18,8 +17,8 @@ class TieNumbers:
     one `group` are tied as well, whether or not they were found in the same run.
     """
 
-    def __init__(self, group: Group, machine: str | None) -> None:
-        self._own = _number("own", machine or "", group.importer)
+    def __init__(self, importer: str, machine: str | None) -> None:
+        self._own = _number("own", machine or "", importer)
         self._numbers: dict[Source, array[int]] = {}
 
     def add(self, ties: Ties) -> None:
@@ -40,6 +39,16 @@ class TieNumbers:
             numbers.append(_number("group", source.group))
         own = pc.bit_wise_xor(of_array(numbers), pa.scalar(self._own, pa.uint64()))
         return to_file_order(pc.unique(own).sort())
+
+
+def likely_numbers(importer: Importer, source: Source, machine: str | None) -> bytes:
+    """Return, as they are stored, the numbers that a glance at a source shows; none where that fails."""
+    numbers = TieNumbers(importer.name, machine)
+    try:
+        numbers.add(Ties(source, importer.likely_ties(source)))
+    except Exception:  # a plugin may fail in any way; reading the source will show its ties, or what is wrong
+        return b""
+    return numbers.of(source) or b""
 
 
 def _number(*texts: str) -> int:

@@ -1,7 +1,8 @@
-"""Which sources must be read together because they are tied, and have not been.
+"""Sources that must be read together because they are tied, and have not been.
 
-What ties a source to others is only known once it is read. So a run first reads what has changed, together with what
-the ledger knows to be tied to it; then it looks for sets of tied sources that were not read together as they are now.
+All that ties a source to others is only known once it is read. So a run first reads what has changed, together with the
+sources that the ledger knows to be tied to it, or that a glance at them shows to be; then it looks for sets of tied
+sources that were not read together as they are now.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from aix.importing.orders import Group
 from aix.importing.partners import find_again
 from aix.importing.plan import Planned, State
 from aix.importing.settling import Known
-from aix.importing.unfinished import Unfinished
+from aix.importing.tie_numbers import likely_numbers
 from aix.importing.web import Web, reading_of
 from aix.ledger.fingerprints import read_fingerprints
 from aix.ledger.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
@@ -32,44 +33,62 @@ class TiedSources:
         known: Known,
         importers: Sequence[Importer],
         machine: str | None,
-        unfinished: Unfinished,
     ) -> None:
         self._ledger = ledger
         self._known = known
         self._importers = importers
         self._machine = machine
-        self._unfinished = unfinished
         self._planned = {each.id: each for each in plan}
         self._parts = by_group(plan)
         self._contents: dict[str, str] = {}
         """Of everything that was read in this run."""
         self._read_ties: tuple[tuple[EntryFile, ...], Mapping[str, SourceTies]] = ((), {})
         self._tried: set[frozenset[str]] = set()
-        self._looks_everywhere = bool(unfinished.inherited)
+        self.left_undone = self._version().unfinished
+        """Runs of earlier releases that died before they read together what is tied, and whose work this run does."""
+        self._looks_everywhere = bool(self.left_undone)
 
     def first_groups(self) -> list[Group]:
         """Return what must be read because it has changed, with everything that is known to be tied to it."""
         to_read = [_ids(part) for part in self._parts if any(each.state.must_be_read for each in part)]
         version = self._version()
-        sets: list[frozenset[str]] = []
-        if version.ties:
-            stored = self._stored(version)
-            self._known.tied = set(stored)
-            sets = list(Web(stored).sets_with(source for ids in to_read for source in ids))
+        stored = self._stored(version)
+        self._known.tied = set(stored)
+        changed = {source for ids in to_read for source in ids}
+        sets = list(Web({**stored, **self._glances(changed, stored)}).sets_with(changed))
+        if sets:
             self._look_for(version, sets)
             self._tried.update(map(self._here, sets))
         return [self._group(ids) for ids in _merged([*to_read, *sets, *self._parts_of(sets)])]
 
-    def sets_left(self, contents: Mapping[str, str], ties: Mapping[str, SourceTies]) -> list[frozenset[str]]:
-        """Return the sets of tied sources that were not read together as they are now, given what was just read."""
+    def _glances(self, sources: Collection[str], stored: Mapping[str, SourceTies]) -> dict[str, SourceTies]:
+        """Return the likely ties of sources, with those that the ledger has of each; one alone is tied to nothing."""
+        if len(sources) == 1 and not stored:
+            return {}
+        glances = {}
+        for source in sources:
+            planned = self._planned[source]
+            if numbers := likely_numbers(planned.claim.importer, planned.source, self._machine):
+                known = stored.get(source, SourceTies())
+                glances[source] = SourceTies(known.read_with, known.numbers + numbers)
+        return glances
+
+    def sets_left(
+        self, contents: Mapping[str, str], ties: Mapping[str, SourceTies], among: Collection[str] | None = None
+    ) -> list[frozenset[str]]:
+        """Return the sets of tied sources that were not read together as they are now, given what was just read.
+
+        These are the sets that hold some of the sources given, or else all that this run should read.
+        """
         self._contents.update(contents)
         version = self._version()
         stored = {**self._stored(version), **ties}
         if not stored:
             return []
         self._known.tied.update(stored)
-        sets = list(Web(stored).sets_with(None if self._looks_everywhere else self._contents))
-        self._looks_everywhere = False
+        if among is None:
+            among, self._looks_everywhere = None if self._looks_everywhere else self._contents, False
+        sets = list(Web(stored).sets_with(among))
         known = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if sets else {}
         held = {**{source: each.content for source, each in known.items()}, **self._contents}
         suspect = [ids for ids in sets if not _were_read_together(ids, held, stored)]
@@ -109,7 +128,7 @@ class TiedSources:
         for each in found.found.values():
             self._put(each)
         if found.elsewhere:
-            self._unfinished.inherited = ()
+            self.left_undone = ()
 
     def _here(self, ids: Collection[str]) -> frozenset[str]:
         """Leave out sources that are gone from disk, or another machine's."""

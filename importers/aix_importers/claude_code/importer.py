@@ -40,6 +40,12 @@ class ClaudeCodeImporter(Importer):
         """Return the transcripts, and the files with permission rules."""
         return find_sources(files, self.name, self.default_places())
 
+    def likely_ties(self, source: Source) -> Sequence[int]:
+        """Return the ties that the beginning and the end of a transcript show."""
+        from aix_importers.claude_code.glance import likely_ties
+
+        return () if is_settings(Path(source.path).name) else likely_ties(source)
+
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
         """Go through the rows and problems of transcripts and of permission rules."""
         # Imported here, since most runs find their logs unchanged and read none.
