@@ -12,9 +12,13 @@ import sys
 from pathlib import Path
 
 _UUID = re.compile(rb"\b([0-9a-f]{8})(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
-_API_ID = re.compile(rb"\b((?:msg|toolu|req)_[0-9A-Za-z]{6})([0-9A-Za-z]{6})")
+_API_ID = re.compile(rb"(?<![0-9A-Za-z])((?:msg|(?:srv)?toolu|req)_[0-9A-Za-z]{6})([0-9A-Za-z]{6})")
 _AGENT_ID = re.compile(rb"(\"agentId\":\s?\"|agent-|agentId: |<task-id>)(a?)([0-9a-f]{7})(?=[0-9a-f]*\b)")
 _NICKNAME = re.compile(rb"(\"(?:slug|agentName)\":\s?\"[^\"]*)\"")
+_OTHER_ID = re.compile(
+    rb"(\"(?:[a-z][A-Za-z]*U(?:uid|UID)|uuid|id|tool_use_id|[a-z][A-Za-z]*I[dD])\":\s?\"|<task-id>)([^\"<\\]+)(?=[\"<])"
+)
+"""Ids of another form: a tool that masks what looks like a phone number does so within ids as well."""
 _LETTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -40,9 +44,14 @@ def with_fresh_ids(data: bytes, number: int) -> bytes:
     shift = 1 + number % (len(_LETTERS) - 1)
     turned = bytes.maketrans(_LETTERS, _LETTERS[shift:] + _LETTERS[:shift])
     data = _NICKNAME.sub(rb'\1-%d"' % number, data)
+    data = _OTHER_ID.sub(lambda found: found[0] if _has_known_form(found) else b"%s-%d" % (found[0], number), data)
     data = _UUID.sub(lambda found: b"%08x%s" % (int(found[1], 16) ^ mask, found[2]), data)
     data = _API_ID.sub(lambda found: b"%s%s" % (found[1], _mixed(found[2], number, turned)), data)
     return _AGENT_ID.sub(lambda found: b"%s%s%07x" % (found[1], found[2], int(found[3], 16) ^ mask % 2**28), data)
+
+
+def _has_known_form(found: re.Match[bytes]) -> bool:
+    return any(form.search(found[0]) for form in (_UUID, _API_ID, _AGENT_ID))
 
 
 def _mixed(letters: bytes, number: int, turned: bytes) -> bytes:

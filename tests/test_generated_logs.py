@@ -1,12 +1,15 @@
-"""Logs that are generated to measure with: the same for the same seed, shaped like real ones, and sound."""
+"""Logs to measure with: generated ones, the same for the same seed and shaped like real ones, and copies of others."""
 
 import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import aix
 from benchmarks.generated_logs import write_logs, write_one_transcript
+from benchmarks.replicated_logs import with_fresh_ids
 
 EVERYDAY_KINDS = {"user", "assistant", "progress", "system", "attachment", "file-history-snapshot", "queue-operation"}
 
@@ -54,3 +57,27 @@ def test_nothing_of_the_logs_is_left_out_when_they_are_imported(tmp_path: Path) 
     with aix.open(tmp_path / "ledger") as ledger:
         assert ledger.sql("select * from import_problems").rows() == []
         assert ledger.sql("select count(*) > 20 from tool_calls").rows() == [(True,)]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        '"uuid":"0e4924b1-32a0-4046-8a3b-1234567b6574"',
+        '"parentUuid": "0e4924b1-32a0-4046-8[REDACTED_PHONE]b6574"',
+        '"sourceToolAssistantUUID":"[REDACTED_CARD]-9054-44a1cd18beab"',
+        '"id":"msg_050"',
+        '"id":"srvtoolu_01BUkAX8FtJ1whJ41zVk62QZ"',
+        '"toolUseID":"agent_msg_01Rr6wwJ9Nrh7WN3taFhkmGt"',
+        '"agentId":"a95ad0b"',
+        "<task-id>b2xq9kz</task-id>",
+    ],
+)
+def test_copies_share_no_id(named: str) -> None:
+    copies = [with_fresh_ids(named.encode(), number) for number in range(1, 100)]
+    assert len({*copies, named.encode()}) == 100
+    assert with_fresh_ids(f"{named} {named}".encode(), 7) == copies[6] + b" " + copies[6]
+
+
+def test_copies_have_the_words_of_what_they_copy() -> None:
+    record = b'{"type":"user","message":{"role":"user","content":"it did \\"work\\" well"},"cwd":"/srv"}'
+    assert with_fresh_ids(record, 3) == record
