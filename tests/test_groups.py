@@ -122,7 +122,7 @@ def test_every_node_is_in_one_index(tmp_path: Path) -> None:
     nodes = [
         node
         for index in newest.indexes.values()
-        for node, _ in StoredIndex(tmp_path / index.path, index.entries).whole.pairs()
+        for node in StoredIndex(tmp_path / index.path, index.entries).whole.nodes.to_pylist()
     ]
     assert len(nodes) == len(set(nodes)) == sum(index.entries for index in newest.indexes.values())
 
@@ -135,9 +135,9 @@ def test_every_node_that_is_alive_is_in_one_index(tmp_path: Path) -> None:
     nodes = [
         node
         for name, index in newest.indexes.items()
-        for node, _ in StoredIndex(
+        for node in StoredIndex(
             tmp_path / index.path, index.entries, dead=newest.dead[name].components if name in newest.dead else ()
-        ).whole.pairs()
+        ).whole.nodes.to_pylist()
     ]
     assert len(nodes) == len(set(nodes))
 
@@ -205,8 +205,10 @@ def stored(path: Path, index: Index) -> StoredIndex:
 
 def test_an_index_is_what_was_written(tmp_path: Path) -> None:
     index = Index.of({5: 1, 2**64 - 1: 9, 1: 1})
-    assert list(stored(tmp_path / "i", index).whole.pairs()) == [(1, 1), (5, 1), (2**64 - 1, 9)]
-    assert list(stored(tmp_path / "empty", Index.of({})).whole.pairs()) == []
+    read = stored(tmp_path / "i", index).whole
+    assert read.nodes.to_pylist() == [1, 5, 2**64 - 1]
+    assert read.components(read.nodes).to_pylist() == [1, 1, 9]
+    assert len(stored(tmp_path / "empty", Index.of({})).whole) == 0
 
 
 @given(

@@ -6,7 +6,6 @@ import os
 import sys
 from contextlib import suppress
 
-
 _OBJECTS_PER_COLLECTION = 50_000
 """Python looks for cycles after every 700 new objects: of a small import, that was a thirtieth of its time."""
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.ledger.families import Families
+from aix.ledger.families import Families, Pairs, neighbours
 from aix.ledger.numbers import WIDTH, from_file_order
 from aix.ledger.ties import StoredTies
 
-_BITS = 32
+_BITS = pa.scalar(32, pa.uint64())
+_LOWER = pa.scalar(2**32 - 1, pa.uint64())
 
 
 def reading_of(contents: Mapping[str, str]) -> bytes:
@@ -31,11 +32,10 @@ class Web:
     def sets_with(self, sources: Iterable[str] | None) -> Iterator[frozenset[str]]:
         """Go through the sets of sources that are tied and of which one is given, or through all of them."""
         reached = self._ids if sources is None else self._reached(set(sources) & self._ties.keys())
-        families = Families()
-        families.link(self._links(reached))
+        families = Families([self._links(reached)])
         sets: dict[int, set[str]] = {}
-        for place in list(families.nodes()):
-            sets.setdefault(families.of(place), set()).add(self._ids[place])
+        for place, number in zip(families.nodes.to_pylist(), families.numbers.to_pylist(), strict=True):
+            sets.setdefault(number, set()).add(self._ids[place])
         return (frozenset(each) for each in sets.values())
 
     def _reached(self, sources: set[str]) -> set[str]:
@@ -47,15 +47,12 @@ class Web:
             reached = reached | new
         return reached
 
-    def _links(self, sources: Iterable[str]) -> Iterator[tuple[int, int]]:
-        """Go through pairs of sources that have a number in common, so many that every set hangs together."""
+    def _links(self, sources: Iterable[str]) -> Pairs:
+        """Return pairs of sources that have a number in common, so many that every set hangs together."""
         numbers, owners = self._listed(sources)
-        order = pc.sort_indices(numbers)
-        numbers, owners = numbers.take(order), owners.take(order)
-        is_same = pc.equal(numbers[1:], numbers[:-1])
-        one, other = owners[1:].filter(is_same), owners[:-1].filter(is_same)
-        pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, pa.scalar(_BITS, pa.uint64())), other))
-        return ((pair >> _BITS, pair & (1 << _BITS) - 1) for pair in pairs.to_pylist())
+        one, other = neighbours(owners, numbers)
+        pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, _BITS), other))  # of which there are far fewer
+        return pc.shift_right(pairs, _BITS), pc.bit_wise_and(pairs, _LOWER)
 
     def _listed(self, sources: Iterable[str]) -> tuple[pa.Array, pa.Array]:
         """Return the numbers of these sources, and the place of the source of each, as bytes put together."""

@@ -5,15 +5,16 @@ each row, derives what follows from it, and writes these families as new groups.
 as dead. Everything else stays as it is, so that a change costs what it touches.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.delivery import SOURCE_COLUMN, Files
-from aix.ledger.entries import link_named
-from aix.ledger.families import Families
+from aix.ledger.entries import paired
+from aix.ledger.families import Families, Pairs, concatenated
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import LARGEST_BYTES, Groups
@@ -85,49 +86,48 @@ def _ungrouped(ledger: Path, base: Manifest) -> Delivered:
 
 def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) -> Groups | None:
     """Return the groups with the new rows, unless these say nothing new."""
-    families = Families()
-    likely: set[int] = set()
+    pairs: list[Pairs] = []
+    likely: list[pa.ChunkedArray] = []
     for (table, _), entries in zip(delivered, bench.read(delivered), strict=True):
-        own = link_named(families, entries.named)
+        pairs += paired(entries.named)
         if table.name in ("turns", "sessions"):
-            likely.update(own)
+            likely.append(entries.named.column(0))
     groups = Groups(base, stage)
-    touched = groups.holding(*(pa.array(nodes, pa.uint64()) for nodes in (likely, families.nodes())))
-    members = {name: part.members() for name, part in touched.items()}
+    named = pc.unique(concatenated(nodes for pair in pairs for nodes in pair))
+    touched = groups.holding(pc.unique(concatenated(likely)), named)
     for name, part in touched.items():
-        families.link((node, members[name][family]) for node, family in part.pairs())
+        pairs += part.pairs()
         lay_part(bench, groups, name, part)
+    families = Families(pairs)
+    pairs.clear()
     for table, file in delivered:
         if not is_derived(table):
             bench.lay(table, file)
         file.entries.clear()  # the bench has what is still needed of them
-    moving = {families.of(node) for node in settle(bench)}
-    if not moving:
+    moving = pc.unique(families.of(settle(bench)))
+    if not len(moving):
         return None
     for name, part in touched.items():
-        leaving = [family for family, node in members[name].items() if families.of(node) in moving]
-        if leaving:
-            groups.remove(name, part.split(pa.array(leaving, pa.uint64()))[0])
-    for nodes, size_bytes in _portions(bench, families, moving):
-        index = groups.numbered({node: families.of(node) for node in nodes})
-        write_families(bench, groups, index, size_bytes)
+        is_leaving = pc.is_in(families.of(part.nodes), value_set=moving)
+        leaving = part.families_of(part.nodes.filter(is_leaving))
+        if len(leaving):
+            groups.remove(name, part.split(leaving)[0])
+    for portion, size_bytes in _portions(bench, families, moving):
+        write_families(bench, groups, groups.numbered(*families.part(portion)), size_bytes)
     return groups
 
 
-def _portions(bench: Workbench, families: Families, moving: Container[int]) -> Iterator[tuple[list[int], int]]:
-    """Divide the nodes of families into as many groups as the rows will need, whole families each, with their sizes."""
-    by_family: dict[int, list[int]] = {}
-    for node in families.nodes():
-        family = families.of(node)
-        if family in moving:
-            by_family.setdefault(family, []).append(node)
-    count = sum(map(len, by_family.values()))
+def _portions(bench: Workbench, families: Families, moving: pa.Array) -> Iterator[tuple[pa.Array, int]]:
+    """Divide families into as many groups as their rows will need, with the size of each."""
+    counted = pc.value_counts(families.part(moving)[1])
+    count = pc.sum(counted.field("counts")).as_py()
     most_nodes = count * LARGEST_BYTES // max(bench.size_bytes, 1)
     portion: list[int] = []
-    for members in by_family.values():
-        if portion and len(portion) + len(members) > most_nodes:
-            yield portion, LARGEST_BYTES
-            portion = []
-        portion.extend(members)
-    if portion:
-        yield portion, bench.size_bytes * len(portion) // count
+    held = 0
+    for number, members in zip(*(field.to_pylist() for field in counted.flatten()), strict=True):
+        if portion and held + members > most_nodes:
+            yield pa.array(portion, pa.int32()), LARGEST_BYTES
+            portion, held = [], 0
+        portion.append(number)
+        held += members
+    yield pa.array(portion, pa.int32()), bench.size_bytes * held // count

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.ledger.families import Families
+from aix.ledger.families import Pairs
 from aix.ledger.manifest import COMPONENT
 from aix.ledger.nodes import is_taken_together, node_expressions, owner_column, row_key
 from aix.ledger.streaming import computed_rows, start_reader
@@ -70,13 +70,10 @@ def read_entries(
     ]
 
 
-def link_named(families: Families, named: pa.Table) -> list[int]:
-    """Put what each row names into one family, and return the first node of each."""
-    first: list[int] = named.column(0).to_pylist()
-    for column in named.columns[1:]:
-        families.link((own, node) for own, node in zip(first, column.to_pylist(), strict=True) if node is not None)
-    families.add(first)
-    return first
+def paired(named: pa.Table) -> list[Pairs]:
+    """Return the first node that each row names with the others, or with itself where it names no other."""
+    first, *others = named.columns
+    return [(first, pc.coalesce(other, first)) for other in others or [first]]
 
 
 def repeated(table: Table, entries: pa.Table) -> pa.ChunkedArray | None:

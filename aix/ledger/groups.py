@@ -6,7 +6,7 @@ groups and what rests in large ones, and the groups stay few. A group of which m
 that.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from math import inf
 from pathlib import Path
@@ -150,9 +150,9 @@ class Groups:
         self._dead[name] = Dead((*known.components, *part.families.to_pylist()), rows)
         self._indexes[name].bury(part.families)
 
-    def numbered(self, families: Mapping[int, int]) -> Index:
-        """Return an index of nodes whose families get new numbers."""
-        index = Index.of(families)
+    def numbered(self, nodes: pa.Array, families: pa.Array) -> Index:
+        """Return an index of nodes and the family of each, in which families get new numbers."""
+        index = Index.sorted(nodes, families.cast(pa.uint64()))
         first = self._stage.components + 1
         self._stage.components += len(index.families)
         return index.numbered(first)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
+from aix.ledger.families import Pairs, neighbours
 from aix.ledger.manifest import COMPONENT
 from aix.ledger.numbers import WIDTH, from_file_order, to_file_order
 from aix.ledger.stored_files import open_regular, sha256_of
@@ -44,7 +45,7 @@ class Index:
     @classmethod
     def of(cls, families: Mapping[int, int]) -> "Index":
         """Make an index of nodes and their families."""
-        return cls._sorted(pa.array(families.keys(), pa.uint64()), pa.array(families.values(), pa.uint64()))
+        return cls.sorted(pa.array(families.keys(), pa.uint64()), pa.array(families.values(), pa.uint64()))
 
     def numbered(self, first: int) -> "Index":
         """Return an index of the same families, whose numbers are those from the first on."""
@@ -55,12 +56,13 @@ class Index:
     def merged(cls, indexes: Iterable["Index"]) -> "Index":
         """Make one index of several whose families have nothing in common."""
         listed = list(indexes)
-        return cls._sorted(
+        return cls.sorted(
             pa.concat_arrays([index.nodes for index in listed]), pa.concat_arrays([index._families for index in listed])
         )
 
     @classmethod
-    def _sorted(cls, nodes: pa.Array, families: pa.Array) -> "Index":
+    def sorted(cls, nodes: pa.Array, families: pa.Array) -> "Index":
+        """Make an index of nodes, in any order, and the family of each."""
         order = pc.sort_indices(nodes)
         return cls(nodes.take(order), families.take(order))
 
@@ -82,13 +84,9 @@ class Index:
             Index(self.nodes.filter(others), self._families.filter(others)),
         )
 
-    def pairs(self) -> Iterable[tuple[int, int]]:
-        """Go through nodes with their families."""
-        return zip(self.nodes.to_pylist(), self._families.to_pylist(), strict=True)
-
-    def members(self) -> dict[int, int]:
-        """Return one of the nodes of each family."""
-        return {family: node for node, family in self.pairs()}
+    def pairs(self) -> list[Pairs]:
+        """Return the nodes with themselves, and with others of their families."""
+        return [(self.nodes, self.nodes), neighbours(self.nodes, self._families)]
 
     def components(self, nodes: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         """Return the family of each of these nodes, as the column `component` has it; NULL for one that is not here."""

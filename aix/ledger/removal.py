@@ -17,8 +17,8 @@ from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collec
 from aix.ledger.commit import Stage, commit
 from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
-from aix.ledger.entries import Scan, link_named, read_entries
-from aix.ledger.families import Families
+from aix.ledger.entries import Scan, paired, read_entries
+from aix.ledger.families import Families, concatenated
 from aix.ledger.fingerprints import source_id
 from aix.ledger.groups import Groups
 from aix.ledger.index import are_all_in
@@ -111,16 +111,17 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     All sessions of such a family are replaced; the new rows give each of its turns, messages and calls, and name
     whatever else its rows name, which the index knows.
     """
-    families = Families()
-    given: dict[str, list[int]] = {name: [] for name in _NEVER_LOST}
+    given = dict.fromkeys(_NEVER_LOST, pa.array([], pa.uint64()))
+    named: list[pa.ChunkedArray] = []
     for (table, _), entries in zip(rows, bench.read(rows), strict=True):
-        given[table.name] = link_named(families, entries.named)
+        given[table.name] = concatenated([entries.named.column(0)])
+        named += entries.named.columns
     replaced = _nodes_of(bench, TABLES["sessions"], "label", labels)
-    expected = {"sessions": replaced, **{name: pa.array(given[name], pa.uint64()) for name in _NEVER_LOST}}
-    named = pa.array(families.nodes(), pa.uint64())
+    expected = {"sessions": replaced, **{name: given[name] for name in _NEVER_LOST}}
+    all_named = concatenated(named)
     touched = groups.holding(replaced, replaced)
     for name, part in touched.items():
-        if not are_all_in(part.nodes, named):
+        if not are_all_in(part.nodes, all_named):
             return False
         for table, _, stored in groups.entries(bench, name, part, expected):
             if not are_all_in(stored.column("node"), expected[table.name]):
@@ -152,20 +153,17 @@ def _remove_conversations(
     tables = [table for table in TABLES.values() if bench.has(table)]
     for table in sorted(tables, key=lambda table: table is INFERRED_VALUES):
         _delete(bench, table, forgotten)
-    families = Families()
     for table in tables:
         if not come_back:
             _clear_references(bench, table)
     scans = [
         Scan(table, f"(select *, _place as file_row_number from ({bench.standing_rows(table)}))") for table in tables
     ]
-    for entries in read_entries(bench.connection, scans):
-        link_named(families, entries.named)
+    families = Families([pairs for entries in read_entries(bench.connection, scans) for pairs in paired(entries.named)])
     for name, part in touched.items():
         groups.remove(name, part)
-    by_node = {node: families.of(node) for node in families.nodes()}
-    if by_node:
-        write_families(bench, groups, groups.numbered(by_node), bench.size_bytes)
+    if len(families.nodes):
+        write_families(bench, groups, groups.numbered(families.nodes, families.numbers), bench.size_bytes)
 
 
 def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:

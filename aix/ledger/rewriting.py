@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.derived.columns import DERIVED_TABLES, TABLES_READ, derive, stated_threads, thread_rows
+from aix.ledger.families import concatenated
 from aix.ledger.groups import Groups, Rows
 from aix.ledger.index import COMPONENT_FIELD, Index
 from aix.ledger.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number
@@ -25,18 +26,17 @@ def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
             bench.lay(table, StatementFile(path, "null"), rows)
 
 
-def settle(bench: Workbench) -> set[int]:
+def settle(bench: Workbench) -> pa.Array:
     """Settle what is said about every row, and return a node of each row that is not as the ledger has it."""
     stored = {table.name: sum(file.is_stored for file in bench.files(table)) for table in TABLES.values()}
     tables = [table for table in TABLES.values() if bench.has(table) and table is not INFERRED_VALUES]
     resolve_marks(bench, tables, [mark for table in tables for mark in resolve(bench, table)])
-    changed: set[int] = set()
+    changed: list[pa.ChunkedArray] = []
     for table in (*tables, INFERRED_VALUES):
         standing = bench.standing(table)
         first_new = pa.scalar(bench.place(stored[table.name]), pa.uint64())
-        new = standing.column("node").filter(pc.greater_equal(standing.column("place"), first_new))
-        changed.update(pc.unique(new).to_pylist())
-    return changed
+        changed.append(standing.column("node").filter(pc.greater_equal(standing.column("place"), first_new)))
+    return pc.unique(concatenated(changed))
 
 
 def write_families(bench: Workbench, groups: Groups, index: Index, size_bytes: int) -> None:
