@@ -7,6 +7,7 @@ system. Ctrl-C is the parent's to handle.
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
@@ -15,6 +16,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from aix.errors import WorkerDiedError
+from aix.process import collect_garbage_rarely, keep_pandas_out_of_arrow
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -157,6 +159,9 @@ def _serve(parent: connection.Connection, function: Callable[[Item], Iterable[Re
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # the parent's stdout is data: whatever a plugin prints goes beside it
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    collect_garbage_rarely()
+    if "pyarrow" in sys.modules:  # the module of the function has loaded it
+        keep_pandas_out_of_arrow()
     answer: tuple[int, object]
     while True:
         try:

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
 from aix.errors import WorkerDiedError
@@ -39,6 +41,16 @@ def refuse_oddly(number: int) -> Iterator[int]:
 
 def blocked(_number: int) -> Iterator[bool]:
     yield signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def make_an_array(number: int) -> Iterator[bool]:
+    pa.array([number])
+    yield "pandas" in sys.modules
+
+
+def test_no_worker_loads_pandas_for_arrow() -> None:
+    """Pandas takes longer to load, and more memory, than Arrow itself."""
+    assert list(map_in_workers(make_an_array, [1], 1)) == [(1, False)]
 
 
 def test_ctrl_c_reaches_no_worker_even_while_it_starts() -> None:

@@ -6,9 +6,6 @@ import os
 import sys
 from contextlib import suppress
 
-_OBJECTS_PER_COLLECTION = 50_000
-"""Python looks for cycles after every 700 new objects: of a small import, that was a thirtieth of its time."""
-
 
 def main() -> None:
     """Run `aix` in a Python program, and raise `SystemExit` when it is done."""
@@ -35,8 +32,8 @@ def _run() -> int:
     gc.disable()
     from aix.cli.diagnostics import run
     from aix.cli.root import aix
+    from aix.process import collect_garbage_rarely
 
-    gc.freeze()
-    gc.set_threshold(_OBJECTS_PER_COLLECTION)
+    collect_garbage_rarely()
     gc.enable()
     return run(aix)

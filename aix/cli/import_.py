@@ -104,7 +104,7 @@ def command(
 
         wish = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
         return join_and_list(ledger, others, wish)
-    from aix.memory import hold_little_memory
+    from aix.process import hold_little_memory
 
     hold_little_memory()
     from aix.cli.diagnostics import prints_beside
