@@ -158,11 +158,12 @@ def examine(ledger: Path) -> Iterator[Examination]:
     """Open the newest version of a ledger for checks, and the one before it in the schema `previous`."""
     import duckdb
 
+    from aix.derived.materialised_tables import derived_columns
     from aix.ledger.segment_checks import check_segments
 
     manifest = read_latest(ledger)
     previous = _read_previous(ledger, manifest)
-    check_segments(ledger, manifest)
+    check_segments(ledger, manifest, derived_columns(manifest))
     with (
         tempfile.TemporaryDirectory(prefix="aix-check-") as folder,
         duckdb.connect(config={**_LIMITS, "temp_directory": folder}) as connection,

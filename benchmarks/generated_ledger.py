@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +21,8 @@ import msgspec
 import pyarrow as pa
 
 import aix
-from aix.ledger.commit import Stage, commit
+from aix.derived.derived_data import DerivedData
+from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.groups import LARGEST_BYTES
 from aix.ledger.index import COMPONENT_FIELD, Index
 from aix.ledger.manifest import Manifest, Segment, read_latest
@@ -84,31 +86,40 @@ def write_ledger(target: Path, messages: int, *, has_texts: bool = True) -> Mani
         compressed = _make_pattern(pattern, Path(folder), size, has_texts=has_texts)
         per_copy = _count(pattern, "messages")
         copies = range(math.ceil(messages / per_copy))
-        copies_per_group = max(1, LARGEST_BYTES // compressed)
+        step = _Copies(pattern, copies, max(1, LARGEST_BYTES // compressed))
+        return commit(target, Change(adds=step, derived=DerivedData(PriceTable()))).version
 
-        def change(base: Manifest, stage: Stage) -> Manifest:
-            stage.prices = PriceTable()
-            written: dict[str, list[Segment]] = {}
-            families: dict[str, dict[int, int]] = {}
-            for table in TABLES.values():
-                if not _count(pattern, table.name):
-                    continue
-                of_table = range(1) if table.name in _ONCE else copies
-                for first in range(0, len(of_table), copies_per_group):
-                    numbers = of_table[first : first + copies_per_group]
-                    batches = (batch for number in numbers for batch in _copy(pattern, table, number))
-                    group = "beside" if table.name in _ONCE else f"{first:032x}"
-                    written.setdefault(table.name, []).append(stage.write(table, batches, group))
-                    nodes = ((node, number) for number in numbers for node in _nodes(pattern, table, number))
-                    families.setdefault(group, {}).update((node, _component(table, number)) for node, number in nodes)
-            return msgspec.structs.replace(
-                base,
-                tables={name: tuple(segments) for name, segments in written.items()},
-                indexes={group: stage.write_index(Index.of(each)) for group, each in families.items()},
-                components=len(copies) + 1,
-            )
 
-        return commit(target, change)
+@dataclass(frozen=True)
+class _Copies:
+    """Copies of the rows of a database, in groups of some each."""
+
+    pattern: duckdb.DuckDBPyConnection
+    copies: range
+    copies_per_group: int
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, None]:
+        """Return a version that has them, and nothing else."""
+        written: dict[str, list[Segment]] = {}
+        families: dict[str, dict[int, int]] = {}
+        for table in TABLES.values():
+            if not _count(self.pattern, table.name):
+                continue
+            of_table = range(1) if table.name in _ONCE else self.copies
+            for first in range(0, len(of_table), self.copies_per_group):
+                numbers = of_table[first : first + self.copies_per_group]
+                batches = (batch for number in numbers for batch in _copy(self.pattern, table, number))
+                group = "beside" if table.name in _ONCE else f"{first:032x}"
+                written.setdefault(table.name, []).append(stage.write(table, batches, group))
+                nodes = ((node, number) for number in numbers for node in _nodes(self.pattern, table, number))
+                families.setdefault(group, {}).update((node, _component(table, number)) for node, number in nodes)
+        version = msgspec.structs.replace(
+            base,
+            tables={name: tuple(segments) for name, segments in written.items()},
+            indexes={group: stage.write_index(Index.of(each)) for group, each in families.items()},
+            components=len(self.copies) + 1,
+        )
+        return version, None
 
 
 def _make_pattern(pattern: duckdb.DuckDBPyConnection, folder: Path, megabytes: float, *, has_texts: bool) -> int:

@@ -12,11 +12,13 @@ from itertools import groupby
 from pathlib import Path
 
 import click
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from aix.cli.diagnostics import MEANINGS
 from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
-from aix.derived.pricing import are_bundled_rows_current, bundled_rows_path, write_bundled_rows
+from aix.derived.pricing import PRICES_DIGEST, bundled_rows, bundled_rows_path, rows_of_lines
 from aix.ids import h63, ulid
 from aix.ledger.contradictions import compared_columns
 from aix.ledger.manifest import PRICE_TABLES
@@ -24,6 +26,7 @@ from aix.library.packs import find_query, own_query_names, query_root
 from aix.library.query import Query
 from aix.library.view_files import view_folder
 from aix.library.views import read_views
+from aix.prices.table import PriceTable
 from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
 from aix.schema.migrations import MIGRATIONS
 
@@ -58,14 +61,33 @@ def main() -> int:
             if "--check" not in sys.argv:
                 path.write_text(text, "utf-8")
     for name in PRICE_TABLES:
-        if not are_bundled_rows_current(name):
+        if not _are_bundled_rows_current(name):
             stale.append(str(bundled_rows_path(name).relative_to(_ROOT)))
             if "--check" not in sys.argv:
-                write_bundled_rows(name)
+                _write_bundled_rows(name)
     verb = "out of date, run `make docs`" if "--check" in sys.argv else "written"
     for name in stale:
         print(f"{name}: {verb}")
     return 1 if stale and "--check" in sys.argv else 0
+
+
+def _write_bundled_rows(name: str) -> None:
+    """Write the rows that the bundled lines give, with the digest of these."""
+    prices = PriceTable()
+    rows = pa.Table.from_batches(rows_of_lines(prices)[name])
+    table = rows.replace_schema_metadata({PRICES_DIGEST: prices.digest})
+    pq.write_table(table, bundled_rows_path(name), compression="zstd", compression_level=19)
+
+
+def _are_bundled_rows_current(name: str) -> bool:
+    """Whether the file of the bundled rows has those that the bundled lines give."""
+    prices = PriceTable()
+    try:
+        stored = bundled_rows(prices.digest)
+    except OSError:
+        return False
+    made = rows_of_lines(prices)
+    return stored is not None and pa.Table.from_batches(stored[name]) == pa.Table.from_batches(made[name])
 
 
 def _ledger_page() -> Iterator[str]:

@@ -13,10 +13,11 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from aix.ledger.commit import Stage, commit
+from aix.ledger.commit import Stage
 from aix.ledger.manifest import Manifest, Segment, is_ledger, read_latest
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from tests.changes import commit
 from tests.sample_ledger import Row
 
 GENERATION_TABLES = ("tags", "chat_users", "programs")

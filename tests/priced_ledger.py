@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aix.derived.refresh import renew
+from aix.derived.derived_data import renew
 from aix.ledger.tagging import Entity, add_tag
 from aix.prices.table import PriceTable
 from tests.conversations import context, message, request, session, turn

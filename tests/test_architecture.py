@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -56,11 +57,28 @@ def modules_imported(path: Path, modules: Mapping[str, Path]) -> set[str]:
     return named & modules.keys()
 
 
-def test_no_module_of_the_core_imports_itself_by_way_of_others() -> None:
+@cache
+def imports_in_the_core() -> dict[str, set[str]]:
+    """Return for each module of the core those that it imports."""
     names = {path: name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in CORE}
     modules = {name: path for path, name in names.items()}
-    graph = {name: modules_imported(path, modules) - {name} for name, path in modules.items()}
-    TopologicalSorter(graph).prepare()  # which raises CycleError
+    return {name: modules_imported(path, modules) - {name} for name, path in modules.items()}
+
+
+def test_no_module_of_the_core_imports_itself_by_way_of_others() -> None:
+    TopologicalSorter(imports_in_the_core()).prepare()  # which raises CycleError
+
+
+@pytest.mark.parametrize("module", ["commit", "manifest", "durable", "locks", "collection", "index", "groups"])
+def test_the_store_knows_files_and_versions_and_no_meaning(module: str) -> None:
+    imports = imports_in_the_core()
+    reached: set[str] = set()
+    waiting = [f"aix.ledger.{module}"]
+    while waiting:
+        reached.add(name := waiting.pop())
+        waiting.extend(imports[name] - reached)
+    rooms = ("aix.derived", "aix.importing", "aix.library", "aix.permissions", "aix.prices", "aix.reading")
+    assert not [name for name in sorted(reached) if name.startswith(rooms)], "by way of others, too"
 
 
 def test_the_core_knows_no_importer() -> None:

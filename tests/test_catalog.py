@@ -15,11 +15,11 @@ import pytest
 
 import aix
 from aix.derived.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
-from aix.ledger.commit import commit
 from aix.ledger.manifest import manifest_path, read_latest, read_manifest
 from aix.library.view_files import view_folder
 from aix.library.views import read_views
 from aix.schema import TABLES
+from tests.changes import commit
 from tests.generations import next_generation, read_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
@@ -244,7 +244,7 @@ def test_a_damaged_version_does_not_stop_the_commit_that_mends_it(tmp_path: Path
 def test_a_commit_is_made_where_there_is_no_room_for_a_catalog(tmp_path: Path) -> None:
     program = (
         "import resource, sys; from pathlib import Path; from tests.generations import next_generation;"
-        "from aix.ledger.commit import commit; resource.setrlimit(resource.RLIMIT_FSIZE, (2**17, 2**17));"
+        "from tests.changes import commit; resource.setrlimit(resource.RLIMIT_FSIZE, (2**17, 2**17));"
         "print(commit(Path(sys.argv[1]), next_generation).version)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "ledger")]

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,14 +16,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from aix.derived.catalog import CATALOG, CATALOG_NOTE
+from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
 from aix.ledger import durable
-from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.commit import Change, Stage
+from aix.ledger.commit import commit as commit_change
 from aix.ledger.manifest import Manifest, Segment, manifest_path, read_latest
 from aix.schema import SCHEMA_VERSION, TABLES, migrations
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import batch_from_rows
 from aix.schema.migrations import TableChange
+from tests.changes import Function, commit, overtake
 from tests.generations import next_generation, read_generation, with_tables
 from tests.sample_ledger import write_ledger
 
@@ -43,7 +47,7 @@ def named_files(ledger: Path) -> set[str]:
     return manifests | segments
 
 
-def add_tag(name: str) -> Change:
+def add_tag(name: str) -> Function:
     """A change that adds one row and keeps all others."""
 
     def change(base: Manifest, stage: Stage) -> Manifest:
@@ -104,6 +108,23 @@ def test_a_writer_that_was_overtaken_starts_again_on_top_of_the_other(tmp_path: 
     assert files_of(tmp_path) == named_files(tmp_path), "the overtaken attempt left files behind"
 
 
+def test_the_result_of_a_step_is_that_of_the_attempt_that_was_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @dataclass(frozen=True)
+    class Tagged:
+        name: str
+
+        def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, int]:
+            return add_tag(self.name)(base, stage), base.version
+
+    overtake(monkeypatch, lambda: commit(tmp_path, next_generation))
+    one, other = Tagged("same"), Tagged("same")
+    committed = commit_change(tmp_path, Change(leaves=[one], adds=other, derived=DerivedData()))
+    assert committed.version == read_latest(tmp_path)
+    assert (committed.version.version, committed.result(one), committed.result(other)) == (2, 1, 1)
+
+
 def test_rows_that_break_the_schema_are_never_written(tmp_path: Path) -> None:
     commit(tmp_path, next_generation)
     bad = pa.RecordBatch.from_pylist([{"entity_type": "x"}], schema=pa.schema([("entity_type", pa.string())]))
@@ -137,7 +158,7 @@ def test_concurrent_writers_lose_nothing(tmp_path: Path, file_system: str) -> No
 import errno, sys, time
 from pathlib import Path
 from aix.ledger import durable
-from aix.ledger.commit import commit
+from tests.changes import commit
 from tests.test_commit import add_tag
 {file_system}
 for number in range({commits}):
@@ -169,7 +190,7 @@ def test_a_real_limit_of_the_system_leaves_the_ledger_whole(tmp_path: Path) -> N
 import resource, signal, sys
 from pathlib import Path
 from aix.errors import LedgerUnwritableError
-from aix.ledger.commit import commit
+from tests.changes import commit
 from tests.generations import write_generation
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))

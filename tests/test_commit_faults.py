@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from aix.derived import derived_data
 from aix.errors import LedgerUnwritableError
-from aix.ledger import commit as commit_module
 from aix.ledger import durable
-from aix.ledger.commit import commit
+from tests.changes import commit
 from tests.generations import next_generation, read_generation
 
 pytestmark = pytest.mark.faults
@@ -113,7 +113,7 @@ MakeDisk = Callable[[int], Disk]
 @pytest.fixture(autouse=True)
 def _no_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what is made after each commit, by other operations: it would take most of the time of these tests."""
-    monkeypatch.setattr(commit_module, "refresh_catalog", lambda _: None)
+    monkeypatch.setattr(derived_data, "refresh_catalog", lambda _: None)
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,16 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerTooNewError
 from aix.health import Status, check
 from aix.ledger import groups, manifest
-from aix.ledger.addition import add
-from aix.ledger.commit import Stage
+from aix.ledger.addition import Addition
+from aix.ledger.commit import Change, commit
 from aix.ledger.delivery import Delivery
 from aix.ledger.export import export_parquet
-from aix.ledger.manifest import Manifest, count_rows, files_of, manifest_path, read_latest, read_manifest
+from aix.ledger.gathering import Part, gather
+from aix.ledger.manifest import count_rows, files_of, manifest_path, read_latest, read_manifest
 from aix.ledger.merging import join_ledger
 from aix.ledger.removal import forget, without_sessions
 from aix.ledger.selection import Selection
@@ -27,6 +29,7 @@ from aix.ledger.tidying import tidy_groups, untidy_groups
 from aix.reading.ledger import open_ledger
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
+from tests.changes import FunctionStep
 from tests.deliveries import as_text, deliver, dump, rows_of
 from tests.test_groups import conversation
 
@@ -180,17 +183,15 @@ def test_marks_of_dead_rows_do_not_come_back(tmp_path: Path) -> None:
 def test_families_that_a_preparation_marks_as_dead_count(tmp_path: Path) -> None:
     names = [f"s{number}" for number in range(10)]
     deliver(tmp_path, *(conversation(name) for name in names))
-
-    def prepare(base: Manifest, stage: Stage) -> Manifest:
-        return without_sessions(tmp_path, base, stage, names[:9], [])
-
+    leaving = FunctionStep(lambda base, stage: without_sessions(base, stage, names[:9], []))
     with staging_folder(tmp_path) as folder:
         delivery = Delivery(folder)
         with delivery:
             rows = conversation("new")
             for name, listed in rows.items():
                 delivery.add("source", TABLES[name], batch_from_rows(TABLES[name], listed))
-        add(tmp_path, [delivery.files()], prepare=prepare)
+        new = Addition(gather([Part(delivery.files())], folder / "gathered"))
+        commit(tmp_path, Change(leaves=[leaving], adds=new, derived=DerivedData()))
     assert not read_latest(tmp_path).dead
     assert len(rows_of(tmp_path, "sessions")) == 2
 

@@ -17,6 +17,7 @@ from aix.errors import LedgerDamagedError
 from aix.ledger import groups
 from aix.ledger.index import Index, StoredIndex
 from aix.ledger.manifest import (
+    EntryFile,
     Manifest,
     count_rows,
     dead_in,
@@ -119,11 +120,7 @@ def test_groups_beyond_the_largest_size_are_left_alone(tmp_path: Path, monkeypat
 def test_every_node_is_in_one_index(tmp_path: Path) -> None:
     for number in range(3):
         newest = deliver(tmp_path, conversation(f"s{number}", 3), conversation("shared", number + 1))
-    nodes = [
-        node
-        for index in newest.indexes.values()
-        for node in StoredIndex(tmp_path / index.path, index.entries).whole.nodes.to_pylist()
-    ]
+    nodes = [node for index in newest.indexes.values() for node in StoredIndex(tmp_path, index).whole.nodes.to_pylist()]
     assert len(nodes) == len(set(nodes)) == sum(index.entries for index in newest.indexes.values())
 
 
@@ -136,7 +133,7 @@ def test_every_node_that_is_alive_is_in_one_index(tmp_path: Path) -> None:
         node
         for name, index in newest.indexes.items()
         for node in StoredIndex(
-            tmp_path / index.path, index.entries, dead=newest.dead[name].components if name in newest.dead else ()
+            tmp_path, index, newest.dead[name].components if name in newest.dead else ()
         ).whole.nodes.to_pylist()
     ]
     assert len(nodes) == len(set(nodes))
@@ -200,7 +197,7 @@ def test_an_old_form_of_a_written_ledger_is_the_same_as_its_rows_delivered(tmp_p
 
 def stored(path: Path, index: Index) -> StoredIndex:
     path.write_bytes(index.to_bytes())
-    return StoredIndex(path, len(index))
+    return StoredIndex(path.parent, EntryFile(path.name, len(index)))
 
 
 def test_an_index_is_what_was_written(tmp_path: Path) -> None:
@@ -242,4 +239,4 @@ def test_an_index_that_is_cut_short_is_named(tmp_path: Path) -> None:
     with pytest.raises(LedgerDamagedError, match="index"):
         file.families_of(pa.array([3], pa.uint64()))
     with pytest.raises(LedgerDamagedError, match="nowhere"):
-        StoredIndex(tmp_path / "nowhere", 3).families_of(pa.array([3], pa.uint64()))
+        StoredIndex(tmp_path, EntryFile("nowhere", 3)).families_of(pa.array([3], pa.uint64()))

@@ -17,6 +17,7 @@ from aix.ledger.raw import keep_raw, kept_digests, open_raw, raw_path
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.staging import staging_folder
+from tests.changes import overtake
 from tests.deliveries import Rows, deliver, dump, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 from tests.test_commit import files_of
@@ -86,6 +87,14 @@ def test_forgetting_a_session_removes_the_copies_of_its_sources(tmp_path: Path) 
     assert set(kept_digests(tmp_path / "ledger")) == {digests["b"], digests["c"]}
     assert forget(tmp_path / "ledger", Selection(labels=["b"], text="a secret")).raw_copies == 2
     assert set(kept_digests(tmp_path / "ledger")) == set()
+
+
+def test_copies_that_an_overtaken_attempt_removed_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_text("text of a")
+    deliver(tmp_path / "ledger", imported("a", keep_raw(tmp_path / "ledger", tmp_path / "a")))
+    overtake(monkeypatch, lambda: deliver(tmp_path / "ledger", conversation("b")))
+    forgotten = forget(tmp_path / "ledger", Selection(labels=["a"]))
+    assert (forgotten.raw_copies, forgotten.sessions, forgotten.rows["sessions"]) == (1, ["a"], 1)
 
 
 def test_joining_a_ledger_is_joining_what_was_joined_into_it(tmp_path: Path) -> None:

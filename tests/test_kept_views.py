@@ -21,8 +21,8 @@ from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError
 from aix.importing.run import Settings, import_histories
 from aix.ledger import groups as ledger_groups
+from aix.ledger import locks
 from aix.ledger.collection import collect
-from aix.ledger.locks import among_writers
 from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, files_of, groups_of, manifest_path, read_latest
 from aix.ledger.merging import join_ledger
 from aix.ledger.removal import forget
@@ -422,9 +422,9 @@ def test_rows_of_what_was_forgotten_meanwhile_are_not_kept(world: World, monkeyp
     def forget_first(ledger: Path) -> AbstractContextManager[None]:
         monkeypatch.undo()
         forget_a_session(world)
-        return among_writers(ledger)
+        return locks.among_writers(ledger)
 
-    monkeypatch.setattr(view_cache, "among_writers", forget_first)
+    monkeypatch.setattr(locks, "among_writers", forget_first)
     cached_selects(world.ledger, version, ["v_requests"])
     kept = {folder.name for folder in (world.ledger / CACHE_FOLDER).iterdir() if list(folder.iterdir())}
     assert kept <= read_latest(world.ledger).indexes.keys()
@@ -443,7 +443,7 @@ def test_vacuum_removes_rows_of_other_views(world: World) -> None:
     old, part = folder / "v_requests-0000000000000000.parquet", folder / ".0123.part"
     old.write_bytes(b"PAR1")
     part.write_bytes(b"")
-    collect(world.ledger, 0)
+    collect(world.ledger, 0, view_cache.is_cache_of)
     assert not old.exists()
     assert not part.exists()
     assert rows_read(world.ledger, "v_requests")["v_requests"] == rows_by_sql(world.ledger)["v_requests"]

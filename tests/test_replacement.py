@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from aix.derived.derived_data import DerivedData
 from aix.ledger import removal
-from aix.ledger.addition import add_statements, statements_of
-from aix.ledger.commit import Stage
+from aix.ledger.addition import Addition
+from aix.ledger.commit import Change, commit
 from aix.ledger.delivery import Delivery
 from aix.ledger.gathering import Part, gather
 from aix.ledger.manifest import Manifest
@@ -14,6 +15,7 @@ from aix.ledger.removal import without_sessions
 from aix.ledger.staging import staging_folder
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from tests.changes import FunctionStep
 from tests.conversations import message, request, session, turn
 from tests.deliveries import Rows, deliver, facts, rows_of
 
@@ -46,12 +48,9 @@ def replace(ledger: Path, rows: Rows, *labels: str) -> Manifest:
         with Delivery(folder / "given") as delivery:
             for name, listed in rows.items():
                 delivery.add("source", TABLES[name], batch_from_rows(TABLES[name], listed))
-        given = statements_of(gather([Part(delivery.files())], folder / "gathered"))
-
-        def prepare(base: Manifest, stage: Stage) -> Manifest:
-            return without_sessions(ledger, base, stage, labels, given)
-
-        return add_statements(ledger, given, prepare=prepare)
+        given = gather([Part(delivery.files())], folder / "gathered")
+        leaving = FunctionStep(lambda base, stage: without_sessions(base, stage, labels, given))
+        return commit(ledger, Change(leaves=[leaving], adds=Addition(given), derived=DerivedData())).version
 
 
 def test_a_session_that_is_given_whole_is_replaced_unread(tmp_path: Path, unread: list[bool]) -> None:

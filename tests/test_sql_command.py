@@ -15,7 +15,7 @@ import pytest
 from aix.cli.diagnostics import run
 from aix.cli.root import aix as root_command
 from aix.formats import FORMATS
-from aix.ledger.commit import commit
+from tests.changes import commit
 from tests.command_line import AIX, run_aix
 from tests.generations import next_generation
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

@@ -19,6 +19,7 @@ from aix.ledger.tagging import Entity, add_tag, remove_tag
 from aix.ledger.tidying import tidy_groups
 from aix.library.packs import find_query
 from aix.schema import TABLES
+from tests.changes import overtake
 from tests.command_line import run_here
 from tests.deliveries import deliver, dump, rows_of
 from tests.sample_ledger import FIRST, MAIN, SAMPLE_ROWS, write_ledger
@@ -61,6 +62,14 @@ def test_adding_twice_adds_nothing_and_keeps_the_first_time(ledger: Path) -> Non
     assert add_tag(ledger, "billing", [A], 9) == []
     assert (read_latest(ledger).version, tags(ledger)) == (2, [("billing", "sessions", "a", 5)])
     assert add_tag(ledger, "billing", [A, B], 9) == [B]
+
+
+def test_who_is_overtaken_says_what_was_done_in_the_end(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    overtake(monkeypatch, lambda: add_tag(ledger, "billing", [A], 5))
+    assert add_tag(ledger, "billing", [A, B], 9) == [B]
+    overtake(monkeypatch, lambda: remove_tag(ledger, "billing", [A]))
+    assert remove_tag(ledger, "billing") == [B]
+    assert read_latest(ledger).version == 5
 
 
 def test_removing_takes_only_what_is_named(ledger: Path) -> None:

@@ -38,13 +38,14 @@ def command(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT0
       aix vacuum
       aix vacuum --grace 1
     """
+    from aix.derived.view_cache import is_cache_of
     from aix.ledger.collection import collect, find_removals
     from aix.ledger.tidying import tidy_groups, untidy_groups
 
-    removals = find_removals(ledger, grace * 3600)
+    removals = find_removals(ledger, grace * 3600, is_cache_of)
     groups = untidy_groups(ledger) if dry_run else tidy_groups(ledger)
     if not dry_run:
-        removals = collect(ledger, grace * 3600)
+        removals = collect(ledger, grace * 3600, is_cache_of)
     columns = (ListingColumn("what"), ListingColumn("path"), ListingColumn("bytes", "BIGINT"))
     rows = [
         *(("group written again", name, size) for name, size in groups.items()),

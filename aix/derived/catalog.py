@@ -10,20 +10,19 @@ they opened.
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import msgspec
 
 from aix.derived.materialised_tables import derived_selects, rows_select
 from aix.derived.view_cache import cached_views
 from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
-from aix.ledger.durable import remove
+from aix.ledger.durable import replace_file, writing_to
 from aix.ledger.manifest import EMPTY, Manifest, read_latest
 from aix.ledger.stored_files import read_decoded, read_regular
 from aix.ledger.views import create_views, view_select
@@ -55,23 +54,10 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 _NOTE_DECODER = msgspec.json.Decoder(_Note)
-_left: list[Path] = []
-
-
-@contextmanager
-def catalog_left(ledger: Path) -> Iterator[None]:
-    """Leave the catalog as it is while a block makes several commits; whoever opened the block refreshes it."""
-    _left.append(ledger)
-    try:
-        yield
-    finally:
-        _left.remove(ledger)
 
 
 def refresh_catalog(ledger: Path) -> None:
     """Bring the catalog up to date, where it can be written; the ledger is whole without it."""
-    if ledger in _left:
-        return
     with suppress(OSError, LedgerError, QueryFileError, UnicodeError):
         folder = ledger.resolve()
         str(folder).encode()  # DuckDB opens no path that is not UTF-8
@@ -93,9 +79,10 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
     with suppress(FileNotFoundError):
         # Left by a client that wrote to the catalog before; it does not belong to the new one.
         (folder / f"{CATALOG}.wal").unlink()
-    file = _replace(folder / CATALOG, content)
-    note = _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), file, texts)
-    _replace(folder / CATALOG_NOTE, msgspec.json.encode(note))
+    with writing_to(folder):
+        file = _identity(replace_file(folder / CATALOG, content))
+        note = _Note(manifest.version, SCHEMA_VERSION, str(folder), library_views_digest(), file, texts)
+        replace_file(folder / CATALOG_NOTE, msgspec.json.encode(note))
 
 
 def _is_current(folder: Path, manifest: Manifest) -> bool:
@@ -187,23 +174,6 @@ def _create_library_views(connection: "duckdb.DuckDBPyConnection") -> None:
     costly = [views[name] for name in reversed(views) if name in cached_views()]
     create_library_views(connection, views.values(), {view.name: rows_select(view, []) for view in costly})
     create_library_views(connection, costly)
-
-
-def _replace(target: Path, content: bytes) -> tuple[int, int, int]:
-    """Put a private file in the place of another, all at once, and say which file it is."""
-    part = target.with_name(f".{uuid4().hex}.part")
-    try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(descriptor, 0o600)
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        identity = _identity(part.stat())
-        part.replace(target)
-    finally:
-        remove(part)
-    return identity
 
 
 def _identity(status: os.stat_result) -> tuple[int, int, int]:

@@ -57,6 +57,14 @@ def derived_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
     }
 
 
+def derived_columns(manifest: Manifest) -> dict[str, list[str]]:
+    """Return the columns of each derived table that is kept in a version, if they are known."""
+    if not are_rows_current(manifest):
+        return {}
+    views = library_views()
+    return {name: [column.name for column in views[name].columns] if name in views else [] for name in manifest.views}
+
+
 def rows_select(view: "Query", files: "Sequence[StoredRows]") -> str:
     """Return a SELECT of the rows of a view in these files."""
     if not files:
@@ -184,5 +192,4 @@ def index_of(ledger: Path, version: Manifest, group: str | None) -> "Index | Non
 
     if group is None or version.schema_version < FIRST_NUMBERED:
         return None
-    file = version.indexes[group]
-    return StoredIndex(ledger / file.path, file.entries, file.sha256).whole
+    return StoredIndex(ledger, version.indexes[group]).whole

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import msgspec
@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from aix.errors import LedgerDamagedError
 from aix.ids import h63
+from aix.ledger.commit import Stage
 from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, Segment, dead_in
 from aix.ledger.row_groups import read_live_rows
 from aix.ledger.segment_checks import checked_path
@@ -30,13 +31,10 @@ from aix.prices.table import PriceTable, bundled_providers
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
 
-if TYPE_CHECKING:
-    from aix.ledger.commit import Stage
-
 _PRICES, _MODEL_PRICES = (TABLES[name] for name in PRICE_TABLES)
 _REQUESTS = TABLES["requests"]
 _ROWS_AT_ONCE = 10_000
-_DIGEST = b"aix.prices"
+PRICES_DIGEST = b"aix.prices"
 """In the file of bundled rows, the digest of the lines that they are from."""
 
 Pair = tuple[str, str]
@@ -44,7 +42,7 @@ Pair = tuple[str, str]
 
 
 def without_prices(base: Manifest) -> Manifest:
-    """Return a version as changes see it: its prices are not theirs to join, group or forget."""
+    """Return a version without the prices that this AIX keeps in it."""
     tables = {name: _joined(name, segments) for name, segments in base.tables.items()}
     return msgspec.structs.replace(base, tables={name: segments for name, segments in tables.items() if segments})
 
@@ -53,25 +51,30 @@ def _joined(name: str, segments: Sequence[Segment]) -> tuple[Segment, ...]:
     return tuple(segment for segment in segments if name not in PRICE_TABLES or segment.group is not None)
 
 
-def with_prices(base: Manifest, stage: "Stage", changed: Manifest) -> Mapping[str, Sequence[Segment]]:
-    """Return the files of a change together with those of the prices that its requests need."""
-    kept = {name: [segment for segment in base.tables.get(name, ()) if segment.group is None] for name in PRICE_TABLES}
-    requests = changed.tables.get("requests", ())
-    if stage.prices is not None and stage.prices.digest != base.prices:
-        rows = _rows_of(stage.prices, _pairs(stage.ledger, _REQUESTS, requests, changed))
-        return {**changed.tables, **{name: [stage.write(TABLES[name], rows[name])] for name in PRICE_TABLES}}
+def with_prices(before: Manifest, version: Manifest, prices: PriceTable | None, stage: Stage) -> Manifest:
+    """Return a version with the prices that its requests need: by these lines, else by those of the version before."""
+    requests = version.tables.get("requests", ())
+    if prices is not None and prices.digest != before.prices:
+        rows = _rows_of(prices, _pairs(stage.ledger, _REQUESTS, requests, version))
+        written = {name: (stage.write(TABLES[name], rows[name]),) for name in PRICE_TABLES}
+        return msgspec.structs.replace(version, tables={**version.tables, **written}, prices=prices.digest)
+    kept = {name: [each for each in before.tables.get(name, ()) if each.group is None] for name in PRICE_TABLES}
     # Prices that stand there without a digest were put there by other means, by rules that may not be ours.
-    new = [segment for segment in requests if base.prices and stage.has(segment)]
-    added = _added(stage, kept, _pairs(stage.ledger, _REQUESTS, new, changed))
-    return {**changed.tables, **{name: [*changed.tables.get(name, ()), *added[name]] for name in PRICE_TABLES}}
+    known = before.tables.get("requests", ())
+    new = [segment for segment in requests if before.prices and segment not in known]
+    added = _added(kept, _pairs(stage.ledger, _REQUESTS, new, version), prices, stage)
+    tables = {name: (*version.tables.get(name, ()), *added[name]) for name in PRICE_TABLES}
+    return msgspec.structs.replace(version, tables={**version.tables, **tables})
 
 
-def _added(stage: "Stage", kept: Mapping[str, Sequence[Segment]], pairs: set[Pair]) -> Mapping[str, Sequence[Segment]]:
+def _added(
+    kept: Mapping[str, Sequence[Segment]], pairs: set[Pair], prices: PriceTable | None, stage: Stage
+) -> Mapping[str, Sequence[Segment]]:
     """Return the files of the prices with those of models that are new to them."""
     new = pairs - _pairs(stage.ledger, _MODEL_PRICES, kept[_MODEL_PRICES.name]) if pairs else pairs
     if not new:
         return kept
-    chooser = stage.prices.chooser if stage.prices else Chooser(_stored_lines(stage, kept), bundled_providers())
+    chooser = prices.chooser if prices else Chooser(_stored_lines(stage.ledger, kept), bundled_providers())
     rows = _model_price_batches(price for pair in sorted(new) for price in chooser.choose(*pair))
     if not any(batch.num_rows for batch in rows):
         return kept
@@ -113,7 +116,7 @@ def _named(rows: pa.Table) -> set[Pair]:
 
 def _rows_of(prices: PriceTable, pairs: set[Pair]) -> dict[str, list[pa.RecordBatch]]:
     """Return the rows of both tables: of the lines, and of the models that the lines or these pairs name."""
-    rows = _bundled_rows(prices.digest) or rows_of_lines(prices)
+    rows = bundled_rows(prices.digest) or rows_of_lines(prices)
     named = pa.Table.from_batches(rows[_MODEL_PRICES.name])
     others = pairs - _named(named)
     if not others:
@@ -130,12 +133,12 @@ def rows_of_lines(prices: PriceTable) -> dict[str, list[pa.RecordBatch]]:
 
 
 @lru_cache(maxsize=1)
-def _bundled_rows(digest: str) -> dict[str, list[pa.RecordBatch]] | None:
+def bundled_rows(digest: str) -> dict[str, list[pa.RecordBatch]] | None:
     """Return the rows that were made of the bundled lines when AIX was, unless the lines in force are others."""
     rows = {}
     for name in PRICE_TABLES:
         table = pq.read_table(bundled_rows_path(name))
-        if table.schema.metadata[_DIGEST].decode() != digest:
+        if table.schema.metadata[PRICES_DIGEST].decode() != digest:
             return None
         rows[name] = table.replace_schema_metadata().to_batches(_ROWS_AT_ONCE)
     return rows
@@ -144,26 +147,6 @@ def _bundled_rows(digest: str) -> dict[str, list[pa.RecordBatch]] | None:
 def bundled_rows_path(name: str) -> Path:
     """Return the file of the bundled rows of a price table; `make docs` writes it."""
     return Path(price_table.__file__).with_name(f"{name}.parquet")
-
-
-def write_bundled_rows(name: str) -> None:
-    """Write the rows that the bundled lines give, with the digest of these."""
-    prices = PriceTable()
-    rows = pa.Table.from_batches(rows_of_lines(prices)[name])
-    table = rows.replace_schema_metadata({_DIGEST: prices.digest})
-    pq.write_table(table, bundled_rows_path(name), compression="zstd", compression_level=19)
-
-
-def are_bundled_rows_current(name: str) -> bool:
-    """Whether the file of the bundled rows has those that the bundled lines give."""
-    prices = PriceTable()
-    try:
-        stored = _bundled_rows(prices.digest)
-    except OSError:
-        return False
-    return stored is not None and pa.Table.from_batches(stored[name]) == pa.Table.from_batches(
-        rows_of_lines(prices)[name]
-    )
 
 
 def _model_price_batches(prices: Iterable[ModelPrice]) -> list[pa.RecordBatch]:
@@ -217,12 +200,12 @@ def _price_batches(lines: tuple[PriceLine, ...]) -> list[pa.RecordBatch]:
     return batches
 
 
-def _stored_lines(stage: "Stage", kept: Mapping[str, Sequence[Segment]]) -> list[PriceLine]:
+def _stored_lines(ledger: Path, kept: Mapping[str, Sequence[Segment]]) -> list[PriceLine]:
     """Read the lines that a ledger holds."""
     prices: dict[tuple[object, ...], dict[str, Decimal]] = defaultdict(dict)
     names = [name for name in _PRICES.column_names if name not in ("id", "unit", "price_usd")]
     for segment in kept[_PRICES.name]:
-        for batch in _batches(stage.ledger, _PRICES, segment):
+        for batch in _batches(ledger, _PRICES, segment):
             for row in batch.to_pylist():
                 prices[tuple(row[name] for name in names)][row["unit"]] = row["price_usd"]
     return [_line(dict(zip(names, values, strict=True)), found) for values, found in prices.items()]

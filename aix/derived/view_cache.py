@@ -9,21 +9,19 @@ so a file is either missing or right. Where the cache cannot be written, readers
 same rows, only later. Files go with their group, by `aix vacuum` and `aix forget`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import msgspec
 
 from aix.derived.cache_key import PRICES, rows_digest
 from aix.derived.materialised_tables import derived_selects, index_of, numbered_rows, part_of, rows_select
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
-from aix.ledger.durable import make_folder, new_file, remove, writing_to
-from aix.ledger.locks import among_writers
-from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest
+from aix.ledger.durable import make_folder, new_file, part_file, writing_to
+from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest, ungrouped_cache
 from aix.ledger.stored_files import check_folder, ends_with
 from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, with_foundations
@@ -71,30 +69,13 @@ def cached_selects(ledger: Path, manifest: Manifest, names: Iterable[str]) -> di
     }
 
 
-def abandoned_caches(ledger: Path, versions: Sequence[Manifest], limit: float) -> Iterator[Path]:
-    """Go through what no version needs: folders of groups that are gone, and old files of other digests."""
-    cache = ledger / CACHE_FOLDER
-    groups = {group for version in versions for group in (*version.indexes, _ungrouped(version))}
-    digests = tuple(f"-{rows_digest(version)}{_SUFFIX}" for version in versions)
-    with suppress(FileNotFoundError, NotADirectoryError):
-        for folder in cache.iterdir():
-            if not folder.is_dir() or folder.is_symlink():
-                continue
-            if folder.name not in groups:
-                yield folder
-                continue
-            for path in folder.iterdir():
-                if not path.name.endswith(digests) and path.lstat().st_mtime <= limit:
-                    yield path
+def is_cache_of(version: Manifest, path: Path) -> bool:
+    """Whether a file in the folder of a group has rows as this AIX computes them for a version."""
+    return path.name.endswith(f"-{rows_digest(version)}{_SUFFIX}")
 
 
 def _groups(ledger: Path, manifest: Manifest) -> list["_CachedGroup"]:
     return [_CachedGroup(ledger, manifest, name, files) for name, files in groups_of(manifest.tables).items()]
-
-
-def _ungrouped(manifest: Manifest) -> str:
-    """Name the files that are in no group: those of a ledger that an early AIX wrote change as a whole."""
-    return f"ungrouped-{manifest.version}"
 
 
 def _compute(ledger: Path, missing: "Iterable[tuple[_CachedGroup, Sequence[Query]]]") -> None:
@@ -119,7 +100,7 @@ class _CachedGroup:
     def __init__(self, ledger: Path, manifest: Manifest, name: str | None, files: dict[str, list[Segment]]) -> None:
         self._ledger = ledger
         self._cache = ledger / CACHE_FOLDER
-        self._folder = self._cache / (name or _ungrouped(manifest))
+        self._folder = self._cache / (name or ungrouped_cache(manifest))
         self._digest = rows_digest(manifest)
         own = {table: tuple(segments) for table, segments in files.items() if table != PRICES}
         derived = {
@@ -141,12 +122,10 @@ class _CachedGroup:
         self.check()
         make_folder(self._folder)
 
-    def _path(self, view: "Query") -> Path:
-        return self._folder / f"{view.name}-{self._digest}{_SUFFIX}"
-
     def paths(self, view: "Query") -> list[Path]:
         """Return the file of a view's rows; none when the group gives the view no rows."""
-        return [self._path(view)] if view.kept_with in self._part.tables else []
+        path = self._folder / f"{view.name}-{self._digest}{_SUFFIX}"
+        return [path] if view.kept_with in self._part.tables else []
 
     def lacks(self, view: "Query") -> bool:
         """Whether the rows of a view have yet to be computed; a file that was cut short has none."""
@@ -171,10 +150,10 @@ class _CachedGroup:
                 create_library_views(connection, [view], {view.name: rows}, self._ledger)
 
     def _write(self, connection: "duckdb.DuckDBPyConnection", view: "Query") -> None:
+        from aix.ledger.locks import among_writers
         from aix.ledger.row_groups import Pace, RowGroupWriter
 
-        part = self._folder / f".{uuid4().hex}.part"
-        try:
+        with part_file(self._folder) as part:
             # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
             # another table is empty.
             with (
@@ -190,8 +169,6 @@ class _CachedGroup:
                     raise LedgerDamagedError(self._folder, "the version that is read was removed meanwhile")
                 for path in self.paths(view):
                     part.replace(path)
-        finally:
-            remove(part)
 
     @cached_property
     def _index(self) -> "Index | None":

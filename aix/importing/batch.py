@@ -5,21 +5,17 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
+from aix.derived.derived_data import DerivedData
 from aix.errors import WorkerDiedError
 from aix.importing.bookkeeping import Run, write_bookkeeping
 from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Reading
 from aix.importing.report import Outcome
 from aix.importing.settling import Known, Settled, Settlement
-from aix.ledger.addition import add_statements, statements_of
-from aix.ledger.commit import Change, Stage
+from aix.ledger.addition import Addition
+from aix.ledger.commit import Change, commit
 from aix.ledger.gathering import Part, gather
-from aix.ledger.manifest import Manifest
-from aix.ledger.noted_problems import without_problems
-from aix.ledger.replacement import replacement
+from aix.ledger.replacement import ProblemsNotedAgain, SessionsGivenAgain
 from aix.ledger.ties import SourceTies
-from aix.ledger.workbench import Delivered as DeliveredRows
 from aix.prices.table import PriceTable
 
 Event = Began | GroupRead | Delivered | WorkerDiedError
@@ -44,7 +40,7 @@ class Batch:
         self._folders = folders
         self._run = run
         self._known = known
-        self._prices = prices
+        self._derived = DerivedData(prices, has_catalog=False)
         self._settlement = Settlement(run, known, tell)
         self._at: dict[Path, int] = {}
         """By the folder of an order: which group a worker is at."""
@@ -94,7 +90,7 @@ class Batch:
         if waiting or (is_last and self._has_committed):
             self._commit(waiting, is_last=is_last, finished=finished)
         elif finished:
-            add_statements(self._ledger, [], prepare=lambda base, _: _without_unfinished(base, finished))
+            commit(self._ledger, Change(finished=finished, derived=self._derived))
 
     def _commit(self, amount: Sequence[Settled], *, is_last: bool, finished: Collection[str]) -> None:
         self._has_committed = True
@@ -102,31 +98,26 @@ class Batch:
         finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
         notes = write_bookkeeping(next(self._folders), self._run, entries, finished_at)
         parts = [Part(files, settled.left_out) for settled in amount for files in settled.deliveries]
-        gathered = gather([*parts, Part(notes)], next(self._folders))
+        gathered = next(self._folders)
+        rows = gather([*parts, Part(notes)], gathered)
         fingerprints = {source: each for settled in amount for source, each in settled.fingerprints.items()}
-        rows = statements_of(gathered)
-        add_statements(self._ledger, rows, fingerprints, self._preparation(amount, rows, finished))
+        known = {entry.planned.name for entry in entries if entry.planned.is_known}
+        together = [each for settled in amount for each in settled.together if not known.isdisjoint(each.since)]
+        since = {name: time for settled in amount for name, time in settled.problems_since.items()}
+        change = Change(
+            leaves=[ProblemsNotedAgain(since), SessionsGivenAgain(together, rows)],
+            adds=Addition(rows),
+            fingerprints=fingerprints,
+            ties={source: each for settled in amount for source, each in settled.ties.items()},
+            finished=finished,
+            derived=self._derived,
+        )
+        commit(self._ledger, change)
         self._known.fingerprints.update(fingerprints)
         self._known.committed.update(fingerprints)
-        done = (*(part.files for part in parts), notes, gathered)
-        for folder in {path.parent for files in done for path in files.values()}:
+        done = (*(part.files for part in parts), notes)
+        for folder in {gathered, *(path.parent for files in done for path in files.values())}:
             shutil.rmtree(folder, ignore_errors=True)
-
-    def _preparation(self, amount: Sequence[Settled], rows: DeliveredRows, finished: Collection[str]) -> Change:
-        """Return what notes ties, and removes rows that earlier readings gave, before others take their place."""
-        ties = {source: each for settled in amount for source, each in settled.ties.items()}
-        known = {entry.planned.name for settled in amount for entry in settled.entries if entry.planned.is_known}
-        together = [each for settled in amount for each in settled.together if not known.isdisjoint(each.since)]
-        replace = replacement(self._ledger, together, rows)
-        since = {name: time for settled in amount for name, time in settled.problems_since.items()}
-
-        def prepare(base: Manifest, stage: Stage) -> Manifest:
-            stage.ties = ties
-            stage.prices = self._prices
-            base = without_problems(self._ledger, _without_unfinished(base, finished), stage, since)
-            return replace(base, stage) if together else base
-
-        return prepare
 
     def _put(self, settled: Settled) -> None:
         if settled.entries:
@@ -153,7 +144,3 @@ class Batch:
         parts = self._settlement.settle(group, failed, settled)
         self._put(settled)
         return [*parts, *(group for number, group in enumerate(order.groups) if number != at)]
-
-
-def _without_unfinished(base: Manifest, finished: Collection[str]) -> Manifest:
-    return msgspec.structs.replace(base, unfinished=tuple(run for run in base.unfinished if run not in finished))

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from aix.errors import LedgerDamagedError
 from aix.ledger.staging import abandoned_folders
-from aix.ledger.stored_files import read_decoded
+from aix.ledger.stored_files import read_note
 
 _MARK = "reading.json"
 _DECODER = msgspec.json.Decoder(set[str])
@@ -45,5 +44,5 @@ class CrashMarks:
 
 def _marks(ledger: Path) -> Iterator[tuple[Path, set[str]]]:
     for folder in abandoned_folders(ledger):
-        with suppress(LedgerDamagedError):  # the folder has no mark, or the process died while it wrote it
-            yield folder / _MARK, read_decoded(folder / _MARK, _DECODER.decode)
+        if names := read_note(folder / _MARK, _DECODER.decode):
+            yield folder / _MARK, names

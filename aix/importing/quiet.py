@@ -13,10 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from aix.errors import LedgerDamagedError
 from aix.importing.discovery import Walk
-from aix.ledger.notes import write_note
-from aix.ledger.stored_files import read_decoded
+from aix.ledger.durable import write_note
+from aix.ledger.stored_files import read_note
 
 FILE_NAME = "quiet.json"
 _MOST_STATES = 16
@@ -59,19 +58,13 @@ def _folders_above(place: str) -> list[str]:
 
 def recall_quiet(ledger: Path, version: int, state: str) -> int | None:
     """Return how many sources were in places of that state, if nothing was to be done then."""
-    note = _read(ledger)
+    note = read_note(ledger / FILE_NAME, _DECODER.decode)
     return note.sources.get(state) if note and note.version == version else None
 
 
 def note_quiet(ledger: Path, version: int, state: str, sources: int) -> None:
     """Note that there is nothing to be done in places of that state."""
-    note = _read(ledger)
+    note = read_note(ledger / FILE_NAME, _DECODER.decode)
     known = note.sources if note and note.version == version else {}
     latest = dict([*known.items(), (state, sources)][-_MOST_STATES:])
     write_note(ledger, FILE_NAME, msgspec.json.encode(_Note(version, latest)))
-
-
-def _read(ledger: Path) -> _Note | None:
-    with suppress(LedgerDamagedError):
-        return read_decoded(ledger / FILE_NAME, _DECODER.decode)
-    return None

@@ -34,11 +34,6 @@ def registrations() -> list[Registration]:
     return [_registration(points) for points in by_name.values()]
 
 
-def importer_names() -> tuple[str, ...]:
-    """Return the names of the importers that can be used."""
-    return tuple(each.name for each in registrations() if each.kind)
-
-
 def load_importers(options: Options, only: str | None = None) -> tuple[list[Importer], list[Registration]]:
     """Return the importers, or only the one of that name, with their options; and those that cannot be used."""
     known = registrations()

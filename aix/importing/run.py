@@ -178,18 +178,17 @@ def _import(
     is_unfinished = report.before is not None and bool(report.before.unfinished)
     if not to_read and not is_unfinished and _is_up_to_date(report.before, prices):
         return
-    from aix.derived.catalog import catalog_left, refresh_catalog
+    from aix.derived.catalog import refresh_catalog
     from aix.ledger.engine import engine
     from aix.reading.summary import note_summary
     from aix.threads import map_in_threads
 
     with engine(ledger):  # one for all that is asked meanwhile
         try:
-            with catalog_left(ledger):
-                if to_read or is_unfinished:
-                    watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-                    _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
-                report.after = _renewed(ledger, prices)
+            if to_read or is_unfinished:
+                watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
+                _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
+            report.after = _renewed(ledger, prices)
         except BaseException:
             refresh_catalog(ledger)
             raise
@@ -202,9 +201,9 @@ def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
     newest = read_latest(ledger) if is_ledger(ledger) else None
     if _is_up_to_date(newest, prices):
         return newest
-    from aix.derived.refresh import renew
+    from aix.derived.derived_data import renew
 
-    return renew(ledger, prices)
+    return renew(ledger, prices, has_catalog=False)
 
 
 def _is_up_to_date(version: Manifest | None, prices: PriceTable) -> bool:

@@ -5,16 +5,14 @@ do not bear out: a stamp counts only together with the content that the version 
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from aix.errors import LedgerDamagedError
 from aix.importing.plan import Planned
+from aix.ledger.durable import write_note
 from aix.ledger.fingerprints import Fingerprint, Fingerprints
-from aix.ledger.notes import write_note
-from aix.ledger.stored_files import read_decoded
+from aix.ledger.stored_files import read_note
 
 FILE_NAME = "touched.json"
 _DECODER = msgspec.json.Decoder(dict[str, tuple[str, tuple[str, ...]]])
@@ -38,6 +36,4 @@ def note_touched(ledger: Path, plan: Iterable[Planned], known: Fingerprints) -> 
 
 
 def _read(ledger: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
-    with suppress(LedgerDamagedError):
-        return read_decoded(ledger / FILE_NAME, _DECODER.decode)
-    return {}
+    return read_note(ledger / FILE_NAME, _DECODER.decode) or {}

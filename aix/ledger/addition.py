@@ -6,13 +6,15 @@ as dead. Everything else stays as it is, so that a change costs what it touches.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aix.derived.derived_data import DerivedData
 from aix.ledger.commit import Change, Stage, commit
-from aix.ledger.delivery import SOURCE_COLUMN, Files
+from aix.ledger.delivery import Files
 from aix.ledger.entries import paired
 from aix.ledger.families import Families, Pairs, concatenated
 from aix.ledger.fingerprints import Fingerprints
@@ -25,53 +27,35 @@ from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import Delivered, StatementFile, Workbench, engine_errors_of, workbench
 from aix.schema import TABLES
-from aix.schema.sql import quote_name, quote_text
+from aix.schema.sql import quote_text
 
 
-def add(
-    ledger: Path,
-    deliveries: Sequence[Files],
-    fingerprints: Fingerprints | None = None,
-    prepare: Change | None = None,
-) -> Manifest:
+@dataclass(frozen=True)
+class Addition:
+    """Rows of files that are joined into a version."""
+
+    rows: Delivered
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, None]:
+        """Return the version that holds them."""
+        with workbench(stage.ledger) as bench:
+            groups = _join(base, stage, bench, [*self.rows, *_ungrouped(stage.ledger, base)])
+        if groups is None:
+            return base, None
+        with engine_errors_of(stage.ledger):
+            groups.drop_dead_rows()  # when the bench is cleared: both need memory
+        return groups.version(), None
+
+
+def add(ledger: Path, deliveries: Sequence[Files], fingerprints: Fingerprints | None = None) -> Manifest:
     """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them.
 
     The fingerprints of the sources that the rows were read from become part of that version.
     """
     with staging_folder(ledger) as folder:
         rows = gather([Part(files) for files in deliveries], folder)
-        return add_statements(ledger, statements_of(rows), fingerprints, prepare)
-
-
-def statements_of(rows: Files) -> Delivered:
-    """Return the rows of deliveries that were gathered as statements of their sources."""
-    return [(TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))) for name, path in rows.items()]
-
-
-def add_statements(
-    ledger: Path,
-    delivered: Delivered,
-    fingerprints: Fingerprints | None = None,
-    prepare: Change | None = None,
-) -> Manifest:
-    """Join the rows of files into a ledger, and return the version that holds them.
-
-    Before that, the newest version is changed by `prepare`, in the same commit.
-    """
-
-    def change(base: Manifest, stage: Stage) -> Manifest:
-        stage.fingerprints = fingerprints or {}
-        if prepare:
-            base = prepare(base, stage)
-        with workbench(ledger) as bench:
-            groups = _join(base, stage, bench, [*delivered, *_ungrouped(ledger, base)])
-        if groups is None:
-            return base
-        with engine_errors_of(ledger):
-            groups.drop_dead_rows()  # when the bench is cleared: both need memory
-        return groups.version()
-
-    return commit(ledger, change)
+        change = Change(adds=Addition(rows), fingerprints=fingerprints or {}, derived=DerivedData())
+        return commit(ledger, change).version
 
 
 def _ungrouped(ledger: Path, base: Manifest) -> Delivered:

@@ -11,14 +11,14 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from aix.derived.view_cache import abandoned_caches
 from aix.errors import LedgerDamagedError
-from aix.ledger.durable import remove, sync_folder, writing_to
+from aix.ledger.durable import is_part, remove, sync_folder, writing_to
 from aix.ledger.locks import alone
 from aix.ledger.manifest import (
     CACHE_FOLDER,
@@ -35,12 +35,16 @@ from aix.ledger.manifest import (
     read_latest,
     read_manifest,
     segment_path,
+    ungrouped_cache,
 )
 from aix.ledger.raw import kept_digests, raw_path
 from aix.ledger.staging import abandoned_folders
 from aix.ledger.stored_files import check_regular, is_regular
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
+
+IsCacheOf = Callable[[Manifest, Path], bool]
+"""Whether a file in the cache of a group is of use to a version."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,11 @@ class Removal:
     size_bytes: int
 
 
-def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
+def find_removals(ledger: Path, grace_seconds: float, is_cache_of: IsCacheOf | None = None) -> list[Removal]:
     """Return what can be removed: files of older versions, these versions, and files that no version names.
 
-    Files come before the version that names them: when the work is stopped, it still tells what is left to do.
+    Files come before the version that names them: when the work is stopped, it still tells what is left to do. The
+    cache of a group goes with the group; files in other caches only where it is known of what use they are.
     """
     check_folders(ledger)
     limit = time.time() - grace_seconds
@@ -69,7 +74,7 @@ def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
     of_outdated = {name for path in outdated for name in files_of(read_manifest(path))}
     found = [
         *(("file of an old version", path) for path in _existing(ledger, sorted(of_outdated - kept))),
-        *(("cached rows", path) for path in abandoned_caches(ledger, versions, limit)),
+        *(("cached rows", path) for path in _abandoned_caches(ledger, versions, limit, is_cache_of)),
         *(("version", path) for path in outdated),
         *(("left behind", path) for path in _unnamed(ledger, kept | of_outdated) if _is_older(path, limit)),
         *(("left behind", path) for path in abandoned_folders(ledger)),
@@ -79,10 +84,13 @@ def find_removals(ledger: Path, grace_seconds: float) -> list[Removal]:
     return [Removal(kind, path, size) for kind, path, size in sizes if size is not None]
 
 
-def collect(ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> list[Removal]:
+def collect(
+    ledger: Path, grace_seconds: float = DEFAULT_GRACE_SECONDS, is_cache_of: IsCacheOf | None = None
+) -> list[Removal]:
     """Remove what can be removed, and return it."""
     with writing_to(ledger), alone(ledger) as is_held:
-        removals = find_removals(ledger, grace_seconds if is_held else max(grace_seconds, DEFAULT_GRACE_SECONDS))
+        grace_seconds = grace_seconds if is_held else max(grace_seconds, DEFAULT_GRACE_SECONDS)
+        removals = find_removals(ledger, grace_seconds, is_cache_of)
         for removal in removals:
             if removal.path.parent in (ledger / STAGING_FOLDER, ledger / CACHE_FOLDER):
                 shutil.rmtree(removal.path, ignore_errors=True)
@@ -125,24 +133,36 @@ def _existing(ledger: Path, names: Iterable[str]) -> Iterator[Path]:
             yield path
 
 
+def _abandoned_caches(
+    ledger: Path, versions: Sequence[Manifest], limit: float, is_cache_of: IsCacheOf | None
+) -> Iterator[Path]:
+    groups = {group for version in versions for group in (*version.indexes, ungrouped_cache(version))}
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for folder in (ledger / CACHE_FOLDER).iterdir():
+            if not folder.is_dir() or folder.is_symlink():
+                continue
+            if folder.name not in groups:
+                yield folder
+            elif is_cache_of:
+                for path in folder.iterdir():
+                    if not any(is_cache_of(version, path) for version in versions) and _is_older(path, limit):
+                        yield path
+
+
 def _unnamed(ledger: Path, named: set[str]) -> Iterator[Path]:
     """Go through the regular files that no version names."""
     for path in _regular_files(ledger / DATA_FOLDER):
         if path.relative_to(ledger).as_posix() not in named:
             yield path
     for folder in (ledger / VERSIONS_FOLDER, ledger / RAW_FOLDER):
-        yield from (path for path in _regular_files(folder) if _is_part(path))
-    yield from (path for path in ledger.iterdir() if _is_part(path) and is_regular(path))
+        yield from (path for path in _regular_files(folder) if is_part(path))
+    yield from (path for path in ledger.iterdir() if is_part(path) and is_regular(path))
 
 
 def _regular_files(folder: Path) -> Iterator[Path]:
     """Go through the regular files of a folder and of those below it, but not through links."""
     for above, _, names in os.walk(folder):
         yield from (path for name in names if is_regular(path := Path(above, name)))
-
-
-def _is_part(path: Path) -> bool:
-    return path.name.startswith(".") and path.name.endswith(".part")
 
 
 def _outdated_copies(ledger: Path, versions: Sequence[Manifest], limit: float) -> Iterator[Path]:

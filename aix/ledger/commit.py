@@ -2,24 +2,27 @@
 
 The Parquet files of the new version are written and synced first, beside those of the old one, which are never
 touched. Then the manifest that lists them appears under the next number, in one step that fails when another writer
-took that number; the change is then made again on top of the other's. A writer that dies leaves files that no
+took that number; the change is then applied again on top of the other's. A writer that dies leaves files that no
 manifest names.
+
+    commit(ledger, Change(adds=Addition(rows), fingerprints=fingerprints, derived=DerivedData(prices)))
+
+A change is a value. Its steps and what is derived know what rows mean; here, there are files and versions.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol, TypeVar, cast
 from uuid import uuid4
 
 import duckdb
 import msgspec
 import pyarrow as pa
 
-from aix.derived.catalog import refresh_catalog
-from aix.derived.materialised_tables import keep_views
-from aix.derived.pricing import with_prices, without_prices
 from aix.errors import LedgerDamagedError
-from aix.ledger.durable import is_absent, make_folder, new_file, place, remove, sync_folder, writing_to
+from aix.ledger.durable import is_absent, make_folder, new_file, part_file, place, remove, sync_folder, writing_to
 from aix.ledger.fingerprints import Fingerprints, encode, files_to_merge, read_fingerprints
 from aix.ledger.index import COMPONENT_FIELD, Index, StoredIndex
 from aix.ledger.locks import among_writers
@@ -42,28 +45,21 @@ from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.ties import StoredTies, encode_ties, read_ties, weight
 from aix.ledger.upgrade import upgraded_rows
-from aix.prices.table import PriceTable
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import check_batch
 from aix.schema.migrations import changed_tables
 
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
+
 
 class Stage:
     """The new files of a commit that is under way."""
 
-    def __init__(self, ledger: Path, components: int = 0) -> None:
+    def __init__(self, ledger: Path) -> None:
         self.ledger = ledger
-        self.components = components
-        """The highest number that was given to a family."""
-        self.fingerprints: Fingerprints = {}
-        """Of the sources that the rows of this commit were read from."""
-        self.ties: StoredTies = {}
-        """Of the same sources."""
-        self.prices: PriceTable | None = None
-        """The price lines in force; None when the writer does not know of any but the ledger's own."""
-        self._written: list[Segment] = []
-        self._entry_files: list[EntryFile] = []
+        self._written: list[str] = []
 
     def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
         """Write rows that keep the table's schema into a new file; those of a group are numbered, in a last column."""
@@ -81,31 +77,29 @@ class Stage:
         with new_file(self.ledger / path) as file, RowGroupWriter(file, schema, pace) as writer:
             for batch in batches:
                 writer.write(batch)
-        size = (self.ledger / path).stat().st_size
-        segment = Segment(path=path, rows=writer.rows, size_bytes=size, group=group)
-        self._written.append(segment)
-        return segment
+        self._written.append(path)
+        return Segment(path, writer.rows, (self.ledger / path).stat().st_size, group)
 
     def write_index(self, index: Index) -> EntryFile:
         """Write the index of a group whose files are written here."""
         return self._write_entries(f"index-{uuid4().hex}.bin", index.to_bytes(), len(index))
 
-    def write_fingerprints(self, base: Manifest) -> tuple[EntryFile, ...]:
-        """Write the fingerprints of this commit, and return the files of all there are."""
-        if not self.fingerprints:
+    def write_fingerprints(self, base: Manifest, new: Fingerprints) -> tuple[EntryFile, ...]:
+        """Write fingerprints beside those of a version, and return the files of all there are."""
+        if not new:
             return base.fingerprints
-        kept = len(base.fingerprints) - files_to_merge(base.fingerprints, len(self.fingerprints))
+        kept = len(base.fingerprints) - files_to_merge(base.fingerprints, len(new))
         taken_in = msgspec.structs.replace(base, fingerprints=base.fingerprints[kept:])
-        entries = {**read_fingerprints(self.ledger, taken_in), **self.fingerprints}
+        entries = {**read_fingerprints(self.ledger, taken_in), **new}
         written = self._write_entries(f"fingerprints-{uuid4().hex}.json", encode(entries), len(entries))
         return (*base.fingerprints[:kept], written)
 
-    def write_ties(self, base: Manifest) -> tuple[EntryFile, ...]:
-        """Write the ties of this commit, and return the files of all there are."""
-        if not self.ties:
+    def write_ties(self, base: Manifest, new: StoredTies) -> tuple[EntryFile, ...]:
+        """Write ties beside those of a version, and return the files of all there are."""
+        if not new:
             return base.ties
-        kept = len(base.ties) - files_to_merge(base.ties, weight(self.ties))
-        entries = {**read_ties(self.ledger, base.ties[kept:]), **self.ties}
+        kept = len(base.ties) - files_to_merge(base.ties, weight(new))
+        entries = {**read_ties(self.ledger, base.ties[kept:]), **new}
         if not kept:  # nothing is left that an empty entry would have to override
             entries = {source: ties for source, ties in entries.items() if ties.count}
         written = self._write_entries(f"ties-{uuid4().hex}.bin", encode_ties(entries), weight(entries))
@@ -115,16 +109,16 @@ class Stage:
         written = EntryFile(f"{DATA_FOLDER}/{name}", entries, sha256(content).hexdigest())
         with new_file(self.ledger / written.path) as file:
             file.write(content)
-        self._entry_files.append(written)
+        self._written.append(written.path)
         return written
 
     def has(self, segment: Segment) -> bool:
         """Whether the segment was written here."""
-        return segment in self._written
+        return segment.path in self._written
 
     def discard_unless(self, named: Container[str]) -> None:
         """Remove the files that no manifest will name."""
-        for path in [*(segment.path for segment in self._written), *(file.path for file in self._entry_files)]:
+        for path in self._written:
             if path not in named:
                 remove(self.ledger / path)
 
@@ -136,57 +130,100 @@ def _checked(table: Table, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Rec
         yield batch
 
 
-Change = Callable[[Manifest, Stage], Manifest]
-"""Takes the newest version and a stage for new files; returns that version with what is different in the next one."""
+class Step(Protocol[Result_co]):
+    """A part of a change, described by a value: rows that leave a version, or that are joined into it."""
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, Result_co]:
+        """Return the version after this step, and whatever the writer wants to know of it."""
 
 
-def commit(ledger: Path, change: Change) -> Manifest:
-    """Publish what `change` makes of the newest version and return the new one, or the newest when nothing changed.
+class Derived(Protocol):
+    """Data that follows from rows and lies beside them."""
 
-    When another writer was faster, `change` is called again with that writer's version.
+    def without(self, version: Manifest) -> Manifest:
+        """Return a version as steps see it: what is derived is not theirs to join, group or forget."""
+
+    def derive(self, before: Manifest, version: Manifest, stage: Stage) -> Manifest:
+        """Return a version with what follows from its rows, given the version before."""
+
+    def refresh(self, ledger: Path) -> None:
+        """Bring files up to date that follow from the newest version and are no part of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What a commit does to the newest version of a ledger, whichever that is."""
+
+    leaves: Sequence[Step[object]] = ()
+    """What leaves the version, before anything is added."""
+    adds: Step[object] | None = None
+    """The rows that are joined into it."""
+    fingerprints: Fingerprints = field(default_factory=dict)
+    """Of the sources that the rows were read from."""
+    ties: StoredTies = field(default_factory=dict)
+    """Of the same sources."""
+    finished: Collection[str] = ()
+    """Runs that had yet to read together what is connected."""
+    derived: Derived
+
+    @property
+    def steps(self) -> Sequence[Step[object]]:
+        """What leaves, then what is added."""
+        return self.leaves if self.adds is None else [*self.leaves, self.adds]
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The version that a commit made, or found when there was nothing to change."""
+
+    version: Manifest
+    results: Sequence[tuple[Step[object], object]]
+    """What each step returned when it was last applied."""
+
+    def result(self, step: Step[Result]) -> Result:
+        """Return what a step of the change returned."""
+        return cast("Result", next(result for each, result in self.results if each is step))
+
+
+def commit(ledger: Path, change: Change) -> Committed:
+    """Publish what a change makes of the newest version, unless that is the same.
+
+    When another writer was faster, it is applied again to that writer's version.
     """
     with writing_to(ledger):
         _prepare(ledger)
         with among_writers(ledger):
-            new = _commit(ledger, change)
-        refresh_catalog(ledger)
-        return new
+            committed = _commit(ledger, change)
+        change.derived.refresh(ledger)
+        return committed
 
 
-def _commit(ledger: Path, change: Change) -> Manifest:
+def _commit(ledger: Path, change: Change) -> Committed:
     overtaken_at = -1
     while True:
         base = read_latest(ledger) if is_ledger(ledger) else EMPTY
         if base.version <= overtaken_at:
             taken = manifest_path(ledger, base.version + 1)
             raise LedgerDamagedError(taken, "it was there, and is gone again")
-        new = _attempt(ledger, base, change)
-        if new is not None:
-            return new
+        committed = _attempt(ledger, base, change)
+        if committed is not None:
+            return committed
         overtaken_at = base.version
 
 
-def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
-    """Make the change and publish it as the version after `base`; None when another writer did so first."""
-    stage = Stage(ledger, base.components)
+def _attempt(ledger: Path, base: Manifest, change: Change) -> Committed | None:
+    """Apply the change and publish it as the version after `base`; None when another writer did so first."""
+    stage = Stage(ledger)
     number = base.version + 1
     try:
         current = _upgrade(base, stage)
-        changed = change(msgspec.structs.replace(without_prices(current), replaces_rows=False), stage)
-        new = msgspec.structs.replace(
-            changed,
-            version=number,
-            tables=_named(with_prices(current, stage, changed)),
-            fingerprints=stage.write_fingerprints(base),
-            ties=stage.write_ties(base),
-            prices=stage.prices.digest if stage.prices else base.prices,
-        )
-        new = keep_views(current, new, stage)
-        if _says_nothing_new(new, current, stage):
+        applied = _applied(change, current, stage)
+        new = applied.version
+        if _says_nothing_new(new, current, change):
             if base.version:
                 sync_folder(ledger / VERSIONS_FOLDER)  # its writer may have died before it could
             stage.discard_unless(())
-            return base
+            return Committed(base, applied.results)
         _check_origin(new, current, stage)
         published = _publish(ledger, new)
     except BaseException:
@@ -195,17 +232,35 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Manifest | None:
             stage.discard_unless(())
         raise
     stage.discard_unless(files_of(new) if published else ())
-    return new if published else None
+    return applied if published else None
 
 
-def _says_nothing_new(new: Manifest, current: Manifest, stage: Stage) -> bool:
-    is_silent = not stage.fingerprints and not stage.ties and new.unfinished == current.unfinished
-    is_silent = is_silent and new.prices == current.prices and new.dead == current.dead
+def _applied(change: Change, current: Manifest, stage: Stage) -> Committed:
+    """Return what a change makes of a version."""
+    version = msgspec.structs.replace(change.derived.without(current), replaces_rows=False)
+    results = []
+    for step in change.steps:
+        version, result = step.apply(version, stage)
+        results.append((step, result))
+    version = msgspec.structs.replace(
+        version,
+        version=current.version + 1,
+        fingerprints=stage.write_fingerprints(version, change.fingerprints),
+        ties=stage.write_ties(version, change.ties),
+        unfinished=tuple(run for run in version.unfinished if run not in change.finished),
+    )
+    version = change.derived.derive(current, version, stage)
+    return Committed(msgspec.structs.replace(version, tables=_named(version.tables)), results)
+
+
+def _says_nothing_new(new: Manifest, current: Manifest, change: Change) -> bool:
+    names = ("fingerprints", "ties", "unfinished", "prices", "dead")
+    is_silent = all(getattr(new, name) == getattr(current, name) for name in names)
     is_silent = is_silent and new.tables == _named(current.tables)
     if (new.views_made_by, new.rules) == (current.views_made_by, current.rules) or not current.version:
         return is_silent
-    # That views were made anew, or in vain, is news for an import, which else would try it again and again.
-    return is_silent and stage.prices is None and new.views == current.views
+    # That views were made again, or in vain, is news for whoever asked for it and would do so again and again.
+    return is_silent and bool(change.steps) and new.views == current.views
 
 
 def _named(tables: Mapping[str, Sequence[Segment]]) -> dict[str, tuple[Segment, ...]]:
@@ -225,7 +280,11 @@ def _upgrade(base: Manifest, stage: Stage) -> Manifest:
     if base.schema_version == SCHEMA_VERSION:
         return base
     outdated = changed_tables(base.schema_version)
-    indexes = {group: _numbered_index(file, stage) for group, file in base.indexes.items()}
+    components = base.components
+    indexes = {}
+    for group, file in base.indexes.items():
+        indexes[group] = _numbered_index(stage.ledger, file, components + 1)
+        components += len(indexes[group].families)
     tables = {
         name: tuple(
             _rewritten(TABLES[name], segment, base.schema_version, stage, indexes.get(segment.group or ""))
@@ -240,17 +299,15 @@ def _upgrade(base: Manifest, stage: Stage) -> Manifest:
         schema_version=SCHEMA_VERSION,
         tables=tables,
         indexes={group: stage.write_index(index) for group, index in indexes.items()},
-        components=stage.components,
+        components=components,
     )
 
 
-def _numbered_index(file: EntryFile, stage: Stage) -> Index:
+def _numbered_index(ledger: Path, file: EntryFile, first: int) -> Index:
     """Number the families of a group: up to schema version 4, one of its nodes stood for a family."""
-    stored = StoredIndex(stage.ledger / file.path, file.entries, file.sha256)
+    stored = StoredIndex(ledger, file)
     if file.sha256 is None:
         stored.check_order()
-    first = stage.components + 1
-    stage.components += len(stored.whole.families)
     return stored.whole.numbered(first)
 
 
@@ -274,10 +331,7 @@ def _prepare(ledger: Path) -> None:
 
 def _publish(ledger: Path, new: Manifest) -> bool:
     sync_folder(ledger / DATA_FOLDER)
-    part = ledger / VERSIONS_FOLDER / f".{uuid4().hex}.part"
-    with new_file(part) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(new), indent=1))
-    try:
+    with part_file(ledger / VERSIONS_FOLDER) as part:
+        with new_file(part) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(new), indent=1))
         return place(part, manifest_path(ledger, new.version))
-    finally:
-        remove(part)

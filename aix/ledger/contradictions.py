@@ -90,7 +90,7 @@ def count_new_rows(own: Sequence[Version], other: Version) -> dict[str, int]:
         bench = Workbench(Path(folder), connection)
         for name in other.manifest.tables:
             if name not in PRICE_TABLES:
-                theirs, ours = _keys(TABLES[name], [other]), _keys(TABLES[name], own)
+                theirs, ours = _rows(TABLES[name], [other]), _rows(TABLES[name], own)
                 counts[name] = bench.count(f"({theirs}) anti join ({ours}) using (_key)")
     return counts
 
@@ -159,16 +159,9 @@ def _continues(text: str, start: str) -> str:
     return f"(starts_with({text}, {start}) or ({is_open}))"
 
 
-def _rows(table: Table, versions: Iterable[Version], values: str) -> str:
-    return " union all ".join(
-        f"select {row_key(table)} as _key, {values} from ({view_select(table, version.ledger, version.manifest)})"
-        for version in versions
-    )
-
-
-def _keys(table: Table, versions: Iterable[Version]) -> str:
+def _rows(table: Table, versions: Iterable[Version], values: str = "null") -> str:
     rows = (
-        f"select {row_key(table)} as _key from ({view_select(table, version.ledger, version.manifest)})"
+        f"select {row_key(table)} as _key, {values} from ({view_select(table, version.ledger, version.manifest)})"
         for version in versions
     )
     return " union all ".join(rows) or "select null as _key limit 0"

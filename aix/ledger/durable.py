@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
 from aix.errors import LedgerUnwritableError
 
@@ -98,6 +99,37 @@ def new_file(path: Path) -> Iterator[NewFile]:
         remove(path)
         raise
     file.close()
+
+
+@contextmanager
+def part_file(folder: Path) -> Iterator[Path]:
+    """Give a path for a file that is not whole yet; when the block ends, there is none any more."""
+    part = folder / f".{uuid4().hex}.part"
+    try:
+        yield part
+    finally:
+        remove(part)
+
+
+def is_part(path: Path) -> bool:
+    """Whether a path is one of files that are not whole yet."""
+    return path.name.startswith(".") and path.name.endswith(".part")
+
+
+def replace_file(path: Path, content: bytes) -> os.stat_result:
+    """Put a file in the place of another, all at once, and return its status."""
+    with part_file(path.parent) as part:
+        with new_file(part) as file:
+            file.write(content)
+        status = part.stat()
+        part.replace(path)
+    return status
+
+
+def write_note(ledger: Path, name: str, content: bytes) -> None:
+    """Replace a note beside a ledger, where that can be: it makes a run faster, and is no loss when it is gone."""
+    with suppress(LedgerUnwritableError, OSError), writing_to(ledger):
+        replace_file(ledger / name, content)
 
 
 def remove(path: Path) -> None:

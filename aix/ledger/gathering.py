@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 
 from aix.ledger.delivery import SOURCE_COLUMN, Files, delivery_schema, source_of
 from aix.ledger.durable import make_folder, writing_to
-from aix.ledger.workbench import write_rows
-from aix.schema import TABLES
+from aix.ledger.workbench import Delivered, StatementFile, write_rows
+from aix.schema import TABLES, Table
+from aix.schema.sql import quote_name
 from aix.threads import map_in_threads
 
 
@@ -23,8 +24,8 @@ class Part:
     left_out: Collection[str] = ()
 
 
-def gather(parts: Sequence[Part], folder: Path) -> Files:
-    """Write the rows of deliveries into one Parquet file per table.
+def gather(parts: Sequence[Part], folder: Path) -> Delivered:
+    """Write the rows of deliveries into one Parquet file per table, and return them as statements of their sources.
 
     Which of them are statements of one source is all that is kept of the names of sources; what a source says in two
     deliveries stays two statements.
@@ -32,12 +33,14 @@ def gather(parts: Sequence[Part], folder: Path) -> Files:
     names = dict.fromkeys(name for part in parts for name in part.files)
     numbers = _Numbers()
 
-    def write(name: str) -> Path:
-        return write_rows(folder / f"{name}.parquet", delivery_schema(TABLES[name]), _rows(name, parts, numbers))
+    def write(name: str) -> tuple[Table, StatementFile]:
+        rows = _rows(name, parts, numbers)
+        path = write_rows(folder / f"{name}.parquet", delivery_schema(TABLES[name]), rows)
+        return TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))
 
     with writing_to(folder):
         make_folder(folder)
-        return dict(zip(names, map_in_threads(write, names), strict=True))
+        return map_in_threads(write, names)
 
 
 class _Numbers:

@@ -47,6 +47,7 @@ class Groups:
     def __init__(self, base: Manifest, stage: Stage) -> None:
         self._base = base
         self._stage = stage
+        self._highest = base.components
         self._segments = {name: files for name, files in groups_of(base.tables).items() if name is not None}
         self._index_files = dict(base.indexes)
         self._dead = dict(base.dead)
@@ -69,7 +70,7 @@ class Groups:
             tables={name: tuple(segments) for name, segments in tables.items()},
             indexes={name: self._index_files[name] for name in self._segments},
             dead={name: dead for name, dead in self._dead.items() if name in self._segments},
-            components=self._stage.components,
+            components=self._highest,
         )
 
     def holding(self, likely: pa.Array, nodes: pa.Array) -> dict[str, Index]:
@@ -140,7 +141,7 @@ class Groups:
             self._drop(name)
             return
         known = self._dead.get(name, _NO_DEAD)
-        if not 0 < pc.min(part.families).as_py() <= pc.max(part.families).as_py() <= self._stage.components:
+        if not 0 < pc.min(part.families).as_py() <= pc.max(part.families).as_py() <= self._highest:
             path = self._stage.ledger / self._index_files[name].path
             raise LedgerDamagedError(path, "it numbers families by numbers that were never given")
         rows = dict(known.rows)
@@ -150,11 +151,16 @@ class Groups:
         self._dead[name] = Dead((*known.components, *part.families.to_pylist()), rows)
         self._indexes[name].bury(part.families)
 
+    def remove_rows(self, nodes: pa.Array) -> None:
+        """Mark the rows of these nodes as dead, each of which is a family of its own."""
+        for name, part in self.holding(nodes, nodes).items():
+            self.remove(name, part)
+
     def numbered(self, nodes: pa.Array, families: pa.Array) -> Index:
         """Return an index of nodes and the family of each, in which families get new numbers."""
         index = Index.sorted(nodes, families.cast(pa.uint64()))
-        first = self._stage.components + 1
-        self._stage.components += len(index.families)
+        first = self._highest + 1
+        self._highest += len(index.families)
         return index.numbered(first)
 
     def add(self, rows: Rows, index: Index, size_bytes: int) -> None:
@@ -199,9 +205,8 @@ class Groups:
         self._dead.pop(name, None)
 
     def _stored(self, name: str) -> StoredIndex:
-        file = self._index_files[name]
         dead = self._dead.get(name, _NO_DEAD).components
-        return StoredIndex(self._stage.ledger / file.path, file.entries, file.sha256, dead)
+        return StoredIndex(self._stage.ledger, self._index_files[name], dead)
 
     def drop_dead_rows(self, *, leave_none: bool = False) -> None:
         """Write groups again that have dead rows: those in which there are many, or all."""

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
 from aix.ledger.families import Pairs, neighbours
-from aix.ledger.manifest import COMPONENT
+from aix.ledger.manifest import COMPONENT, EntryFile
 from aix.ledger.numbers import WIDTH, from_file_order, to_file_order
 from aix.ledger.stored_files import open_regular, sha256_of
 
@@ -104,10 +104,10 @@ class StoredIndex:
     compared before it is first used. An index of an earlier release has none; `check_order` is for those.
     """
 
-    def __init__(self, path: Path, entries: int, sha256: str | None = None, dead: Collection[int] = ()) -> None:
-        self._path = path
-        self._entries = entries
-        self._sha256 = sha256
+    def __init__(self, ledger: Path, file: EntryFile, dead: Collection[int] = ()) -> None:
+        self._path = ledger / file.path
+        self._entries = file.entries
+        self._sha256 = file.sha256
         self._dead = pa.array(dead, pa.uint64())
 
     def bury(self, families: pa.Array) -> None:

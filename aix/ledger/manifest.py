@@ -23,7 +23,7 @@ from typing import Annotated
 import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
-from aix.ledger.manifest_rules import broken_rule
+from aix.ledger.manifest_rules import broken_rule, files_in
 from aix.ledger.stored_files import check_folder, check_regular, damage_in, read_regular
 from aix.schema_version import SCHEMA_VERSION
 
@@ -152,9 +152,12 @@ def files_by_name(manifest: Manifest) -> dict[str, tuple[Segment, ...]]:
 
 def files_of(manifest: Manifest) -> set[str]:
     """Return the paths of all files of a version."""
-    others = (*manifest.indexes.values(), *manifest.fingerprints, *manifest.ties)
-    rows = (segment for segments in files_by_name(manifest).values() for segment in segments)
-    return {segment.path for segment in rows} | {other.path for other in others}
+    return {file.path for file in files_in(manifest)}
+
+
+def ungrouped_cache(manifest: Manifest) -> str:
+    """Name the cache of files that are in no group: those of a ledger that an early AIX wrote change as a whole."""
+    return f"ungrouped-{manifest.version}"
 
 
 def dead_in(manifest: Manifest, segment: Segment) -> tuple[int, ...]:

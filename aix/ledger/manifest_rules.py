@@ -31,7 +31,7 @@ def broken_rule(manifest: "Manifest") -> str | None:
 
 def _broken_by_paths(manifest: "Manifest") -> str | None:
     seen: set[str] = set()
-    for file in _files(manifest):
+    for file in files_in(manifest):
         if not _PATH.fullmatch(file.path):
             return f"it names {_shown(file.path)}, which is not a plain name in the ledger"
         if file.path in seen:
@@ -40,7 +40,8 @@ def _broken_by_paths(manifest: "Manifest") -> str | None:
     return None
 
 
-def _files(manifest: "Manifest") -> list["Segment | EntryFile"]:
+def files_in(manifest: "Manifest") -> list["Segment | EntryFile"]:
+    """Return all files that a manifest names."""
     rows = (*manifest.tables.values(), *manifest.views.values())
     entries = (*manifest.indexes.values(), *manifest.fingerprints, *manifest.ties)
     return [*(segment for segments in rows for segment in segments), *entries]

@@ -1,19 +1,24 @@
 """Joining one ledger into another."""
 
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
-from aix.ledger.addition import add_statements
-from aix.ledger.commit import Stage
-from aix.ledger.durable import new_file, place, remove, writing_to
-from aix.ledger.elsewhere import given_elsewhere
-from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, dead_in, groups_of, read_latest
+import duckdb
+import msgspec
+
+from aix.derived.derived_data import DerivedData
+from aix.ledger.addition import Addition
+from aix.ledger.commit import Change, commit
+from aix.ledger.durable import new_file, part_file, place, writing_to
+from aix.ledger.fingerprints import Fingerprint, read_fingerprints, source_id
+from aix.ledger.manifest import PRICE_TABLES, Manifest, Segment, dead_in, groups_of, is_ledger, read_latest
 from aix.ledger.raw import kept_digests, place_of_copy, raw_path
 from aix.ledger.segment_checks import checked_path
 from aix.ledger.staging import staging_folder
 from aix.ledger.upgrade import rows_of_segment
+from aix.ledger.views import create_views
 from aix.ledger.workbench import StatementFile, engine_errors_of, write_rows
 from aix.prices.table import PriceTable
 from aix.schema import TABLES, Table
@@ -32,20 +37,47 @@ def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False, prices: Pr
     theirs = read_latest(other)
     version = None
     with engine_errors_of(other):
-        fingerprints = given_elsewhere(ledger, other, theirs)
-
-    def prepare(base: Manifest, stage: Stage) -> Manifest:
-        stage.prices = prices
-        return base
+        fingerprints = _given_elsewhere(ledger, other, theirs)
 
     given = {name: segments for name, segments in theirs.tables.items() if name not in PRICE_TABLES}
     for files in groups_of(given).values():
         with staging_folder(ledger) as scratch, engine_errors_of(other):
-            version = add_statements(ledger, list(_statements(other, theirs, files, scratch)), fingerprints, prepare)
+            rows = Addition(list(_statements(other, theirs, files, scratch)))
+            change = Change(adds=rows, fingerprints=fingerprints, derived=DerivedData(prices))
+            version = commit(ledger, change).version
         fingerprints = {}
     if keep_raw:
         _copy_raw(ledger, other)
     return version or read_latest(ledger)
+
+
+def _given_elsewhere(ledger: Path, other: Path, theirs: Manifest) -> dict[str, Fingerprint]:
+    """Return fingerprints of sources whose sessions another ledger gives too, from runs that this one does not know.
+
+    A path is the name of a source, and there may be another log at the same path on another machine. Once its rows are
+    here, what the log of this machine gives must not take their place.
+    """
+    ours = read_latest(ledger) if is_ledger(ledger) else None
+    known = read_fingerprints(ledger, ours) if ours else {}
+    if ours is None or not known:
+        return {}
+    with duckdb.connect() as connection:
+        create_views(connection, ledger, ours, ["import_runs"])
+        runs = [run for (run,) in connection.execute("select id from import_runs").fetchall()]
+    with duckdb.connect() as connection:
+        create_views(connection, other, theirs, ["import_log", "import_runs"])
+        found = connection.execute(
+            "select l.source_key, max(coalesce(r.started_at, 0)) from import_log l"
+            " left join import_runs r on r.id = l.run_id"
+            " where l.session_label is not null and l.run_id not in (select unnest($runs)) group by 1",
+            {"runs": runs},
+        ).fetchall()
+    now = time.time_ns() // 10**6
+    return {
+        source: msgspec.structs.replace(known[source], since=max(now, latest + 1))
+        for name, latest in found
+        if (source := source_id(name)) in known
+    }
 
 
 def _statements(
@@ -69,10 +101,7 @@ def _copy_raw(ledger: Path, other: Path) -> None:
             copy = place_of_copy(ledger, digest)
             if copy.exists():
                 continue
-            part = copy.with_name(f".{uuid4().hex}.part")
-            try:
+            with part_file(copy.parent) as part:
                 with raw_path(other, digest).open("rb") as content, new_file(part) as file:
                     shutil.copyfileobj(content, file)
                 place(part, copy)
-            finally:
-                remove(part)

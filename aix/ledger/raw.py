@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
-from uuid import uuid4
 
 import pyarrow as pa
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.durable import NewFile, make_folder, new_file, place, remove, writing_to
+from aix.ledger.durable import NewFile, make_folder, new_file, part_file, place, writing_to
 from aix.ledger.manifest import RAW_FOLDER
 from aix.ledger.stored_files import check_folder, check_regular
 
@@ -28,13 +27,12 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 def keep_raw(ledger: Path, source: Path) -> str:
     """Keep a copy of a file, unless there is one, and return the SHA-256 of its bytes."""
     folder = ledger / RAW_FOLDER
-    part = folder / f".{uuid4().hex}.part"
     digest = hashlib.sha256()
     check_folder(folder)
     with writing_to(ledger):
         make_folder(ledger)
         make_folder(folder)
-        try:
+        with part_file(folder) as part:
             with new_file(part) as file, _compressing(file) as compressed:
                 for piece in _pieces(source):
                     digest.update(piece)
@@ -42,8 +40,6 @@ def keep_raw(ledger: Path, source: Path) -> str:
             copy = place_of_copy(ledger, digest.hexdigest())
             if not place(part, copy):
                 copy.touch()  # it is in use again
-        finally:
-            remove(part)
     return digest.hexdigest()
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
+from aix.derived.derived_data import DerivedData
 from aix.derived.tree import Tree, Turn
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collect
-from aix.ledger.commit import Stage, commit
+from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
 from aix.ledger.entries import Scan, paired, read_entries
@@ -61,41 +62,48 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     check_removable(ledger)  # before the commit, after which all older versions must go
     if not has_groups(read_latest(ledger)):
         add(ledger, [])
-    forgotten = Forgotten()
-    raw_copies = 0
-
-    def change(base: Manifest, stage: Stage) -> Manifest:
-        nonlocal forgotten, raw_copies
-        forgotten = Forgotten()
-        with workbench(ledger) as bench:
-            groups = Groups(base, stage)
-            create_views(bench.connection, ledger, base)
-            _remove_conversations(bench, groups, selection, forgotten)
-            _remove_other_rows(bench, groups, selection, forgotten)
-            if not forgotten.rows and not base.dead:
-                return base
-            if forgotten.rows:
-                # Before the commit: were it to end here, the sessions would still be there to be forgotten.
-                raw_copies += _remove_raw_copies(ledger, bench, selection)
-                forgotten.raw_copies = raw_copies
-                stage.ties = _cut_ties(ledger, base, bench)
-            # Also what earlier changes left dead: it may be an older form of what is to be forgotten.
-            groups.drop_dead_rows(leave_none=True)
-            return msgspec.structs.replace(groups.version(), oldest=base.version + 1)
-
-    commit(ledger, change)
+    copies = set(kept_digests(ledger))
+    selected = Selected(selection)
+    forgotten = commit(ledger, Change(leaves=[selected], derived=DerivedData())).result(selected)
+    forgotten.raw_copies = len(copies.difference(kept_digests(ledger)))
     remove(ledger / STATUS_FILE)  # it adds up what is gone; whoever asks for it makes it again
     # Even when there is nothing to forget now, an earlier attempt may have been stopped before this point.
     forgotten.files = len(collect(ledger, 0 if forgotten.rows else DEFAULT_GRACE_SECONDS))
     return forgotten
 
 
-def without_sessions(ledger: Path, base: Manifest, stage: Stage, labels: Sequence[str], rows: Delivered) -> Manifest:
-    """Return a version without the rows of sessions whose sources are about to give them anew, in this delivery.
+@dataclass(frozen=True)
+class Selected:
+    """Rows that are to be forgotten."""
+
+    selection: Selection
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, Forgotten]:
+        """Return a version without them, and what is gone."""
+        forgotten = Forgotten()
+        with workbench(stage.ledger) as bench:
+            groups = Groups(base, stage)
+            create_views(bench.connection, stage.ledger, base)
+            _remove_conversations(bench, groups, self.selection, forgotten)
+            _remove_other_rows(bench, groups, self.selection, forgotten)
+            if not forgotten.rows and not base.dead:
+                return base, forgotten
+            ties = base.ties
+            if forgotten.rows:
+                # Before the commit: were it to end here, the sessions would still be there to be forgotten.
+                _remove_raw_copies(stage.ledger, bench, self.selection)
+                ties = stage.write_ties(base, _cut_ties(stage.ledger, base, bench))
+            # Also what earlier changes left dead: it may be an older form of what is to be forgotten.
+            groups.drop_dead_rows(leave_none=True)
+            return msgspec.structs.replace(groups.version(), ties=ties, oldest=base.version + 1), forgotten
+
+
+def without_sessions(base: Manifest, stage: Stage, labels: Sequence[str], rows: Delivered) -> Manifest:
+    """Return a version without the rows of sessions whose sources are about to give them again, in this delivery.
 
     Other rows may name them: they will be there again.
     """
-    with workbench(ledger) as bench:
+    with workbench(stage.ledger) as bench:
         groups = Groups(base, stage)
         if _drop_given_whole(bench, groups, labels, rows):
             return groups.version()
@@ -301,19 +309,16 @@ def _cut_ties(ledger: Path, base: Manifest, bench: Workbench) -> dict[str, Sourc
     return {source: SourceTies() for source in read_ties(ledger, base.ties) if source in ids}
 
 
-def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> int:
+def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> None:
     sources = bench.fetch(
         "select distinct fingerprint from import_sources where fingerprint is not null"
         f" and source_key in (select source_key from import_log where {_OF_GONE_SESSION})"
     )
     of_sources = set(sources.column(0).to_pylist())
-    removed = 0
     for digest in kept_digests(ledger):
         if digest in of_sources or holds_any(ledger, digest, selection.spellings):
             remove(raw_path(ledger, digest))
             sync_folder(raw_path(ledger, digest).parent)
-            removed += 1
-    return removed
 
 
 def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
@@ -321,9 +326,7 @@ def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, f
     for name, condition in _conditions(selection, anything_gone=bool(forgotten.rows)).items():
         table = TABLES[name]
         found = bench.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
-        nodes = found.column(0).combine_chunks()
-        for group, part in groups.holding(nodes, nodes).items():
-            groups.remove(group, part)
+        groups.remove_rows(found.column(0).combine_chunks())
         if found.num_rows:
             forgotten.rows[name] = forgotten.rows.get(name, 0) + found.num_rows
 

@@ -1,21 +1,26 @@
-"""Replacing what sources gave: when they are read anew, rows that they no longer give must go.
+"""Replacing what sources gave: when they are read again, rows that they no longer give must go.
 
 Rows do not say which source they are from, but the log of imports says which sessions a source gave, and when. A
-session is replaced when every source that ever gave it is read anew, all of them together, and still holds what it held
-when it gave it; otherwise what is new is joined to what is there, because the other source may be gone from disk. Turns
-that stand in the log of a session which stays are joined as well.
+session is replaced when every source that ever gave it is read again, all of them together, and still holds what it
+held when it gave it; otherwise what is new is joined to what is there, because the other source may be gone from disk.
+Turns that stand in the log of a session which stays are joined as well. Problems follow the rows.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aix.ledger.commit import Change, Stage
+import pyarrow as pa
+
+from aix.ledger.commit import Stage
 from aix.ledger.engine import engine
+from aix.ledger.groups import Groups
 from aix.ledger.manifest import Manifest, has_groups
+from aix.ledger.nodes import node_expressions
 from aix.ledger.removal import without_sessions
 from aix.ledger.views import create_views
-from aix.ledger.workbench import Delivered
+from aix.ledger.workbench import Delivered, workbench
+from aix.schema import TABLES
 
 
 @dataclass(frozen=True)
@@ -34,16 +39,43 @@ class ReadTogether:
         return label in self.given_anew or all(time >= self.since[source] for source, time in first_given.items())
 
 
-def replacement(ledger: Path, read: Sequence[ReadTogether], rows: Delivered) -> Change:
-    """Return what removes sessions before they are joined in anew, with these rows."""
+@dataclass(frozen=True)
+class SessionsGivenAgain:
+    """The sessions that sources gave before and give again, by these rows."""
 
-    def prepare(base: Manifest, stage: Stage) -> Manifest:
-        sources = {source for each in read for source in each.since}
-        known = _given_so_far(ledger, base, sources) if has_groups(base) else {}
-        labels = [label for label, first in known.items() if any(each.replaces(label, first) for each in read)]
-        return without_sessions(ledger, base, stage, labels, rows) if labels else base
+    read: Sequence[ReadTogether]
+    rows: Delivered
 
-    return prepare
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, None]:
+        """Return a version without them."""
+        sources = {source for each in self.read for source in each.since}
+        known = _given_so_far(stage.ledger, base, sources) if sources and has_groups(base) else {}
+        labels = [label for label, first in known.items() if any(each.replaces(label, first) for each in self.read)]
+        return without_sessions(base, stage, labels, self.rows) if labels else base, None
+
+
+@dataclass(frozen=True)
+class ProblemsNotedAgain:
+    """The problems that runs noted before, of sources that still hold what they held."""
+
+    since: Mapping[str, int]
+    """By the name of a source: problems that runs noted from then on are noted again."""
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, None]:
+        """Return a version without them."""
+        if not self.since or not has_groups(base) or not base.tables.get("import_problems"):
+            return base, None
+        with workbench(stage.ledger) as bench:
+            create_views(bench.connection, stage.ledger, base, ["import_problems", "import_runs"])
+            found = bench.connection.execute(
+                f"select distinct {node_expressions(TABLES['import_problems'])[0]} from import_problems"
+                " join (select unnest($names) as source_key, unnest($times) as since) using (source_key)"
+                " where (select started_at from import_runs where id = run_id) >= since",
+                {"names": list(self.since), "times": list(self.since.values())},
+            ).fetchall()
+        groups = Groups(base, stage)
+        groups.remove_rows(pa.array([node for (node,) in found], pa.uint64()))
+        return groups.version() if found else base, None
 
 
 def _given_so_far(ledger: Path, base: Manifest, sources: Iterable[str]) -> dict[str, dict[str, int]]:

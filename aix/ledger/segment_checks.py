@@ -4,7 +4,7 @@ To open a file takes time. So a file is checked when its rows are about to be co
 a statement has failed: then they may be the reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,21 +25,14 @@ def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: i
     return _checked(ledger, segment, columns | _component(segment, schema_version))
 
 
-def check_segments(ledger: Path, manifest: Manifest) -> None:
-    """Raise LedgerDamagedError when a file of a table or a kept view is not as it should be."""
-    from aix.derived.cache_key import are_rows_current
-    from aix.library.views import library_views
-
+def check_segments(ledger: Path, manifest: Manifest, derived: Mapping[str, Iterable[str]]) -> None:
+    """Raise LedgerDamagedError when a file of a table, or of these derived ones with their columns, is damaged."""
     for name, segments in manifest.tables.items():
         for segment in segments:
             checked_path(ledger, TABLES[name], segment, manifest.schema_version)
-    if not are_rows_current(manifest):
-        return
-    views = library_views()
-    for name, segments in manifest.views.items():
-        columns = {column.name: None for column in views[name].columns} if name in views else {}
-        for segment in segments:
-            _checked(ledger, segment, columns | _component(segment, manifest.schema_version))
+    for name, columns in derived.items():
+        for segment in manifest.views[name]:
+            _checked(ledger, segment, dict.fromkeys(columns) | _component(segment, manifest.schema_version))
 
 
 def _component(segment: Segment, schema_version: int) -> dict[str, pa.DataType | None]:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -93,6 +93,13 @@ def read_decoded(path: Path, decode: Callable[[bytes], _T], sha256: str | None =
     content = read_regular(path, sha256)
     with damage_in(path):
         return decode(content)
+
+
+def read_note(path: Path, decode: Callable[[bytes], _T]) -> _T | None:
+    """Return a note beside a ledger as a decoder of msgspec makes it; None when it is missing or useless."""
+    with suppress(LedgerDamagedError):
+        return read_decoded(path, decode)
+    return None
 
 
 def sha256_of(descriptor: int) -> str:

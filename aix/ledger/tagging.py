@@ -1,6 +1,6 @@
 """Tags that users give to sessions and turns.
 
-A tag is a row of its own beside the conversations: reading a source anew leaves it, forgetting what it was given to
+A tag is a row of its own beside the conversations: reading a source again leaves it, forgetting what it was given to
 removes it.
 """
 
@@ -11,16 +11,18 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from aix.derived.derived_data import DerivedData
 from aix.errors import TagError, UnknownNameError
-from aix.ledger.addition import add
-from aix.ledger.commit import Stage, commit
+from aix.ledger.addition import Addition, add
+from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.delivery import Delivery
+from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import Groups
 from aix.ledger.manifest import Manifest, has_groups, read_latest
 from aix.ledger.nodes import node_expressions
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
-from aix.ledger.workbench import workbench
+from aix.ledger.workbench import Delivered, workbench
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
 from aix.schema.sql import quote_name
@@ -54,49 +56,61 @@ def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -
     """Give a tag to sessions and turns, in one commit, and return those that did not have it."""
     check_tag(tag)
     read_latest(ledger)
-    without: list[Entity] = []
-
-    def look(base: Manifest, stage: Stage) -> Manifest:  # noqa: ARG001 - the signature of a preparation
-        with duckdb.connect() as connection:
-            create_views(connection, ledger, base, {_TAGS.name, *(entity.table for entity in entities)})
-            _check_there(connection, entities)
-            having = _having(connection, tag)
-        without[:] = [entity for entity in entities if entity not in having]
-        return base
-
     rows = [
         {"entity_type": entity.table, "entity_id": entity.key, "tag": tag, "added_at": added_at} for entity in entities
     ]
     with staging_folder(ledger) as folder:
-        delivery = Delivery(folder / "tags")
-        with delivery:
+        with Delivery(folder / "tags") as delivery:
             delivery.add(_SOURCE, _TAGS, batch_from_rows(_TAGS, rows))
-        add(ledger, [delivery.files()], prepare=look)
-    return without
+        given = TagGiven(tag, entities, gather([Part(delivery.files())], folder / "gathered"))
+        return commit(ledger, Change(adds=given, derived=DerivedData())).result(given)
 
 
 def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None) -> list[Entity]:
     """Take a tag from sessions and turns, or from all that have it, in one commit, and return those that had it."""
     if not has_groups(read_latest(ledger)):
         add(ledger, [])
-    had: list[Entity] = []
+    taken = TagTaken(tag, entities)
+    return commit(ledger, Change(leaves=[taken], derived=DerivedData())).result(taken)
 
-    def change(base: Manifest, stage: Stage) -> Manifest:
-        groups = Groups(base, stage)
-        with workbench(ledger) as bench:
-            create_views(bench.connection, ledger, base, [_TAGS.name])
-            having = _having(bench.connection, tag)
-            had[:] = sorted(having if entities is None else having.keys() & set(entities))
+
+@dataclass(frozen=True)
+class TagGiven:
+    """A tag for sessions and turns, and the rows that say so."""
+
+    tag: str
+    entities: Sequence[Entity]
+    rows: Delivered
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, list[Entity]]:
+        """Return a version with these rows, and what did not have the tag."""
+        with duckdb.connect() as connection:
+            create_views(connection, stage.ledger, base, {_TAGS.name, *(entity.table for entity in self.entities)})
+            _check_there(connection, self.entities)
+            having = _having(connection, self.tag)
+        version, _ = Addition(self.rows).apply(base, stage)
+        return version, [entity for entity in self.entities if entity not in having]
+
+
+@dataclass(frozen=True)
+class TagTaken:
+    """The rows that give a tag to sessions and turns, or to all that have it."""
+
+    tag: str
+    entities: Sequence[Entity] | None
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, list[Entity]]:
+        """Return a version without these rows, and what had the tag."""
+        with workbench(stage.ledger) as bench:
+            create_views(bench.connection, stage.ledger, base, [_TAGS.name])
+            having = _having(bench.connection, self.tag)
+            had = sorted(having if self.entities is None else having.keys() & set(self.entities))
             if not had:
-                return base
-            nodes = pa.array([having[entity] for entity in had], pa.uint64())
-            for name, part in groups.holding(nodes, nodes).items():
-                groups.remove(name, part)
+                return base, had
+            groups = Groups(base, stage)
+            groups.remove_rows(pa.array([having[entity] for entity in had], pa.uint64()))
             groups.drop_dead_rows()
-            return groups.version()
-
-    commit(ledger, change)
-    return had
+            return groups.version(), had
 
 
 def _check_there(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) -> None:

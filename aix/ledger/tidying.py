@@ -1,8 +1,10 @@
 """Putting small groups of files together, whatever their number, and writing groups again without their dead rows."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from aix.ledger.commit import Stage, commit
+from aix.derived.derived_data import DerivedData
+from aix.ledger.commit import Change, Stage, commit
 from aix.ledger.groups import Groups
 from aix.ledger.manifest import Manifest, read_latest
 from aix.ledger.workbench import engine_errors_of
@@ -18,16 +20,20 @@ def untidy_groups(ledger: Path) -> dict[str, int]:
 def tidy_groups(ledger: Path) -> dict[str, int]:
     """Put small groups together, drop all dead rows, and return the groups that were written again."""
     read_latest(ledger)
-    tidied: dict[str, int] = {}
+    step = Tidying()
+    return commit(ledger, Change(leaves=[step], derived=DerivedData())).result(step)
 
-    def change(base: Manifest, stage: Stage) -> Manifest:
+
+@dataclass(frozen=True)
+class Tidying:
+    """Dead rows, and the small groups that others take in."""
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, dict[str, int]]:
+        """Return a version without them, and the groups that were written again."""
+        tidied: dict[str, int] = {}
         groups = Groups(base, stage)
-        tidied.clear()
-        with engine_errors_of(ledger):
+        with engine_errors_of(stage.ledger):
             while untidy := groups.untidy():
                 tidied.update({name: groups.size_of(name) for name in untidy if name in base.indexes})
                 groups.put_together(untidy)
-        return groups.version() if tidied else base
-
-    commit(ledger, change)
-    return tidied
+        return groups.version() if tidied else base, tidied

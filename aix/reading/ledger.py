@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
 from aix.derived.catalog import refresh_catalog
-from aix.derived.materialised_tables import derived_selects
+from aix.derived.materialised_tables import derived_columns, derived_selects
 from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError, QueryFileError, SqlError, UnknownVersionError, UsageError
 from aix.ledger.manifest import (
@@ -386,7 +386,7 @@ class Ledger:
         from aix.ledger.segment_checks import check_segments
         from aix.reading.connection import is_of_files
 
-        check_segments(self.path, self.manifest)
+        check_segments(self.path, self.manifest, derived_columns(self.manifest))
         if is_of_files(error, self.path):
             raise LedgerDamagedError(self.path, f"a file of it cannot be read: {error}") from error
 

@@ -19,7 +19,7 @@ import msgspec
 
 from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
 from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
-from aix.ledger.stored_files import read_decoded
+from aix.ledger.stored_files import read_note
 from aix.version import __version__
 
 _QUARTER_MS = 900_000
@@ -78,12 +78,9 @@ def read_summary(ledger: Path) -> Summary:
     versions = version_numbers(ledger)
     if not versions:
         raise LedgerNotFoundError(ledger)
-    try:
-        stored = read_decoded(ledger / STATUS_FILE, _DECODER.decode)
-    except LedgerDamagedError:  # a note that is missing or useless is made again
-        return refresh_summary(ledger)
-    is_current = stored.version == versions[-1] and stored.made_by == __version__
-    return stored if is_current else refresh_summary(ledger)
+    stored = read_note(ledger / STATUS_FILE, _DECODER.decode)
+    is_current = stored and stored.version == versions[-1] and stored.made_by == __version__
+    return stored if stored and is_current else refresh_summary(ledger)
 
 
 def note_summary(ledger: Path) -> None:
@@ -97,8 +94,8 @@ def refresh_summary(ledger: Path) -> Summary:
     import duckdb
 
     from aix.derived.view_cache import cached_selects, cached_views
+    from aix.ledger.durable import write_note
     from aix.ledger.engine import engine
-    from aix.ledger.notes import write_note
     from aix.ledger.views import create_views, tables_named
     from aix.library.packs import find_query
     from aix.library.views import create_library_views, library_views, views_named

@@ -12,7 +12,7 @@ import pytest
 
 import aix
 from aix.derived.catalog import CATALOG
-from aix.derived.refresh import renew
+from aix.derived.derived_data import renew
 from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import manifest_path, read_latest
 from aix.library.views import library_views

@@ -1,0 +1,39 @@
+"""The registration of derived data with the store: a commit makes it, and knows no more of it than this."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aix.derived.catalog import refresh_catalog
+from aix.derived.materialised_tables import keep_views
+from aix.derived.pricing import with_prices, without_prices
+from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.manifest import Manifest
+from aix.prices.table import PriceTable
+
+
+@dataclass(frozen=True)
+class DerivedData:
+    """Prices, tables that a program derives, and the catalog."""
+
+    prices: PriceTable | None = None
+    """The price lines in force; None when the writer does not know of any but the ledger's own."""
+    has_catalog: bool = True
+    """Whether the catalog is refreshed by each commit, and not by whoever makes several."""
+
+    def without(self, version: Manifest) -> Manifest:
+        """Return a version as steps see it."""
+        return without_prices(version)
+
+    def derive(self, before: Manifest, version: Manifest, stage: Stage) -> Manifest:
+        """Return a version with what follows from its rows."""
+        return keep_views(before, with_prices(before, version, self.prices, stage), stage)
+
+    def refresh(self, ledger: Path) -> None:
+        """Refresh the catalog."""
+        if self.has_catalog:
+            refresh_catalog(ledger)
+
+
+def renew(ledger: Path, prices: PriceTable, *, has_catalog: bool = True) -> Manifest:
+    """Price all requests of a ledger by these lines, make its derived tables again, and return the version."""
+    return commit(ledger, Change(derived=DerivedData(prices, has_catalog))).version
