@@ -6,18 +6,17 @@ the one named on the command line or in `AIX_CONFIG`, else `config.toml` in the 
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
+import msgspec
 import platformdirs
 
 from aix.errors import ConfigError
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """A value in force, where it came from, and what it is for."""
 
     name: str
@@ -26,8 +25,7 @@ class Setting:
     description: str
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(msgspec.Struct, frozen=True):
     """All settings in force."""
 
     file: Path
@@ -59,8 +57,7 @@ def load_config(file: Path | None = None, environ: Mapping[str, str] = os.enviro
     return Config(path, settings)
 
 
-@dataclass(frozen=True)
-class _Definition:
+class _Definition(msgspec.Struct, frozen=True):
     description: str
     default: Callable[[], str]
     normalise: Callable[[str, Path], str]

@@ -6,17 +6,17 @@ commutative, associative and idempotent, and the ledger is a function of the set
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from struct import pack
+
+import msgspec
 
 from aix.json_union import join_json
 from aix.schema import Column, Join, Table
 from aix.schema.model import INFERENCE_FLAG
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(msgspec.Struct, frozen=True):
     """What a source says in one row: the values, and the names of those it concluded rather than read."""
 
     values: Mapping[str, object]

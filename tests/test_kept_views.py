@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
+import msgspec
 import pytest
 
 import aix
@@ -344,7 +345,9 @@ def test_a_view_that_fails_leaves_nothing_in_the_cache(
 ) -> None:
     shutil.rmtree(world.ledger / CACHE_FOLDER, ignore_errors=True)
     views = library_views()
-    monkeypatch.setattr(view_cache, "library_views", lambda: {**views, name: replace(views[name], sql=sql)})
+    monkeypatch.setattr(
+        view_cache, "library_views", lambda: {**views, name: msgspec.structs.replace(views[name], sql=sql)}
+    )
     deliver(world.ledger, conversation("new"))
     assert cached_selects(world.ledger, read_latest(world.ledger), ["v_calls"]) == {}
     monkeypatch.undo()

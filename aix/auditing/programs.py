@@ -3,8 +3,9 @@
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
 from aix.permissions.risks import Risks

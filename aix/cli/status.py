@@ -3,11 +3,11 @@
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import click
+from msgspec.structs import asdict
 
 from aix.cli.command import Command
 from aix.cli.options import ledger_option

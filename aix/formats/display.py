@@ -5,10 +5,11 @@ knows how each is written. Whoever needs exact values takes a machine format.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import tzinfo
 from decimal import Decimal
 from functools import partial
+
+from msgspec.structs import replace
 
 from aix.formats.listing import Listing, ListingColumn
 from aix.formats.people import dollars, local_time, per_cent, rounded, short_count, short_duration

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -12,8 +13,7 @@ _WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMBERS = (*_WHOLE_NUMBERS, *(f"U{name}" for name in _WHOLE_NUMBERS), "FLOAT", "DOUBLE", "DECIMAL")
 
 
-@dataclass(frozen=True)
-class ListingColumn:
+class ListingColumn(msgspec.Struct, frozen=True):
     """A column of a listing; the type is written as in SQL."""
 
     name: str
@@ -25,8 +25,7 @@ class ListingColumn:
         return self.type.startswith(_NUMBERS) and not self.type.endswith("[]")
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """Rows on their way out; they are gone through once."""
 
     columns: tuple[ListingColumn, ...]

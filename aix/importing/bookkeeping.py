@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from aix.importing.contract import Problem, readable
 from aix.importing.orders import Reading
 from aix.importing.plan import Planned, version_of
@@ -32,8 +34,7 @@ class Run:
     """The machine it runs on."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """A source, what was planned for it, and what became of it."""
 
     planned: Planned

@@ -8,7 +8,7 @@ nothing between two calls; it never writes the ledger, never prints, and never c
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
@@ -32,8 +32,7 @@ class Answer(StrEnum):
     """The log does not have it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Capabilities:
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """What an importer finds in its logs.
 
     >>> dict(Capabilities(usage=Answer.YES))["usage"]
@@ -51,7 +50,7 @@ class Capabilities:
 
     def __iter__(self) -> Iterator[tuple[str, Answer]]:
         """Go through the kinds of fact and the answer to each."""
-        return ((each.name, getattr(self, each.name)) for each in fields(self))
+        return ((each.name, getattr(self, each.name)) for each in msgspec.structs.fields(type(self)))
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
@@ -119,8 +118,7 @@ class Source(msgspec.Struct, frozen=True, gc=False):
         return (self.path, *self.sidecars)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True):
     """Rows of one table that a source gave, column by column; a column that is left out is NULL or its default.
 
     >>> rows = Rows(Source("/logs/a.jsonl"), "chat_users", {"id": ["u1", "u2"], "name": ["Ann", None]})
@@ -135,8 +133,7 @@ class Rows:
     """A source may say several things about one row, when its log repeats a record: each in a copy of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """A piece of input that was not taken as it stood.
 
     >>> Problem(Source("/logs/a.jsonl"), "not_json", "The line is not JSON.", line=3, byte_offset=120).kind
@@ -156,8 +153,7 @@ class Problem:
     """Whether nothing of the source could be read: `aix import` then shows the source with the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ties:
+class Ties(msgspec.Struct, frozen=True):
     """Numbers that stand for the records by which a source can be connected to others.
 
     Two sources of an importer that have a number in common are tied: AIX reads all sources together that are tied,

@@ -7,7 +7,6 @@ is refused with a reason.
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
 from operator import attrgetter, itemgetter
@@ -35,8 +34,7 @@ class Refused(StrEnum):
         return self not in (Refused.EMPTY, Refused.UNRECOGNISED)
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """A file or folder that is not imported, and why."""
 
     path: str
@@ -51,28 +49,26 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     importer: Importer
 
 
-@dataclass
-class Walk:
+class Walk(msgspec.Struct):
     """What lies in a place, and who is to look at it."""
 
     place: str
     importers: Sequence[Importer]
-    stamps: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, str] = msgspec.field(default_factory=dict)
     """By path, the stamp of every file."""
-    refusals: list[Refusal] = field(default_factory=list)
+    refusals: list[Refusal] = msgspec.field(default_factory=list)
 
 
-@dataclass
-class Discovery:
+class Discovery(msgspec.Struct):
     """What was found."""
 
-    claims: list[Claim] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
-    candidates: dict[str, Candidate] = field(default_factory=dict)
+    claims: list[Claim] = msgspec.field(default_factory=list)
+    refusals: list[Refusal] = msgspec.field(default_factory=list)
+    candidates: dict[str, Candidate] = msgspec.field(default_factory=dict)
     """By path, every file that was seen."""
-    stamps: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, str] = msgspec.field(default_factory=dict)
     """By path, the stamp of every file that was seen."""
-    empty_places: list[str] = field(default_factory=list)
+    empty_places: list[str] = msgspec.field(default_factory=list)
     """Places that were given and hold nothing to import."""
 
 

@@ -2,14 +2,14 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 _PIECE_BYTES = 2**20
 
 
-@dataclass(frozen=True)
-class FileHash:
+class FileHash(msgspec.Struct, frozen=True):
     """What a file holds."""
 
     whole: str

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from aix.errors import AixError
 from aix.importing.contract import Source
@@ -13,8 +15,7 @@ from aix.schema.checks import repaired
 _REASON_CHARACTERS = 1_000
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """Sources that are read together, and who reads them."""
 
     importer: str
@@ -43,15 +44,13 @@ class Order:
     keep_raw: bool = False
 
 
-@dataclass(frozen=True)
-class Began:
+class Began(msgspec.Struct, frozen=True):
     """A worker has begun to read a group."""
 
     number: int
 
 
-@dataclass
-class Reading:
+class Reading(msgspec.Struct):
     """What became of reading one source."""
 
     source: Source
@@ -66,24 +65,22 @@ class Reading:
     """Hash of as much of the main file as there was when it was last read; None when it has become shorter."""
     ties: bytes | None = None
     """Numbers of its ties, as they are stored; None when it gave none."""
-    rows: Counter[str] = field(default_factory=Counter)
-    labels: list[str] = field(default_factory=list)
+    rows: Counter[str] = msgspec.field(default_factory=Counter)
+    labels: list[str] = msgspec.field(default_factory=list)
     problems: int = 0
     unread: str = ""
     """Why nothing of it could be read, although reading it did not fail."""
     failure: str = ""
 
 
-@dataclass(frozen=True)
-class GroupRead:
+class GroupRead(msgspec.Struct, frozen=True):
     """A worker has read a group, or failed to."""
 
     number: int
     readings: tuple[Reading, ...]
 
 
-@dataclass(frozen=True)
-class Delivered:
+class Delivered(msgspec.Struct, frozen=True):
     """A worker has done what it was told, and this is where the rows are."""
 
     rows: Files

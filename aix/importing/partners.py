@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
+
+import msgspec
 
 from aix.importing.contract import Importer
 from aix.importing.discovery import Walk, discover, stamp
@@ -15,13 +16,12 @@ from aix.ledger.manifest import Manifest
 from aix.ledger.views import create_views
 
 
-@dataclass
-class Partners:
+class Partners(msgspec.Struct):
     """Sources that were looked for."""
 
-    found: dict[str, Planned] = field(default_factory=dict)
+    found: dict[str, Planned] = msgspec.field(default_factory=dict)
     """By id. What is missing here is gone from disk, or nobody's any more."""
-    elsewhere: set[str] = field(default_factory=set)
+    elsewhere: set[str] = msgspec.field(default_factory=set)
     """Ids of those that another run could read: they are another machine's, or their importer is not in use."""
 
 

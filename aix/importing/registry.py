@@ -1,12 +1,14 @@
 """The importers that are installed: built-in ones and those of other distributions register alike."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from inspect import isabstract
+
+import msgspec
 
 from aix.errors import UnknownNameError, UsageError
 from aix.importing.contract import Importer
+from aix.plugins import entry_points_of
 
 GROUP = "aix.importers"
 
@@ -14,8 +16,7 @@ Options = Mapping[str, Mapping[str, str]]
 """By importer: its options and their values."""
 
 
-@dataclass(frozen=True)
-class Registration:
+class Registration(msgspec.Struct, frozen=True):
     """An importer as it is registered, whether or not it can be loaded."""
 
     name: str
@@ -27,9 +28,8 @@ class Registration:
 
 def registrations() -> list[Registration]:
     """Return all importers that are registered, by name; one that cannot be loaded says why."""
-    found = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
     by_name: dict[str, list[EntryPoint]] = {}
-    for point in dict.fromkeys(found):
+    for point in entry_points_of(GROUP):
         by_name.setdefault(point.name, []).append(point)
     return [_registration(points) for points in by_name.values()]
 
@@ -48,7 +48,7 @@ def load_importers(options: Options, only: str | None = None) -> tuple[list[Impo
         try:
             usable.append(_make(each, options.get(each.name, {})))
         except _UnusableError as error:
-            broken.append(replace(each, kind=None, problem=str(error)))
+            broken.append(msgspec.structs.replace(each, kind=None, problem=str(error)))
     return usable, broken
 
 

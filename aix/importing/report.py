@@ -1,7 +1,6 @@
 """What a run did, for whoever asked for it."""
 
 from collections import Counter
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -38,22 +37,21 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     """Why nothing of it could be read, although reading it did not fail."""
 
 
-@dataclass
-class Report:
+class Report(msgspec.Struct):
     """What a run did with all sources."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
+    outcomes: list[Outcome] = msgspec.field(default_factory=list)
+    refusals: list[Refusal] = msgspec.field(default_factory=list)
     """What was found and is nobody's source."""
-    empty_places: list[str] = field(default_factory=list)
+    empty_places: list[str] = msgspec.field(default_factory=list)
     """Places that were given and hold nothing to import."""
     unchanged: int = 0
     """Sources that were skipped without a look at each."""
     before: Manifest | None = None
     after: Manifest | None = None
-    contradictions: "list[Contradiction]" = field(default_factory=list)
+    contradictions: "list[Contradiction]" = msgspec.field(default_factory=list)
     """Rows of other ledgers that contradict those of this one, by ledger and table."""
-    new_rows: dict[str, int] = field(default_factory=dict)
+    new_rows: dict[str, int] = msgspec.field(default_factory=dict)
     """By table, rows that other ledgers add."""
     seconds: float = 0.0
 

@@ -7,8 +7,9 @@ Until something has to be read, nothing heavy is imported: a run that finds no c
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from aix.derived.cache_key import are_views_kept
 from aix.errors import PlaceError
@@ -35,8 +36,7 @@ from aix.paths import absolute_path, check_ledger_path
 from aix.prices.table import PriceTable
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How to run.
 
     >>> Settings(jobs=2, strict=True).dry_run
@@ -54,14 +54,13 @@ class Settings:
     machine: str | None = None
     importer: str | None = None
     """The only importer to use."""
-    options: Options = field(default_factory=dict)
+    options: Options = msgspec.field(default_factory=dict)
     prices: Path | None = None
     """The user's own file of prices, which are taken before those that come with AIX."""
     argv: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Survey:
+class Survey(msgspec.Struct, frozen=True):
     """What was found, and how each source stands to what the ledger knows."""
 
     found: Discovery
@@ -84,8 +83,7 @@ def survey(ledger: Path, places: Sequence[Path] | None, settings: Settings) -> S
     return _survey(ledger, _go_through(places, settings), settings)
 
 
-@dataclass(frozen=True)
-class _Ground:
+class _Ground(msgspec.Struct, frozen=True):
     """The places of a run, gone through, and the importers that look at them."""
 
     walks: list[Walk]

@@ -13,9 +13,10 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+import msgspec
 
 from aix.errors import LedgerDamagedError
 from aix.ledger.durable import is_part, remove, sync_folder, writing_to
@@ -47,8 +48,7 @@ IsCacheOf = Callable[[Manifest, Path], bool]
 """Whether a file in the cache of a group is of use to a version."""
 
 
-@dataclass(frozen=True)
-class Removal:
+class Removal(msgspec.Struct, frozen=True):
     """A file or folder that is of no use any more."""
 
     kind: str

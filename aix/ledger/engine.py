@@ -9,12 +9,12 @@ so a caller with many questions opens a block around them all.
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from threading import Lock
 
 import duckdb
+import msgspec
 
 from aix.ledger.staging import staging_folder
 from aix.schema.sql import quote_name
@@ -23,8 +23,7 @@ _MEMORY_LIMIT = "256MB"
 _numbers = count(1)
 
 
-@dataclass
-class _Shared:
+class _Shared(msgspec.Struct):
     database: duckdb.DuckDBPyConnection
     resources: ExitStack
     users: int = 0

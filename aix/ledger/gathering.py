@@ -1,10 +1,10 @@
 """Putting deliveries together: joining a few large files costs far less than joining many small ones."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,8 +16,7 @@ from aix.schema.sql import quote_name
 from aix.threads import map_in_threads
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A delivery, and the names of sources whose rows in it do not count."""
 
     files: Files

@@ -5,7 +5,6 @@ the name becomes NULL.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -42,14 +41,13 @@ _OWNERS = ("turn_id", "message_id", "session_label")
 """Columns that say what a row is part of, beside its key."""
 
 
-@dataclass
-class Forgotten:
+class Forgotten(msgspec.Struct):
     """What went."""
 
-    sessions: list[str] = field(default_factory=list)
-    rows: dict[str, int] = field(default_factory=dict)
+    sessions: list[str] = msgspec.field(default_factory=list)
+    rows: dict[str, int] = msgspec.field(default_factory=dict)
     """By table, how many of the newest version."""
-    sharing_sessions: dict[str, int] = field(default_factory=dict)
+    sharing_sessions: dict[str, int] = msgspec.field(default_factory=dict)
     """Sessions that stay, with the number of turns which they share with those that went."""
     raw_copies: int = 0
     """Copies of sources that held them."""

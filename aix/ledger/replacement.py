@@ -7,9 +7,9 @@ Turns that stand in the log of a session which stays are joined as well. Problem
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 
 from aix.ledger.commit import Stage
@@ -23,8 +23,7 @@ from aix.ledger.workbench import Delivered, workbench
 from aix.schema import TABLES
 
 
-@dataclass(frozen=True)
-class ReadTogether:
+class ReadTogether(msgspec.Struct, frozen=True):
     """Sources that were read together, and from when on what they gave is replaced by what they give now."""
 
     since: Mapping[str, int]
@@ -39,8 +38,7 @@ class ReadTogether:
         return label in self.given_anew or all(time >= self.since[source] for source, time in first_given.items())
 
 
-@dataclass(frozen=True)
-class SessionsGivenAgain:
+class SessionsGivenAgain(msgspec.Struct, frozen=True):
     """The sessions that sources gave before and give again, by these rows."""
 
     read: Sequence[ReadTogether]
@@ -54,8 +52,7 @@ class SessionsGivenAgain:
         return without_sessions(base, stage, labels, self.rows) if labels else base, None
 
 
-@dataclass(frozen=True)
-class ProblemsNotedAgain:
+class ProblemsNotedAgain(msgspec.Struct, frozen=True):
     """The problems that runs noted before, of sources that still hold what they held."""
 
     since: Mapping[str, int]

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from aix.derived.tree import Tree, Turn
 from aix.ledger.manifest import PRICE_TABLES
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(msgspec.Struct, frozen=True):
     """Sessions, turns that stand in no session, a text that no other row may hold, and a place of sources."""
 
     labels: Sequence[str] = ()

@@ -5,21 +5,22 @@ package whose folder holds the SQL files. A pack that cannot be used is named, a
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
+
 from aix.errors import AixError, AmbiguousQueryError, QueryFileError, QueryPackError, UnknownQueryError
 from aix.library.query import Query, parse_query
+from aix.plugins import entry_points_of
 
 GROUP = "aix.queries"
 VIEWS = "views"
 """The folder of the building blocks, which are no queries."""
 
 
-@dataclass(frozen=True)
-class Pack:
+class Pack(msgspec.Struct, frozen=True):
     """A folder of queries."""
 
     name: str
@@ -61,9 +62,8 @@ def packs() -> list[Pack]:
     """
     own = _own_packs()
     taken = {pack.name for pack in own} | {VIEWS}
-    found = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
     by_name: dict[str, list[EntryPoint]] = {}
-    for point in dict.fromkeys(found):
+    for point in entry_points_of(GROUP):
         by_name.setdefault(point.name, []).append(point)
     return [*own, *(_registered_pack(points, taken) for points in by_name.values())]
 

@@ -20,10 +20,11 @@ A meaning that ends in `one of a, b, c` names the only values there are.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
+
+import msgspec
 
 from aix.errors import QueryFileError
 
@@ -81,8 +82,7 @@ _SQL_TYPES = {
 }
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """What a query can be asked to look at, or how."""
 
     name: str
@@ -94,8 +94,7 @@ class Parameter:
     """The values there are, when they are few."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of the result."""
 
     name: str
@@ -104,8 +103,7 @@ class Column:
     meaning: str
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """One SQL file."""
 
     name: str
@@ -155,8 +153,7 @@ class Query:
         return next((each for each in self.parameters if each.name == name), None)
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(msgspec.Struct, frozen=True):
     number: int
     key: str
     name: str

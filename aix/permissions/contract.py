@@ -7,9 +7,10 @@ documentation: what the tool itself did is in the log.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
+
+import msgspec
 
 
 class Decision(StrEnum):
@@ -22,8 +23,7 @@ class Decision(StrEnum):
     """No rule decides: the mode, and what the tool does by itself, do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A call that rules are held against."""
 
     tool: str
@@ -33,8 +33,7 @@ class Call:
     """The folder that its relative paths start from; empty when it is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One line of a settings file."""
 
     kind: str
@@ -51,8 +50,7 @@ class Rule:
     """The folder that its paths start from; empty when that is where each call was made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """What rules decide about a call, and why."""
 
     decision: Decision

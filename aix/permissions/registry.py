@@ -12,10 +12,10 @@ _GROUP = "aix.permissions"
 @cache
 def dialects() -> dict[str, Dialect]:
     """Return the dialects by the origin that they speak of; one that cannot be loaded is none."""
-    from importlib.metadata import entry_points
+    from aix.plugins import entry_points_of
 
     found: dict[str, Dialect] = {}
-    for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
+    for point in entry_points_of(_GROUP):
         with suppress(Exception):  # of another distribution: what it breaks must not end an import
             made = point.load()()
             if isinstance(made, Dialect):

@@ -3,12 +3,13 @@
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
+
+import msgspec
 
 from aix.errors import RiskFileError
 from aix.permissions.globs import PathPatterns, Words, compile_sequences
@@ -44,16 +45,14 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _REMEDY = "see the first lines of aix/permissions/risks.toml on how a rule is written"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True):
     """An option that must have a value."""
 
     name: str
     value: Words
 
 
-@dataclass(frozen=True, slots=True)
-class RiskRule:
+class RiskRule(msgspec.Struct, frozen=True):
     """One rule: it fits a part of a call when everything that it says holds; what it does not say is None or empty."""
 
     id: str
@@ -93,8 +92,7 @@ class RiskRule:
     """Kinds of unknown programs and code, of which one must hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuleFile:
+class RuleFile(msgspec.Struct, frozen=True):
     """What a file of rules says."""
 
     risks: Mapping[str, str]

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+
+import msgspec
 
 from aix.permissions.contract import Dialect, Judge, Rule
 from aix.permissions.homes import home_of
@@ -18,8 +19,7 @@ _NOTHING = ""
 Row = tuple[object, ...]
 
 
-@dataclass(frozen=True)
-class RuleSet:
+class RuleSet(msgspec.Struct, frozen=True, dict=True):
     """The rules in force at one place."""
 
     dialect: Dialect
@@ -37,18 +37,17 @@ class RuleSet:
         return _digest(self.rules)
 
 
-@dataclass
-class RuleBook:
+class RuleBook(msgspec.Struct, dict=True):
     """Rules by origin."""
 
-    rules: dict[str, list[Rule]] = field(default_factory=dict)
+    rules: dict[str, list[Rule]] = msgspec.field(default_factory=dict)
     """An origin with an empty list is known to have no rules anywhere."""
     home: str | None = None
     """The home folder that `~` stands for; None where each call's own folder tells."""
-    problems: list[str] = field(default_factory=list)
+    problems: list[str] = msgspec.field(default_factory=list)
     """What was passed over in the files that it was read from, in sentences."""
-    _sets: dict[tuple[str, str], RuleSet | None] = field(default_factory=dict)
-    _by_rules: dict[tuple[Rule, ...], RuleSet] = field(default_factory=dict)
+    _sets: dict[tuple[str, str], RuleSet | None] = msgspec.field(default_factory=dict)
+    _by_rules: dict[tuple[Rule, ...], RuleSet] = msgspec.field(default_factory=dict)
 
     def in_force(self, origin: str | None, cwd: str | None) -> RuleSet | None:
         """Return the rules that hold for calls of that origin made in that folder; None when none are known."""

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from aix.errors import SettingsFileError, UnknownNameError
 from aix.importing import readable

@@ -4,11 +4,12 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal, InvalidOperation
 from difflib import get_close_matches
 from pathlib import Path
+
+import msgspec
 
 from aix.errors import PriceFileError
 from aix.prices.rules import LONGEST_NAME, parse_rule
@@ -41,8 +42,7 @@ _HIGHEST_PRICE = 1_000_000
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PriceLine:
+class PriceLine(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One line: a model, when and for which requests the prices hold, and the prices of one unit each."""
 
     model: str
@@ -226,7 +226,7 @@ def ordered(layers: Sequence[Sequence[PriceLine]]) -> tuple[PriceLine, ...]:
     """Put lists together, those that are asked first before the others, and number their models."""
     numbers: dict[tuple[object, ...], int] = {}
     return tuple(
-        replace(line, precedence=numbers.setdefault(key, len(numbers)))
+        msgspec.structs.replace(line, precedence=numbers.setdefault(key, len(numbers)))
         for place, lines in enumerate(layers)
         for line in lines
         for key in [(place, line.provider, line.model, line.match_rule)]

@@ -3,15 +3,15 @@
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from aix.prices.rules import Rule, parse_rule
 
 COLUMNS = ("provider", "named", "serves", "falls_back_to")
 
 
-@dataclass(frozen=True)
-class Provider:
+class Provider(msgspec.Struct, frozen=True):
     """A vendor."""
 
     name: str

@@ -10,9 +10,10 @@ A rule is one of five words, with the text that it compares a name with: `equals
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+
+import msgspec
 
 LONGEST_NAME = 200
 """No model has a longer name; what is longer is text from somewhere else, and no rule looks at it."""
@@ -25,8 +26,7 @@ _REPETITION = re.compile(r"[*+?]|\{\d*,\d*\}")
 Test = Callable[[str], bool]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """Tests, of which all of one alternative must hold."""
 
     alternatives: tuple[tuple[Test, ...], ...]

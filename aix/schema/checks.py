@@ -4,9 +4,9 @@ Checked are types, NULLs and words. Whether ids resolve and trees hold together 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,8 +25,7 @@ _PYTHON_TYPES: dict[Type, tuple[type, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class RowProblem:
+class RowProblem(msgspec.Struct, frozen=True):
     """One way in which rows break the schema, with the first places where they do."""
 
     column: str

@@ -7,31 +7,30 @@ older ledger it has no files and reads as empty.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from aix.schema.model import Table
 from aix.schema.sql import name_list, quote_name
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableChange:
+class TableChange(msgspec.Struct, frozen=True, kw_only=True):
     """What a version changed in one table, as SQL expressions over the columns of the version before.
 
     A rename is an added column that reads the old one, and the old one dropped.
     """
 
-    added: Mapping[str, str] = field(default_factory=dict)
-    changed: Mapping[str, str] = field(default_factory=dict)
+    added: Mapping[str, str] = msgspec.field(default_factory=dict)
+    changed: Mapping[str, str] = msgspec.field(default_factory=dict)
     dropped: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Migration:
+class Migration(msgspec.Struct, frozen=True, kw_only=True):
     """The step from the schema version before to `version`."""
 
     version: int
     reason: str
-    tables: Mapping[str, TableChange] = field(default_factory=dict)
+    tables: Mapping[str, TableChange] = msgspec.field(default_factory=dict)
 
 
 MIGRATIONS: tuple[Migration, ...] = (

@@ -6,8 +6,9 @@ keywords, asks for no order among them, and so finds every program in a text tha
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import takewhile
+
+import msgspec
 
 from aix.shell.model import Redirect
 from aix.shell.nesting import HereDocument
@@ -42,8 +43,7 @@ _LEADING = frozenset(("if", "then", "elif", "else", "while", "until", "do", "!",
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=", re.ASCII)
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(msgspec.Struct):
     """Something open, and the command that is being read in it."""
 
     mode: str
@@ -58,12 +58,12 @@ class _Frame:
     found: int = 0
     """How many commands were found before it."""
     word_start: int = -1
-    expansions: list[Span] = field(default_factory=list)
-    words: list[Word] = field(default_factory=list)
+    expansions: list[Span] = msgspec.field(default_factory=list)
+    words: list[Word] = msgspec.field(default_factory=list)
     has_program: bool = False
     """Whether a word is more than a keyword before a command."""
-    redirects: list[Redirect] = field(default_factory=list)
-    documents: list[str] = field(default_factory=list)
+    redirects: list[Redirect] = msgspec.field(default_factory=list)
+    documents: list[str] = msgspec.field(default_factory=list)
     op: str = ""
     """The redirection whose target comes next."""
     pipe: int | None = None

@@ -6,7 +6,8 @@ known: a fence in a quote is none, one in HTML is one.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 _OPENING = re.compile(r"( *)(?:(`{3,})([^`]*)|(~{3,})(.*))", re.DOTALL)
 _LIST_ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)])( +)(?=\S)")
@@ -21,8 +22,7 @@ _PATH_ATTRIBUTE = re.compile(r"""(?:title|file|filename|path)=(?:"([^"]+)"|'([^'
 _ENDING = re.compile(r"\.[A-Za-z]\w*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class FencedBlock:
+class FencedBlock(msgspec.Struct, frozen=True):
     """A block of code."""
 
     language: str | None

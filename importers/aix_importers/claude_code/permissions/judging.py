@@ -1,9 +1,10 @@
 """Rules in force, held against calls."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+import msgspec
 
 from aix.permissions import Call, Decision, Judge, Rule, Verdict, home_of
 from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
@@ -47,8 +48,7 @@ class _Requirement(NamedTuple):
     """False for a part that passes without a rule of its own."""
 
 
-@dataclass(frozen=True)
-class _HeldCall:
+class _HeldCall(msgspec.Struct, frozen=True, dict=True):
     """A call as the rules see it, and which of them it meets; each is looked for once."""
 
     kinds: Mapping[str, RulesOfKind]
