@@ -70,8 +70,7 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     return forgotten
 
 
-@dataclass(frozen=True)
-class Selected:
+class Selected(msgspec.Struct, frozen=True):
     """Rows that are to be forgotten."""
 
     selection: Selection

@@ -9,7 +9,6 @@ holds no day, week or month: which these are depends on the time zone and the mo
 from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from pathlib import Path
@@ -18,16 +17,12 @@ from typing import Annotated
 import msgspec
 
 from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
-from aix.ledger.manifest import STATUS_FILE, read_latest, version_numbers
+from aix.ledger.manifest import STATUS_FILE, count_rows, read_latest, version_numbers
 from aix.ledger.stored_files import read_note
 from aix.version import __version__
 
 _QUARTER_MS = 900_000
-_COUNTS = """
-select
-  (select max(coalesce(finished_at, started_at)) from import_runs) as imported_at,
-  (select count(*) from sessions) as sessions
-"""
+_IMPORTED_AT = "select max(coalesce(finished_at, started_at)) from import_runs"
 _Number = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 _Amount = Annotated[str, msgspec.Meta(pattern=r"^-?\d{1,30}(\.\d{1,30})?$")]
 
@@ -60,8 +55,7 @@ class Summary(msgspec.Struct, frozen=True):
 _DECODER = msgspec.json.Decoder(Summary)
 
 
-@dataclass(frozen=True)
-class Total:
+class Total(msgspec.Struct, frozen=True):
     """What was used in a period."""
 
     from_ms: int
@@ -106,17 +100,17 @@ def refresh_summary(ledger: Path) -> Summary:
     named = views_named(recent_use, library_views(), cached_views())
     kept = cached_selects(folder, manifest, [view.name for view in named if view.name in cached_views()])
     views = views_named(recent_use, library_views(), kept)
-    texts = [_COUNTS, recent_use, *(view.sql for view in views if view.name not in kept)]
+    texts = [_IMPORTED_AT, recent_use, *(view.sql for view in views if view.name not in kept)]
     # Every import makes one: a connection with all views would take longer than the answers.
     try:
         with engine(folder, is_reader=True) as connection:
             create_views(connection, folder, manifest, tables_named(texts))
             create_library_views(connection, views, kept, folder)
-            [(imported_at, sessions)] = connection.execute(_COUNTS).fetchall()
+            [(imported_at,)] = connection.execute(_IMPORTED_AT).fetchall()
             uses = tuple(Use(*row[:-2], *map(_as_text, row[-2:])) for row in connection.execute(recent_use).fetchall())
     except duckdb.Error as error:
         raise LedgerDamagedError(folder, str(error)) from error
-    summary = Summary(manifest.version, __version__, sessions, imported_at, uses)
+    summary = Summary(manifest.version, __version__, count_rows(manifest, "sessions"), imported_at, uses)
     with suppress(OSError):
         write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
     return summary
