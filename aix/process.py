@@ -1,6 +1,5 @@
 """Settings of a whole process, for those that AIX owns: the program `aix` and its workers. Not for libraries."""
 
-import ctypes
 import gc
 import os
 import sys
@@ -9,6 +8,13 @@ from contextlib import suppress
 _MOST_ARENAS = -8
 _OBJECTS_PER_COLLECTION = 50_000
 """Python looks for cycles after every 700 new objects: of a small import, that was a thirtieth of its time."""
+_is_owned = False
+
+
+def own_process() -> None:
+    """Note that this process is AIX's own."""
+    global _is_owned
+    _is_owned = True
 
 
 def hold_little_memory() -> None:
@@ -16,6 +22,8 @@ def hold_little_memory() -> None:
 
     Arrow's own pool keeps it, and so does glibc, apart for each thread. It must be called before Arrow is loaded.
     """
+    import ctypes
+
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # read when a process starts
     with suppress(AttributeError, OSError):  # another libc
@@ -28,12 +36,14 @@ def collect_garbage_rarely() -> None:
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
 
 
-def keep_pandas_out_of_arrow() -> None:
-    """Load Arrow without pandas, which takes longer to load, and more memory, than Arrow itself.
+def load_arrow() -> None:
+    """Load Arrow; in a process of AIX without pandas, which takes longer to load, and more memory, than Arrow itself.
 
     Where pandas is installed, Arrow loads it when it first makes an array. It looks once, and converts nothing to
     pandas in this process any more; a plugin that needs pandas can still load it.
     """
+    if not _is_owned:
+        return
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
     try:

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from aix.errors import WorkerDiedError
-from aix.process import collect_garbage_rarely, keep_pandas_out_of_arrow
+from aix.process import collect_garbage_rarely, load_arrow, own_process
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -160,8 +160,9 @@ def _serve(parent: connection.Connection, function: Callable[[Item], Iterable[Re
     os.dup2(2, 1)  # the parent's stdout is data: whatever a plugin prints goes beside it
     threading.Thread(target=_die_with_parent, daemon=True).start()
     collect_garbage_rarely()
-    if "pyarrow" in sys.modules:  # the module of the function has loaded it
-        keep_pandas_out_of_arrow()
+    own_process()
+    if "pyarrow" in sys.modules:  # it came with the module of the function
+        load_arrow()
     answer: tuple[int, object]
     while True:
         try:

@@ -96,3 +96,13 @@ def test_the_check_above_would_see_a_heavy_library() -> None:
     code = f"import aix.schema.arrow\n{SHOW_HEAVY}"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.splitlines()[-1] == "['pyarrow']"
+
+
+def test_no_command_loads_pandas_because_arrow_would(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.jsonl", [entry("u")])
+    for command in (["import", str(log)], ["cost"], ["sessions"], ["cost"]):  # the first reader fills the cache
+        arguments = [*command, "--ledger", str(tmp_path / "ledger")]
+        loading = [sys.executable, "-X", "importtime", "-m", "aix", *arguments]
+        loaded = subprocess.run(loading, capture_output=True, text=True, check=True).stderr
+        assert "aix.cli" in loaded
+        assert "pandas.core" not in loaded

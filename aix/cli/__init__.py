@@ -14,6 +14,9 @@ def main() -> None:
 
 def program() -> None:
     """Run `aix`, and end the process."""
+    from aix.process import own_process
+
+    own_process()
     code = _run()
     from aix.cli.diagnostics import flush_stderr
     from aix.cli.stdout import flush_stdout

@@ -1,6 +1,5 @@
 """How far an import has come, drawn on a terminal and nowhere else."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 from aix.cli.diagnostics import console
 from aix.importing.report import Outcome
 from aix.importing.telling import Watcher
-from aix.process import keep_pandas_out_of_arrow
+from aix.process import load_arrow
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -36,8 +35,7 @@ def import_progress() -> Iterator[Watcher]:
 
 class _Watcher(Watcher):
     def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
-        if "pyarrow" not in sys.modules:  # else this is a part of a program, which may want pandas
-            keep_pandas_out_of_arrow()  # only now: a run that finds nothing to read needs no Arrow
+        load_arrow()  # only now: a run that finds nothing to read needs none
 
 
 class _Bar(_Watcher):

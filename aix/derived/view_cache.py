@@ -25,6 +25,7 @@ from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, mani
 from aix.ledger.stored_files import check_folder, ends_with
 from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, with_foundations
+from aix.process import load_arrow
 
 if TYPE_CHECKING:
     import duckdb
@@ -79,6 +80,7 @@ def _groups(ledger: Path, manifest: Manifest) -> list["_CachedGroup"]:
 
 
 def _compute(ledger: Path, missing: "Iterable[tuple[_CachedGroup, Sequence[Query]]]") -> None:
+    load_arrow()
     from aix.ledger.engine import engine
     from aix.ledger.workbench import engine_errors_of
 
