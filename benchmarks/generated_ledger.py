@@ -22,11 +22,12 @@ import pyarrow as pa
 
 import aix
 from aix.derived.derived_data import DerivedData
-from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.commit import Change, commit
 from aix.ledger.groups import LARGEST_BYTES
 from aix.ledger.index import COMPONENT_FIELD, Index
 from aix.ledger.manifest import Manifest, Segment, read_latest
 from aix.ledger.nodes import in_conversations, node_expressions
+from aix.ledger.stage import Stage
 from aix.ledger.views import create_views
 from aix.prices.table import PriceTable
 from aix.schema import TABLES, Column, Table, Type, Unit

@@ -8,9 +8,10 @@ import pytest
 
 from aix.derived.derived_data import DerivedData
 from aix.ledger import commit as commit_module
-from aix.ledger.commit import Change, Stage
+from aix.ledger.commit import Change
 from aix.ledger.commit import commit as commit_change
 from aix.ledger.manifest import Manifest
+from aix.ledger.stage import Stage
 
 Function = Callable[[Manifest, Stage], Manifest]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from aix.ledger.commit import Stage
 from aix.ledger.manifest import Manifest, Segment, is_ledger, read_latest
+from aix.ledger.stage import Stage
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
 from tests.changes import commit

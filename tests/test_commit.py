@@ -19,9 +19,10 @@ from aix.derived.catalog import CATALOG, CATALOG_NOTE
 from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
 from aix.ledger import durable
-from aix.ledger.commit import Change, Stage
+from aix.ledger.commit import Change
 from aix.ledger.commit import commit as commit_change
 from aix.ledger.manifest import Manifest, Segment, manifest_path, read_latest
+from aix.ledger.stage import Stage
 from aix.schema import SCHEMA_VERSION, TABLES, migrations
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import batch_from_rows

@@ -14,8 +14,8 @@ import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, UnknownNameError
 from aix.health import Examination, Severity, Status, check, check_names, find_check
-from aix.ledger.commit import Stage
 from aix.ledger.manifest import Manifest, manifest_path
+from aix.ledger.stage import Stage
 from aix.library.query import Query
 from aix.library.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES

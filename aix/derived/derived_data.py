@@ -6,8 +6,9 @@ from pathlib import Path
 from aix.derived.catalog import refresh_catalog
 from aix.derived.materialised_tables import keep_views
 from aix.derived.pricing import with_prices, without_prices
-from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.commit import Change, commit
 from aix.ledger.manifest import Manifest
+from aix.ledger.stage import Stage
 from aix.prices.table import PriceTable
 
 

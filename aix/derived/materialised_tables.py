@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from aix.ledger.commit import Stage
     from aix.ledger.index import Index
+    from aix.ledger.stage import Stage
     from aix.ledger.views import StoredRows
     from aix.library.query import Query
     from aix.permissions.rule_book import RuleBook

@@ -6,24 +6,21 @@ is made.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aix.errors import LedgerDamagedError
 from aix.ids import h63
-from aix.ledger.commit import Stage
 from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, Segment, dead_in
 from aix.ledger.row_groups import read_live_rows
-from aix.ledger.segment_checks import checked_path
+from aix.ledger.segment_checks import checked_path, reading
+from aix.ledger.stage import Stage
 from aix.prices import table as price_table
 from aix.prices.choice import Chooser, ModelPrice
 from aix.prices.lines import FOREVER, UNITS, PriceLine
@@ -84,17 +81,9 @@ def _added(
 
 def _batches(ledger: Path, table: Table, segment: Segment) -> list[pa.RecordBatch]:
     path = checked_path(ledger, table, segment)
-    with _reading(path):
+    with reading(path):
         batches: list[pa.RecordBatch] = pq.read_table(path).to_batches()
     return batches
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
-        raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 
 
 def _pairs(ledger: Path, table: Table, segments: Sequence[Segment], version: Manifest = EMPTY) -> set[Pair]:
@@ -102,7 +91,7 @@ def _pairs(ledger: Path, table: Table, segments: Sequence[Segment], version: Man
     pairs: set[Pair] = set()
     for segment in segments:
         path = checked_path(ledger, table, segment)
-        with _reading(path):
+        with reading(path):
             for rows in read_live_rows(path, dead_in(version, segment), ["provider", "model"]):
                 pairs |= _named(rows)
     return pairs

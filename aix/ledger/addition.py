@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.derived.derived_data import DerivedData
-from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.commit import Change, commit
 from aix.ledger.delivery import Files
 from aix.ledger.entries import paired
 from aix.ledger.families import Families, Pairs, concatenated
@@ -24,6 +24,7 @@ from aix.ledger.manifest import Manifest
 from aix.ledger.nodes import is_derived
 from aix.ledger.rewriting import lay_part, settle, write_families
 from aix.ledger.segment_checks import checked_path
+from aix.ledger.stage import Stage
 from aix.ledger.staging import staging_folder
 from aix.ledger.workbench import Delivered, StatementFile, Workbench, engine_errors_of, workbench
 from aix.schema import TABLES

@@ -4,23 +4,22 @@ Two honest ledgers may differ: one has read a log that has grown since, the othe
 A row contradicts another when both state a value that a log says once and for all, and the values are different.
 """
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
+from aix.ledger.engine import engine
 from aix.ledger.manifest import PRICE_TABLES, Manifest
 from aix.ledger.nodes import INFERRED_VALUES, in_conversations, is_derived, is_taken_together, row_key
 from aix.ledger.views import view_select
-from aix.ledger.workbench import Workbench, engine_errors_of
+from aix.ledger.workbench import engine_errors_of
 from aix.schema import TABLES, Column, Join, Table, Unit
 from aix.schema.sql import quote_name, quote_text
 
 _RECORDED = {"dag_events", "dag_edges"}
 """Tables beside conversations whose rows are records: their ids follow from what they say."""
-_MEMORY_LIMIT = "256MB"
 _MAY_DIFFER = {("session_context", "title"), ("session_context", "raw_path")}
 """Columns that change while a session goes on, or from machine to machine."""
 _GROWING_UNITS = {Unit.TEXT, Unit.PATH, Unit.JSON, Unit.JSON_OBJECT, Unit.JSON_ARRAY}
@@ -77,51 +76,44 @@ def compared_columns(table: Table) -> list[Column]:
 
 def find_contradictions(own: Sequence[Version], other: Version) -> list[Contradiction]:
     """Compare the rows of another ledger with those of the same keys in one's own, or in several."""
-    with _bench() as folder, engine_errors_of(other.ledger), _engine(folder) as connection:
-        bench = Workbench(Path(folder), connection)
-        found = (_compare(bench, table, own, other) for table in _common_tables(own, other) if compared_columns(table))
+    ours = {name for version in own for name in version.manifest.tables}
+    tables = [TABLES[name] for name in other.manifest.tables if name in ours]
+    with engine_errors_of(other.ledger), engine(other.ledger, is_reader=True) as connection:
+        found = (_compare(connection, table, own, other) for table in tables if compared_columns(table))
         return [contradiction for contradiction in found if contradiction is not None]
 
 
 def count_new_rows(own: Sequence[Version], other: Version) -> dict[str, int]:
     """Return, by table, how many rows of another ledger have keys that one's own has not."""
     counts = {}
-    with _bench() as folder, engine_errors_of(other.ledger), _engine(folder) as connection:
-        bench = Workbench(Path(folder), connection)
+    with engine_errors_of(other.ledger), engine(other.ledger, is_reader=True) as connection:
         for name in other.manifest.tables:
             if name not in PRICE_TABLES:
                 theirs, ours = _rows(TABLES[name], [other]), _rows(TABLES[name], own)
-                counts[name] = bench.count(f"({theirs}) anti join ({ours}) using (_key)")
+                counts[name] = _count(connection, f"({theirs}) anti join ({ours}) using (_key)")
     return counts
 
 
-def _bench() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="aix-join-")
+def _count(connection: duckdb.DuckDBPyConnection, relation: str) -> int:
+    [(count,)] = connection.execute(f"select count(*) from {relation}").fetchall()
+    return int(count)
 
 
-def _engine(folder: str) -> duckdb.DuckDBPyConnection:
-    # Not in the staging folder of a ledger: both are only read.
-    return duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "temp_directory": folder, "threads": 2})
-
-
-def _common_tables(own: Iterable[Version], other: Version) -> list[Table]:
-    ours = {name for version in own for name in version.manifest.tables}
-    return [TABLES[name] for name in other.manifest.tables if name in ours]
-
-
-def _compare(bench: Workbench, table: Table, own: Sequence[Version], other: Version) -> Contradiction | None:
+def _compare(
+    connection: duckdb.DuckDBPyConnection, table: Table, own: Sequence[Version], other: Version
+) -> Contradiction | None:
     columns = compared_columns(table)
     # First by hashes alone, so that no text is held; then the few rows that differ, column by column.
     hashes = f"hash({', '.join(quote_name(column.name) for column in columns)}) as _hash"
-    bench.connection.execute(
+    connection.execute(
         f"create or replace temp table differing as select _key from ({_rows(table, own, hashes)}) o"
         f" join ({_rows(table, [other], hashes)}) t using (_key) where o._hash <> t._hash group by _key"
     )
-    if not bench.count("differing"):
+    if not _count(connection, "differing"):
         return None
     names = ", ".join(quote_name(column.name) for column in columns)
     tests = ", ".join(f"case when {_contradicts(column)} then {quote_text(column.name)} end" for column in columns)
-    bench.connection.execute(
+    connection.execute(
         "create or replace temp table contradicting as select distinct _key, column_name from"
         f" (select _key, unnest([{tests}]) as column_name"
         f" from (select * from ({_rows(table, own, names)}) semi join differing using (_key)) o"
@@ -130,14 +122,14 @@ def _compare(bench: Workbench, table: Table, own: Sequence[Version], other: Vers
         f"delete from contradicting c using ({_marks(table, [*own, other])}) m"
         " where m.row_key = c._key and m.column_name = c.column_name"
     )
-    counted = bench.connection.execute(
+    counted = connection.execute(
         "select column_name, count(*), min(_key) from contradicting group by column_name order by 2 desc, 1"
     ).fetchall()
     if not counted:
         return None
-    [(rows,)] = bench.connection.execute("select count(distinct _key) from contradicting").fetchall()
+    [(rows,)] = connection.execute("select count(distinct _key) from contradicting").fetchall()
     column, _, key = counted[0]
-    values = [_value(bench, table, side, key, column) for side in (own, [other])]
+    values = [_value(connection, table, side, key, column) for side in (own, [other])]
     return Contradiction(str(other.ledger), table.name, rows, {name: n for name, n, _ in counted}, key, column, *values)
 
 
@@ -176,8 +168,10 @@ def _marks(table: Table, versions: Iterable[Version]) -> str:
     )
 
 
-def _value(bench: Workbench, table: Table, versions: Iterable[Version], key: str, column: str) -> str:
+def _value(
+    connection: duckdb.DuckDBPyConnection, table: Table, versions: Iterable[Version], key: str, column: str
+) -> str:
     value = f"left(cast({quote_name(column)} as varchar), {_SHOWN_CHARACTERS}) as _value"
     rows = f"select _value from ({_rows(table, versions, value)}) where _key = $1 and _value is not null limit 1"
-    [(text,)] = bench.connection.execute(rows, [key]).fetchall()
+    [(text,)] = connection.execute(rows, [key]).fetchall()
     return str(text)

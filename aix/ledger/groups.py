@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
-from aix.ledger.commit import Stage
 from aix.ledger.entries import Scan, read_entries
 from aix.ledger.index import Index, StoredIndex, are_all_in
 from aix.ledger.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
 from aix.ledger.row_groups import batches_of, read_components, read_live_rows
 from aix.ledger.segment_checks import checked_path
+from aix.ledger.stage import Stage
 from aix.ledger.workbench import Workbench, scan
 from aix.schema import TABLES, Table
 from aix.schema_version import FIRST_NUMBERED

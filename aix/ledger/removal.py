@@ -14,7 +14,7 @@ from aix.derived.derived_data import DerivedData
 from aix.derived.tree import Tree, Turn
 from aix.ledger.addition import add
 from aix.ledger.collection import DEFAULT_GRACE_SECONDS, check_removable, collect
-from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.commit import Change, commit
 from aix.ledger.delivery import Files
 from aix.ledger.durable import remove, sync_folder
 from aix.ledger.entries import Scan, paired, read_entries
@@ -27,7 +27,8 @@ from aix.ledger.nodes import INFERRED_VALUES, namespace, node_expressions, node_
 from aix.ledger.raw import holds_any, kept_digests, raw_path
 from aix.ledger.resolution import lay_joined
 from aix.ledger.rewriting import lay_part, settle, write_families
-from aix.ledger.selection import Selection
+from aix.ledger.selection import Selection, holds
+from aix.ledger.stage import Stage
 from aix.ledger.ties import SourceTies, read_ties
 from aix.ledger.views import create_views
 from aix.ledger.workbench import Delivered, Workbench, scan, workbench
@@ -333,7 +334,7 @@ def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
     conditions = _of_gone() if anything_gone else {}
     more = list(selection.of_place().items())
     if selection.text is not None:
-        more += [(name, selection.holds_text(TABLES[name])) for name in selection.other_tables]
+        more += [(name, holds(TABLES[name], selection.text)) for name in selection.other_tables]
     for name, condition in more:
         conditions[name] = f"({conditions[name]}) or {condition}" if name in conditions else condition
     return conditions

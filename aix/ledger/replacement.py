@@ -12,12 +12,12 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from aix.ledger.commit import Stage
 from aix.ledger.engine import engine
 from aix.ledger.groups import Groups
 from aix.ledger.manifest import Manifest, has_groups
 from aix.ledger.nodes import node_expressions
 from aix.ledger.removal import without_sessions
+from aix.ledger.stage import Stage
 from aix.ledger.views import create_views
 from aix.ledger.workbench import Delivered, workbench
 from aix.schema import TABLES

@@ -4,9 +4,11 @@ To open a file takes time. So a file is checked when its rows are about to be co
 a statement has failed: then they may be the reason.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,6 +18,15 @@ from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
 from aix.schema_version import FIRST_NUMBERED
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Report an error of the engines that read a file as damage to the ledger."""
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
 
 
 def checked_path(ledger: Path, table: Table, segment: Segment, schema_version: int = SCHEMA_VERSION) -> Path:
@@ -42,11 +53,8 @@ def _component(segment: Segment, schema_version: int) -> dict[str, pa.DataType |
 
 def _checked(ledger: Path, segment: Segment, expected: Mapping[str, pa.DataType | None]) -> Path:
     path = segment_path(ledger, segment)
-    try:
-        with pq.ParquetFile(path) as file:
-            rows, schema = file.metadata.num_rows, file.schema_arrow
-    except (pa.ArrowException, OSError) as error:
-        raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
+    with reading(path), pq.ParquetFile(path) as file:
+        rows, schema = file.metadata.num_rows, file.schema_arrow
     if rows != segment.rows:
         raise LedgerDamagedError(path, f"it has {rows} rows, and the manifest says {segment.rows}")
     for name, data_type in expected.items():

@@ -41,10 +41,6 @@ class Selection(msgspec.Struct, frozen=True):
         """The text as it is, and as JSON writes it."""
         return [] if self.text is None else spellings(self.text)
 
-    def holds_text(self, table: Table) -> str:
-        """Return SQL that tells whether a row holds the text."""
-        return _holds(table, self.text or "")
-
     def of_place(self) -> dict[str, str]:
         """Return, by table, SQL for the rows that were read from the place and belong to no session."""
         if self.place is None:
@@ -106,7 +102,7 @@ def select_match(connection: "duckdb.DuckDBPyConnection", text: str) -> Selectio
     turns: set[str] = set()
     labels: set[str] = set()
     for name, (kind, owner) in _OWNERS.items():
-        holding = f"select distinct {owner} from {name} where {_holds(TABLES[name], text)}"
+        holding = f"select distinct {owner} from {name} where {holds(TABLES[name], text)}"
         found = {key for (key,) in connection.execute(holding).fetchall() if key is not None}
         (turns if kind == "turn" else labels).update(found)
     all_turns = connection.execute("select id, parent_turn_id, started_at, false, 0 from turns").fetchall()
@@ -149,7 +145,8 @@ _TEXT_NAMES = {"alias", "git_branch", "name", "project", "tag"}
 """Columns of names that people choose; models, tools and vendors are nobody's text."""
 
 
-def _holds(table: Table, text: str) -> str:
+def holds(table: Table, text: str) -> str:
+    """Return SQL that tells whether a row holds a text."""
     columns = [column.name for column in table if column.unit in _TEXT_UNITS or column.name in _TEXT_NAMES]
     tests = [
         f"contains({quote_name(name)}, {quote_text(spelling)})"

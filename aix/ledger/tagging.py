@@ -14,12 +14,13 @@ import pyarrow as pa
 from aix.derived.derived_data import DerivedData
 from aix.errors import TagError, UnknownNameError
 from aix.ledger.addition import Addition, add
-from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.commit import Change, commit
 from aix.ledger.delivery import Delivery
 from aix.ledger.gathering import Part, gather
 from aix.ledger.groups import Groups
 from aix.ledger.manifest import Manifest, has_groups, read_latest
 from aix.ledger.nodes import node_expressions
+from aix.ledger.stage import Stage
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import create_views
 from aix.ledger.workbench import Delivered, workbench

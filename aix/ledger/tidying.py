@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aix.derived.derived_data import DerivedData
-from aix.ledger.commit import Change, Stage, commit
+from aix.ledger.commit import Change, commit
 from aix.ledger.groups import Groups
 from aix.ledger.manifest import Manifest, read_latest
+from aix.ledger.stage import Stage
 from aix.ledger.workbench import engine_errors_of
 
 
