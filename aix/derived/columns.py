@@ -1,10 +1,10 @@
 """Derived columns: what follows from the other rows of a family.
 
-The SQL reads the views `current_<table>` over all rows of the families at hand, and says once more what
+The SQL reads the tables `current_<table>`, which hold all rows of the families at hand, and says once more what
 `aix.schema` describes. Nothing here depends on the order in which rows came.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import duckdb
@@ -15,19 +15,27 @@ from aix.ids import h63
 from aix.schema import TABLES, Join
 from aix.schema.arrow import arrow_schema
 
-TABLES_READ = {
-    "turns",
-    "threads",
-    "turn_context",
-    "sessions",
-    "session_turns",
-    "messages",
-    "message_facts",
-    "tool_calls",
-    "permission_decisions",
-    "requests",
-    "compactions",
+COLUMNS_READ = {
+    "turns": ("id", "parent_turn_id", "turn_type", "started_at"),
+    "threads": ("turn_id", "persona_id", "system_prompt_hash", "thread_key"),
+    "turn_context": (
+        *("turn_id", "continues_turn_id", "is_interrupted", "ended_at", "stated_model", "stated_provider"),
+    ),
+    "sessions": ("label", "thread_id", "status", "updated_at", "is_subagent", "task_status"),
+    "session_turns": ("session_label", "turn_id"),
+    "messages": ("id", "turn_id", "role", "created_at"),
+    "message_facts": ("message_id", "position", "is_query", "is_response", "is_error"),
+    "tool_calls": ("id", "turn_id", "tool_name", "sequence", "completed_at", "status", "result_json", "error"),
+    "permission_decisions": ("call_id", "class", "raw_target", "outcome"),
+    "requests": (
+        *("id", "turn_id", "seq", "requested_at", "model", "provider"),
+        *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"),
+    ),
+    "compactions": ("turn_id", "summarized_through_turn_id"),
 }
+"""By table: the columns from which others follow."""
+_LONG_TEXTS = ("result_json", "error")
+"""Of these, nothing matters but whether there is one."""
 
 DERIVED_TABLES = {table.name for table in TABLES.values() if any(column.join is Join.DERIVED for column in table)}
 """Tables with rows or columns that follow from other rows."""
@@ -62,7 +70,7 @@ create or replace temp table turn_calls as
 with calls as (
   select c.turn_id, c.id, c.tool_name, c.sequence, c.completed_at, d.class, d.raw_target,
     coalesce(d.outcome, case c.status when 'completed' then 'ran' when 'failed' then 'failed' end) as outcome,
-    c.status in ('completed', 'failed') and (c.result_json is not null or c.error is not null) as is_resolved
+    c.status in ('completed', 'failed') and (c.has_result_json or c.has_error) as is_resolved
   from current_tool_calls c left join current_permission_decisions d on d.call_id = c.id
 ),
 uses as (
@@ -178,8 +186,27 @@ class Derived:
     history: pa.RecordBatch
 
 
+def register(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, Iterable[pa.Table]]) -> None:
+    """Let a connection see rows, given by table and in pieces, as `current_<table>`, each table with its columns read.
+
+    As Arrow and not as a view of files: every statement would open those anew, which takes longer than the statement.
+    """
+    for name, columns in COLUMNS_READ.items():
+        empty = arrow_schema(TABLES[name]).empty_table().select(columns)
+        pieces = [_without_texts(piece) for piece in (empty, *rows.get(name, ()))]
+        connection.register(f"current_{name}", pa.concat_tables(pieces))
+
+
+def _without_texts(rows: pa.Table) -> pa.Table:
+    for name in _LONG_TEXTS:
+        if name in rows.column_names:
+            place = rows.column_names.index(name)
+            rows = rows.set_column(place, f"has_{name}", rows.column(name).is_valid())
+    return rows
+
+
 def derive(connection: duckdb.DuckDBPyConnection) -> Derived:
-    """Compute all derived columns from the views `current_<table>`."""
+    """Compute all derived columns from `current_<table>`."""
     for statement in (_MESSAGES, _TURN_MESSAGES, _CALLS, _REQUESTS, _RELATIVES, _TURNS):
         connection.execute(statement)
     tree = _read_tree(connection)

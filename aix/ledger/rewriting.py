@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.derived.columns import DERIVED_TABLES, TABLES_READ, derive, stated_threads, thread_rows
+from aix.derived.columns import COLUMNS_READ, DERIVED_TABLES, derive, register, stated_threads, thread_rows
 from aix.ledger.families import concatenated
 from aix.ledger.groups import Groups, Rows
 from aix.ledger.index import COMPONENT_FIELD, Index
@@ -64,12 +64,14 @@ def _rows(bench: Workbench, chosen: Mapping[str, pa.Table], index: Index) -> Row
     for name, own in chosen.items():
         if name not in DERIVED_TABLES:
             yield TABLES[name], _copied(bench, TABLES[name], own, index)
-    if TABLES_READ.isdisjoint(chosen):  # from what lies beside conversations nothing follows
+    if COLUMNS_READ.keys().isdisjoint(chosen):  # from what lies beside conversations nothing follows
         return
-    for read in TABLES_READ:
-        table = TABLES[read]
-        select = bench.rows_at(table, chosen[read].column("place")) if read in chosen else bench.no_rows(table)
-        bench.connection.execute(f"create or replace temp view current_{read} as {select}")
+    read = {
+        name: bench.copy(TABLES[name], chosen[name].column("place").combine_chunks(), columns)
+        for name, columns in COLUMNS_READ.items()
+        if name in chosen
+    }
+    register(bench.connection, read)
     derived = derive(bench.connection)
     stated = stated_threads(bench.connection)
     for name, columns in derived.columns.items():
