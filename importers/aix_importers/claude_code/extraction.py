@@ -8,13 +8,14 @@ from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.claude_code.beside import SpilledResults, agent_meta, indexed_titles
 from aix_importers.claude_code.classes import Kind, said
 from aix_importers.claude_code.copies import Copies, read_record
+from aix_importers.claude_code.entries import Entry
 from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
 from aix_importers.claude_code.message_rows import MessageRows, source_of
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.records import Block, Message, Record, as_count, decode_blocks, decode_message
-from aix_importers.claude_code.scan import Entry, Scan, take_tie_numbers
+from aix_importers.claude_code.scan import Scan, take_tie_numbers
 from aix_importers.claude_code.scanning import Scanner
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
 from aix_importers.claude_code.spawning import link_subagents
@@ -59,6 +60,10 @@ class _Extraction:
         self._placement.finish()
         self._copies = Copies(scans)
         self._links = link_subagents(scans, self._threads, self._placement, agent_meta(scans))
+        for thread in self._threads:
+            thread.forget_entries()
+        for scan in scans:
+            scan.forget_records()
         self._writer = Writer()
 
     def rows(self) -> Iterator[Rows | Problem]:
@@ -97,6 +102,9 @@ class _Extraction:
                 yield from self._writer.take()
         yield from self._problems(teller)
         yield from self._writer.take()
+        for thread in self._threads:  # turns and threads name each other, and would outlast this
+            thread.turns.clear()
+            thread.latest = None
 
     def _add_last_answer(self, rows: MessageRows, thread: Thread, turns: dict[Turn, TurnFacts]) -> None:
         """Add the answer that a subagent ended with, which only the result of the call shows."""

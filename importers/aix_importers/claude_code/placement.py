@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from aix.ids import ulid
 from aix_importers.claude_code.classes import Kind, is_notice
-from aix_importers.claude_code.scan import Entry, QueueStep, Scan, queue_key
+from aix_importers.claude_code.entries import Entries, Entry, QueueStep
+from aix_importers.claude_code.scan import Scan, queue_key
 
 ORIGIN = "claude-code"
 _MOST_TEXTS_OF_A_MOMENT = 20
@@ -24,7 +25,7 @@ class Thread:
     session_id: str
     """The session that its log names; of a subagent, the one that it works for."""
     scan: Scan
-    entries: list[Entry | QueueStep]
+    entries: Entries | list[Entry | QueueStep]
     agent_id: str | None = None
     is_subagent: bool = False
     call_id: str | None = None
@@ -36,6 +37,14 @@ class Thread:
     turns: dict["Turn", None] = field(default_factory=dict)
     """Those that stand in it, in order."""
     latest: "Turn | None" = None
+    last_time: int = -1
+    """The last time that a record has, once all are placed."""
+
+    def forget_entries(self) -> None:
+        """Let go of the records, once their places are known."""
+        times = (entry.time for entry in self.entries if isinstance(entry, Entry) and entry.time is not None)
+        self.last_time = max(times, default=-1)
+        self.entries = []
 
     def scan_of(self, entry: Entry) -> Scan:
         """Return the file that a record of the conversation stands in."""
@@ -142,6 +151,8 @@ class Placement:
             self._place_entry(thread, entry, waiting)
             if entry.uuid not in self.turn_of:
                 self._unplaced[entry.uuid] = entry.kind
+            else:  # nobody goes on from there to its parent
+                del self._parents[entry.uuid]
         if thread.latest is not None:
             self._join_waiting(thread, waiting, thread.latest)
         for entry in waiting:  # another file may have what they waited for
@@ -174,6 +185,8 @@ class Placement:
             for entry in thread.entries
             if isinstance(entry, Entry) and not self._is_placed(entry.uuid) and entry.uuid not in held_back
         ]
+        for used_up in (self._unplaced, self._message_turns, self._pieces, self._user_texts, self._call_messages):
+            used_up.clear()
 
     def _is_placed(self, uuid: str) -> bool:
         return uuid in self.turn_of or uuid in self.waited or uuid in self.replayed

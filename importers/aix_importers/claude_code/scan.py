@@ -5,60 +5,32 @@ import os
 import re
 from array import array
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 
 import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.classes import WARMUP, Kind
+from aix_importers.claude_code.entries import Entries, Entry, QueueStep
 from aix_importers.claude_code.inner_records import Progress
 from aix_importers.claude_code.names import FileKind, SourceFile
 from aix_importers.claude_code.reading import Located
 from aix_importers.claude_code.records import Record
 
+TASK_CHARACTERS = 200
+"""As much of a prompt describes a task that is described by nothing else."""
 _WARMUP_DIGEST = hash(WARMUP)
 _STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
-
-
-class Entry(Struct, gc=False):
-    """A record that makes a message, as far as its place depends on it."""
-
-    kind: Kind
-    uuid: str
-    parent: str | None
-    time: int | None
-    byte_offset: int
-    line: int
-    session_id: str | None
-    digest: int = 0
-    """Of the content as it is written."""
-    text_digest: int = 0
-    """Of what a message of the user says."""
-    message_key: str | None = None
-    block_digests: tuple[int, ...] = ()
-    calls: tuple[str, ...] = ()
-    """The calls that an answer makes."""
-    results_of: tuple[str, ...] = ()
-    """The calls that it holds results of."""
-    errors: tuple[bool, ...] = ()
-    """Whether each of the results is an error."""
-
-
-class QueueStep(Struct, gc=False):
-    """Something that happened to the prompts which wait until the agent is free."""
-
-    operation: str
-    text: str | None
-    timestamp: str | None
-    session_id: str | None
-    byte_offset: int
 
 
 class Spawn(Struct, gc=False):
     """A call that starts a subagent."""
 
     call_id: str
-    prompt: str | None
+    beginning: str
+    """The first characters of the prompt."""
+    prompt_digest: int | None
     description: str | None
     agent_type: str | None
 
@@ -107,12 +79,12 @@ class Scan:
 
     def __init__(self, file: SourceFile) -> None:
         self.file = file
-        self.entries: list[Entry | QueueStep] = []
+        self.entries = Entries()
         self.sidechain: list[Entry] = []
         """Records of subagents that stand in the file of the session."""
         self.sidechain_agents: dict[str, str] = {}
         """By the record of a sidechain: the agent, where it is named."""
-        self.nested: dict[tuple[str, str, str], list[Entry]] = {}
+        self.nested: dict[tuple[str, str, str], Entries] = {}
         """By agent, call and session: what the progress of a call shows of the agent's own records."""
         self.sidechain_calls: dict[str, str] = {}
         """By the record of a sidechain: the call that started it, where it is named."""
@@ -163,15 +135,27 @@ class Scan:
 
     def calls(self) -> Iterator[tuple[str, ...]]:
         """Go through the calls that are made in the file."""
-        for entry in (*self.entries, *self.sidechain):
-            if isinstance(entry, Entry) and entry.calls:
+        for entry in self.records():
+            if entry.calls:
                 yield entry.calls
+
+    def records(self) -> Iterator[Entry]:
+        """Go through the records that stand in the file, those of subagents last."""
+        return (entry for entry in chain(self.entries, self.sidechain) if isinstance(entry, Entry))
+
+    def shown_records(self) -> Iterator[Entry]:
+        """Go through the records of subagents that progress shows."""
+        entries = (entry for entries in self.nested.values() for entry in entries)
+        return (entry for entry in entries if isinstance(entry, Entry))
+
+    def forget_records(self) -> None:
+        """Let go of the records, once their places are known."""
+        self.entries, self.sidechain, self.nested = Entries(), [], {}
 
     def holds(self, uuid: str) -> bool:
         """Whether a record stands in the file."""
         if self._uuids is None:
-            own = (entry.uuid for entry in (*self.entries, *self.sidechain) if isinstance(entry, Entry))
-            self._uuids = {*own, *self.links}
+            self._uuids = {*(entry.uuid for entry in self.records()), *self.links}
         return uuid in self._uuids
 
     @property
@@ -179,7 +163,7 @@ class Scan:
         """Whether the file holds turns of its own."""
         return self.file.kind.is_conversation and not (self.file.kind is FileKind.AGENT and self.is_warmup)
 
-    @property
+    @cached_property
     def is_warmup(self) -> bool:
         """Whether the file only holds a call that warms up the cache."""
         return self.first_text == WARMUP and is_warmup(self.entries)
@@ -204,9 +188,17 @@ def is_standard(message_id: str) -> bool:
     return _STANDARD_ID.fullmatch(message_id) is not None
 
 
-def message_key_of(message_id: str, first_uuid: str) -> str:
-    """Return what names a message; an id that a proxy made may name several, so the first record tells them apart."""
-    return message_id if is_standard(message_id) else f"{message_id}@{first_uuid}"
+class MessageKeys:
+    """Names for the messages of a file; an id of a proxy may name several, which the first record tells apart."""
+
+    def __init__(self) -> None:
+        self._first_uuids: dict[tuple[str, str | None], str] = {}
+
+    def of(self, message_id: str, agent_id: str | None, uuid: str) -> str:
+        """Return the name of the message that a record of an agent has a part of."""
+        if is_standard(message_id):
+            return message_id
+        return f"{message_id}@{self._first_uuids.setdefault((message_id, agent_id), uuid)}"
 
 
 def queue_key(session_id: str | None, timestamp: str | None, text: str) -> str:

@@ -14,6 +14,7 @@ from msgspec import Raw, Struct
 
 from aix.importing import Problem
 from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant, kind_of_system, kind_of_user, said
+from aix_importers.claude_code.entries import Entries, Entry, QueueStep
 from aix_importers.claude_code.inner_records import Progress, decode_progress, decode_queued
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.reading import Located, TranscriptReader
@@ -33,16 +34,7 @@ from aix_importers.claude_code.records import (
     unknown_names,
     wrong_names,
 )
-from aix_importers.claude_code.scan import (
-    Entry,
-    QueueStep,
-    Scan,
-    Spawn,
-    SpawnResult,
-    is_standard,
-    message_key_of,
-    queue_key,
-)
+from aix_importers.claude_code.scan import TASK_CHARACTERS, MessageKeys, Scan, Spawn, SpawnResult, queue_key
 from aix_importers.claude_code.shared_texts import SharedTexts
 from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
@@ -68,7 +60,7 @@ class Scanner:
     def scan(self, scan: Scan) -> Iterator[Problem]:
         """Fill in a scan, and go through the problems of its file."""
         file = scan.file
-        self._first_uuids: dict[tuple[str, str | None], str] = {}
+        self._message_keys = MessageKeys()
         self._unknown_fields: Counter[str] = Counter()
         self._unknown_types: Counter[str] = Counter()
         self._unknown_kinds: Counter[str] = Counter()
@@ -89,7 +81,6 @@ class Scanner:
                     yield Problem(file.source, kind, reason, located.line, located.byte_offset)
                 self._noted.clear()
         self._texts.clear()
-        self._first_uuids.clear()
         for name, count in sorted(self._unknown_fields.items()):
             reason = f"{count} records have the field {name}, which is not known; it was kept as metadata."
             yield Problem(file.source, "unknown_field", reason)
@@ -205,11 +196,9 @@ class Scanner:
         if message.id:
             scan.ties.add(message.id)
             agent = agent or record.agent_id
-            first = self._first_uuids.setdefault((message.id, agent), entry.uuid)
-            key = message_key_of(message.id, first)
-            entry.message_key = self._texts.of(key)
+            entry.message_key = self._texts.of(self._message_keys.of(message.id, agent, entry.uuid))
             # Ids of proxies may collide, even with the same content; a replay has the same time as well.
-            salt = None if is_standard(message.id) else record.timestamp
+            salt = None if entry.message_key == message.id else record.timestamp
             entry.block_digests = _block_digests(message.content, blocks, salt)
         else:
             entry.message_key = entry.uuid
@@ -252,6 +241,7 @@ class Scanner:
             if found is None:
                 return
             found.uuid = record.uuid or ""
+            found.content = found.content.copy()  # else it would hold the whole line
             scan.spawn_results[call_id] = found
             if found.agent_id:
                 scan.agents_in_results.setdefault(found.agent_id, call_id)
@@ -276,7 +266,7 @@ class Scanner:
             return
         parent = record.logical_parent_uuid or record.parent_uuid
         if kind is Kind.OTHER:
-            scan.links[record.uuid] = parent and self._texts.of(parent)
+            scan.links[self._texts.of(record.uuid)] = parent and self._texts.of(parent)
             return
         time = None if record.timestamp is None else read_time(record.timestamp)
         entry = Entry(kind, record.uuid, parent, time, at.byte_offset, at.line, session_id, hash(bytes(record.content)))
@@ -287,7 +277,7 @@ class Scanner:
         queued = decode_queued(record.attachment) if b'"queued_command"' in bytes(record.attachment) else None
         if queued is None:
             if record.uuid is not None:
-                scan.links[record.uuid] = parent and self._texts.of(parent)
+                scan.links[self._texts.of(record.uuid)] = parent and self._texts.of(parent)
             return
         text = queued.text
         self._notices(scan, text)
@@ -299,7 +289,7 @@ class Scanner:
 
     def _progress(self, scan: Scan, record: Record, at: Located) -> None:
         if record.uuid is not None:
-            scan.links[record.uuid] = record.parent_uuid and self._texts.of(record.parent_uuid)
+            scan.links[self._texts.of(record.uuid)] = record.parent_uuid and self._texts.of(record.parent_uuid)
         progress = decode_progress(record)
         if progress is None:
             return
@@ -317,8 +307,9 @@ class Scanner:
         self._note_progress(record, progress, is_kept=entry is not None)
         if entry is not None:
             scan.ties.add(entry.uuid)
-            chain = scan.nested.setdefault((agent_id or "", call_id or "", record.session_id or ""), [])
-            entry.parent = chain[-1].uuid if chain else None
+            key = (agent_id or "", call_id or "", record.session_id or "")
+            chain = scan.nested.get(key) or scan.nested.setdefault(key, Entries())
+            entry.parent = chain.last_uuid
             chain.append(entry)
 
     def _note_progress(self, record: Record, progress: Progress, *, is_kept: bool) -> None:
@@ -343,7 +334,7 @@ class Scanner:
 
     def _out_of_chain(self, scan: Scan, record: Record) -> None:
         if record.uuid is not None:
-            scan.links[record.uuid] = record.parent_uuid and self._texts.of(record.parent_uuid)
+            scan.links[self._texts.of(record.uuid)] = record.parent_uuid and self._texts.of(record.parent_uuid)
         session_id = record.session_id
         match record.type:
             case "summary" if record.summary and record.leaf_uuid:
@@ -381,4 +372,6 @@ class _SpawnInput(Struct, gc=False):
 
 def _spawn(block: Block) -> Spawn:
     given = decode_object(_SpawnInput, block.input) or _SpawnInput()
-    return Spawn(block.id or "", given.prompt, given.description, given.subagent_type)
+    prompt = given.prompt or ""
+    digest = hash(prompt.strip()) if prompt else None
+    return Spawn(block.id or "", prompt[:TASK_CHARACTERS], digest, given.description, given.subagent_type)

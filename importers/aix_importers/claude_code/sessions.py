@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aix_importers.claude_code.placement import Placement, Thread, Turn
-from aix_importers.claude_code.scan import Entry, Scan
+from aix_importers.claude_code.scan import Scan
 
 _BRANCH_DIGITS = 12
 _LOOKS_LIKE_A_LABEL = re.compile("[a-z][a-z0-9-]*:")
@@ -43,7 +43,7 @@ def sessions_of(threads: Sequence[Thread], placement: Placement) -> list[Session
             found[thread.label] = Session(thread.label, thread, head, [thread])
             continue
         known.threads.append(thread)
-        if last_time(thread) >= last_time(known.thread):
+        if thread.last_time >= known.thread.last_time:
             known.thread, known.head = thread, head
     return [*found.values(), *_left_branches(found, placement)]
 
@@ -99,12 +99,6 @@ def _names_of(session: Session) -> Iterator[str]:
         name = each.scan.titles.agent_names.get(each.session_id)
         if name:
             yield name
-
-
-def last_time(thread: Thread) -> int:
-    """Return the last time that a record of a conversation has."""
-    times = (entry.time for entry in thread.entries if isinstance(entry, Entry) and entry.time is not None)
-    return max(times, default=-1)
 
 
 def titles_of(

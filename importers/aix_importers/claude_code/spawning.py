@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from aix_importers.claude_code.entries import Entry
 from aix_importers.claude_code.placement import Placement, Thread
-from aix_importers.claude_code.scan import Entry, Scan, Spawn, SpawnResult
+from aix_importers.claude_code.scan import Scan, Spawn, SpawnResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,8 @@ def link_subagents(
     results = {call: result for scan in scans for call, result in scan.spawn_results.items()}
     by_prompt: dict[int, list[str]] = {}
     for spawn in spawns.values():
-        if spawn.prompt:
-            by_prompt.setdefault(hash(spawn.prompt.strip()), []).append(spawn.call_id)
+        if spawn.prompt_digest is not None:
+            by_prompt.setdefault(spawn.prompt_digest, []).append(spawn.call_id)
     evidence: list[Mapping[str, str]] = [
         _together(scan.agents_in_results for scan in scans),
         _together(scan.agents_in_progress for scan in scans),

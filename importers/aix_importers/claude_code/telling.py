@@ -27,7 +27,7 @@ from aix_importers.claude_code.records import (
     decode_object,
     text_of,
 )
-from aix_importers.claude_code.scan import Scan, message_key_of, queue_key
+from aix_importers.claude_code.scan import MessageKeys, Scan, queue_key
 from aix_importers.claude_code.stream import tools_of
 from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
 from aix_importers.claude_code.usage import Requests
@@ -95,7 +95,7 @@ class Teller:
         self._scan = scan
         self._untold.discard(scan)
         self._current_calls: dict[str, str] = {}
-        self._first_uuids: dict[tuple[str, str | None], str] = {}
+        self._message_keys = MessageKeys()
         self._main = self._facts_of(thread) if thread else None
         self._offset, self._line = -1, 0
         self._told_here: set[str] = set()
@@ -173,11 +173,10 @@ class Teller:
             return None
         turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
         message = decode_message(record.message)
-        if message.id:
-            self._first_uuids.setdefault((message.id, record.agent_id), uuid)
+        key = self._message_keys.of(message.id, record.agent_id, uuid) if message.id else uuid
         if turn is None or not self._is_told_here(uuid):
             return None
-        return record, message, turn, self._message_key(record, message)  # which a copy may spell differently
+        return record, message, turn, key  # which a copy may spell differently
 
     def _say(self, record: Record, message: Message, turn: Turn, key: str) -> None:
         better = self._copies.best(record.uuid or "")
@@ -223,11 +222,6 @@ class Teller:
         if self._lines_left[key] <= 0:
             self._finish_answer(opened)
             del self._open_messages[key]
-
-    def _message_key(self, record: Record, message: Message) -> str:
-        if not message.id:
-            return record.uuid or ""
-        return message_key_of(message.id, self._first_uuids[message.id, record.agent_id])
 
     def _begin_request(self, facts: ThreadFacts, turn: Turn, key: str) -> None:
         request = self._requests.get(key)

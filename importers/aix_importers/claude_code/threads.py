@@ -9,9 +9,10 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
+from aix_importers.claude_code.entries import Entry, QueueStep
 from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.placement import ORIGIN, Thread
-from aix_importers.claude_code.scan import Entry, QueueStep, Scan, is_warmup
+from aix_importers.claude_code.scan import Scan, is_warmup
 
 
 def threads_of(scans: Sequence[Scan]) -> list[Thread]:
@@ -97,7 +98,7 @@ def _rebuilt(scans: Sequence[Scan], have_files: set[str]) -> Iterator[Thread]:
             if key in threads:
                 _merge(threads[key], scan, entries, _uuids(threads[key].entries))
             else:
-                threads[key] = Thread(label, session_id, scan, [*entries], agent_id, is_subagent=True, call_id=call_id)
+                threads[key] = Thread(label, session_id, scan, entries, agent_id, is_subagent=True, call_id=call_id)
     yield from threads.values()
 
 
@@ -109,8 +110,9 @@ def _complete(threads: Iterable[Thread], scans: Sequence[Scan]) -> None:
             by_agent.setdefault(thread.agent_id, []).append(thread)
     known: dict[str, set[str]] = {}
     for scan in scans:
-        shown = [(agent_id, entries) for (agent_id, _, _), entries in scan.nested.items()]
-        for agent_id, entries in (*_sidechains(scan), *shown):
+        found: list[tuple[str, Iterable[Entry | QueueStep]]] = [*_sidechains(scan)]
+        found += ((agent_id, entries) for (agent_id, _, _), entries in scan.nested.items())
+        for agent_id, entries in found:
             own = by_agent.get(agent_id)
             if not own:
                 continue
@@ -119,9 +121,9 @@ def _complete(threads: Iterable[Thread], scans: Sequence[Scan]) -> None:
             _merge(own[0], scan, entries, known[agent_id])
 
 
-def _merge(thread: Thread, scan: Scan, entries: Iterable[Entry], known: set[str]) -> None:
+def _merge(thread: Thread, scan: Scan, entries: Iterable[Entry | QueueStep], known: set[str]) -> None:
     """Add the records of another file that a conversation lacks, where their times say; then they are known."""
-    missing: list[Entry | QueueStep] = [entry for entry in entries if entry.uuid not in known]
+    missing = [entry for entry in entries if isinstance(entry, Entry) and entry.uuid not in known]
     if not missing:
         return
     known |= _uuids(missing)

@@ -12,14 +12,13 @@ from aix_importers.claude_code.message_rows import source_of
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.providers import provider_of
 from aix_importers.claude_code.records import NOTHING, as_count, decode_object
-from aix_importers.claude_code.sessions import Session, last_time
+from aix_importers.claude_code.sessions import Session
 from aix_importers.claude_code.spawning import SpawnLinks
 from aix_importers.claude_code.usage import Request
 from aix_importers.times import UNDATED
 from aix_importers.writer import Writer
 
 _PERSONA = "claude-code-default"
-_DESCRIPTION_CHARACTERS = 200
 _CHARACTERS_PER_TOKEN = 4
 _TRIGGERS = {"auto": "context_limit", "manual": "manual"}
 
@@ -200,7 +199,7 @@ class TurnRows:
         starts = [facts.started_at for facts in dated or told if facts.started_at is not None]
         ends = [facts.ended_at for facts in dated or told if facts.ended_at is not None]
         created_at = min(starts, default=0)
-        last_at = max((last_time(each) for each in session.threads if not session.is_archived), default=-1)
+        last_at = max((each.last_time for each in session.threads if not session.is_archived), default=-1)
         updated_at = max((*ends, last_at), default=0)
         call = None if session.is_archived else self._links.call_of.get(session.label)
         spawn_turn = self._placement.turn_of_call(call) if call else None
@@ -256,7 +255,7 @@ class TurnRows:
         beside = self._links.descriptions.get(thread.agent_id or "")
         if spawn is None:
             return beside
-        return spawn.description or beside or (spawn.prompt or "")[:_DESCRIPTION_CHARACTERS] or None
+        return spawn.description or beside or spawn.beginning or None
 
     def _task_status(self, thread: Thread, call: str | None) -> str | None:
         if call is None:
