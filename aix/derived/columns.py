@@ -4,7 +4,9 @@ The SQL reads the tables `current_<table>`, which hold all rows of the families 
 `aix.schema` describes. Nothing here depends on the order in which rows came.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import duckdb
@@ -43,8 +45,8 @@ DERIVED_TABLES = {table.name for table in TABLES.values() if any(column.join is 
 _BATCH_BYTES = 8 * 2**20
 
 _MESSAGES = """
-create or replace temp table derived_messages as
-select m.id, m.turn_id, m.role, m.created_at,
+create temp table derived_messages as
+select m.place, m.id, m.turn_id, m.role, m.created_at,
   coalesce(f.is_error, false) as is_error,
   coalesce(f.is_query, m.role = 'user') as is_query,
   m.role = 'assistant' and coalesce(f.is_response, true) as is_response,
@@ -53,7 +55,7 @@ from current_messages m left join current_message_facts f on f.message_id = m.id
 """
 
 _TURN_MESSAGES = """
-create or replace temp table turn_messages as
+create temp table turn_messages as
 select turn_id,
   bool_or(role = 'assistant') as is_answered,
   arg_max(id, sequence + case when is_response then 1000000000000 else 0 end)
@@ -66,7 +68,7 @@ from derived_messages group by turn_id
 """
 
 _CALLS = """
-create or replace temp table turn_calls as
+create temp table turn_calls as
 with calls as (
   select c.turn_id, c.id, c.tool_name, c.sequence, c.completed_at, d.class, d.raw_target,
     coalesce(d.outcome, case c.status when 'completed' then 'ran' when 'failed' then 'failed' end) as outcome,
@@ -90,7 +92,7 @@ from calls c join used u on u.turn_id = c.turn_id group by c.turn_id
 """
 
 _REQUESTS = """
-create or replace temp table turn_requests as
+create temp table turn_requests as
 select turn_id,
   try_cast(sum(input_tokens) as bigint) as input_tokens,
   try_cast(sum(output_tokens) as bigint) as output_tokens,
@@ -109,7 +111,7 @@ from current_requests where turn_id is not null group by turn_id
 """
 
 _RELATIVES = """
-create or replace temp table turn_relatives as
+create temp table turn_relatives as
 with children as (
   select parent_turn_id as id, count(*) as children, count(*) filter (where turn_type = 'compaction') as compactions
   from current_turns where parent_turn_id is not null group by parent_turn_id
@@ -133,9 +135,9 @@ left join children c on c.id = t.id left join continuations n on n.id = t.id lef
 # A turn is cut when a compaction came before its answer; the answer is then in the turn that continues it. A task that
 # is known to have ended tells how the last turn of its subagent ended, which the subagent's own log may not show.
 _TURNS = """
-create or replace temp table derived_turns as
+create temp table derived_turns as
 with facts as (
-  select t.id, t.started_at, t.turn_type, r.*exclude (id), q.*exclude (turn_id),
+  select t.place, t.id, t.started_at, t.turn_type, r.*exclude (id), q.*exclude (turn_id),
     coalesce(x.is_interrupted, false) as is_interrupted, x.ended_at, x.stated_model, x.stated_provider,
     coalesce(m.is_answered, false) as is_answered, coalesce(m.ends_in_error, false) as ends_in_error,
     coalesce(m.ends_in_result, false) as ends_in_result, m.response_message_id, m.queries,
@@ -164,7 +166,7 @@ judged as (
     else task_status end as status
   from seen
 )
-select id, status,
+select place, id, status,
   case when status in ('completed', 'failed')
     then greatest(ended_at, last_message_at, last_call_at, started_at) end as completed_at,
   coalesce(model, stated_model) as model, coalesce(provider, stated_provider) as provider,
@@ -179,22 +181,13 @@ from judged
 
 @dataclass(frozen=True)
 class Derived:
-    """The derived columns of the tables that have some, each with the key of the row; and whole derived rows."""
+    """The derived columns of the tables that have some, in the order of their rows; and whole derived rows."""
 
     columns: dict[str, pa.Table]
     tree: Tree
     history: pa.RecordBatch
-
-
-def register(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, Iterable[pa.Table]]) -> None:
-    """Let a connection see rows, given by table and in pieces, as `current_<table>`, each table with its columns read.
-
-    As Arrow and not as a view of files: every statement would open those anew, which takes longer than the statement.
-    """
-    for name, columns in COLUMNS_READ.items():
-        empty = arrow_schema(TABLES[name]).empty_table().select(columns)
-        pieces = [_without_texts(piece) for piece in (empty, *rows.get(name, ()))]
-        connection.register(f"current_{name}", pa.concat_tables(pieces))
+    stated_threads: dict[str, dict[str, object]]
+    """By turn: what is said, not derived, of its thread."""
 
 
 def _without_texts(rows: pa.Table) -> pa.Table:
@@ -205,48 +198,82 @@ def _without_texts(rows: pa.Table) -> pa.Table:
     return rows
 
 
-def derive(connection: duckdb.DuckDBPyConnection) -> Derived:
-    """Compute all derived columns from `current_<table>`."""
-    for statement in (_MESSAGES, _TURN_MESSAGES, _CALLS, _REQUESTS, _RELATIVES, _TURNS):
-        connection.execute(statement)
-    tree = _read_tree(connection)
-    columns = {
-        "turns": _fetch(connection, "select * from derived_turns"),
-        "messages": _fetch(connection, "select id, sequence from derived_messages"),
-        "turn_context": _turn_context(connection, tree),
-        "compactions": _compactions(connection, tree),
-    }
-    return Derived(columns, tree, _history(connection, tree))
+def derive(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, Iterable[pa.Table]]) -> Derived:
+    """Compute all derived columns from rows, which are given by table, in pieces and each with its columns read.
+
+    What is used up is let go of at once: of a long conversation it is much.
+    """
+    with _current(connection, rows, "messages", "message_facts"):
+        connection.execute(_MESSAGES)
+    connection.execute(_TURN_MESSAGES)
+    messages = _fetch(connection, "select sequence from derived_messages order by place")
+    connection.execute("drop table derived_messages")
+    with _current(connection, rows, "tool_calls", "permission_decisions"):
+        connection.execute(_CALLS)
+    with _current(connection, rows, "requests"):
+        connection.execute(_REQUESTS)
+    with _current(connection, rows, "turns", "turn_context", "sessions", "session_turns", "threads", "compactions"):
+        connection.execute(_RELATIVES)
+        connection.execute(_TURNS)
+        connection.execute("drop table turn_messages; drop table turn_calls; drop table turn_requests")
+        tree = _read_tree(connection)
+        columns = {
+            "turns": _fetch(connection, "select * from derived_turns order by place"),
+            "messages": messages,
+            "turn_context": _turn_context(connection, tree),
+            "compactions": _compactions(connection, tree),
+        }
+        connection.execute("drop table derived_turns; drop table turn_relatives")
+        return Derived(columns, tree, _history(connection, tree), _stated_threads(connection))
 
 
-def stated_threads(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, object]]:
-    """Return by turn what is said, not derived, of its thread."""
+@contextmanager
+def _current(
+    connection: duckdb.DuckDBPyConnection, rows: Mapping[str, Iterable[pa.Table]], *names: str
+) -> Iterator[None]:
+    """Let a connection see rows of tables as `current_<table>`, each row with its place among them.
+
+    As Arrow and not as a view of files: every statement would open those anew, which takes longer than the statement.
+    """
+    for name in names:
+        empty = arrow_schema(TABLES[name]).empty_table().select(COLUMNS_READ[name])
+        table = pa.concat_tables([_without_texts(piece) for piece in (empty, *rows.get(name, ()))])
+        numbers = pa.array(range(len(table)), pa.int64())
+        connection.register(f"current_{name}", table.append_column("place", numbers))
+    yield
+    for name in names:
+        connection.unregister(f"current_{name}")
+
+
+def _stated_threads(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, object]]:
     rows = _fetch(connection, "select turn_id, persona_id, system_prompt_hash, thread_key from current_threads")
     return {row["turn_id"]: row for row in rows.to_pylist()}
 
 
 def thread_rows(stated: dict[str, dict[str, object]], tree: Tree) -> Iterator[pa.RecordBatch]:
     """Go through the rows of `threads`, one per turn, in batches of bounded size."""
-    table = TABLES["threads"]
-    schema = arrow_schema(table)
-    held: list[dict[str, object]] = []
-    size = 0
+    rows: list[dict[str, object]] = []
+    ends, texts = array("i", [0]), bytearray()
     for turn_id, ancestry in tree.ancestries():
         place = tree.places[turn_id]
-        held.append(
-            {
-                "turn_id": turn_id,
-                **stated.pop(turn_id, {}),
-                "ancestry": ancestry.decode(),
-                "total_tokens": place.total_tokens,
-                "depth": place.depth,
-            }
-        )
-        size += len(ancestry)
-        if size > _BATCH_BYTES:
-            yield pa.RecordBatch.from_pylist(held, schema)
-            held, size = [], 0
-    yield pa.RecordBatch.from_pylist([*held, *stated.values()], schema)
+        own = {"turn_id": turn_id, "total_tokens": place.total_tokens, "depth": place.depth}
+        rows.append({**stated.pop(turn_id, {}), **own})
+        texts += ancestry
+        texts += b"]"
+        ends.append(len(texts))
+        if len(texts) > _BATCH_BYTES:
+            yield _thread_batch(rows, ends, texts)
+            rows, ends, texts = [], array("i", [0]), bytearray()
+    yield _thread_batch(rows, ends, texts)
+    yield pa.RecordBatch.from_pylist(list(stated.values()), arrow_schema(TABLES["threads"]))
+
+
+def _thread_batch(rows: list[dict[str, object]], ends: "array[int]", texts: bytearray) -> pa.RecordBatch:
+    """Return rows with their ancestries, which are given as an array of Arrow has them."""
+    schema = arrow_schema(TABLES["threads"])
+    place = schema.get_field_index("ancestry")
+    ancestries = pa.Array.from_buffers(pa.string(), len(rows), [None, pa.py_buffer(ends), pa.py_buffer(texts)])
+    return pa.RecordBatch.from_pylist(rows, schema).set_column(place, schema.field(place), ancestries)
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
@@ -264,12 +291,11 @@ def _read_tree(connection: duckdb.DuckDBPyConnection) -> Tree:
 def _turn_context(connection: duckdb.DuckDBPyConnection, tree: Tree) -> pa.Table:
     rows = connection.execute(
         "select c.turn_id, r.continued_by_turn_id from current_turn_context c"
-        " left join turn_relatives r on r.id = c.turn_id"
+        " left join turn_relatives r on r.id = c.turn_id order by c.place"
     ).fetchall()
     places = [tree.places.get(turn_id) for turn_id, _ in rows]
     return pa.table(
         {
-            "turn_id": pa.array([turn_id for turn_id, _ in rows], pa.string()),
             "root_turn_id": pa.array([place and place.root_id for place in places], pa.string()),
             "continued_by_turn_id": pa.array([continued for _, continued in rows], pa.string()),
         }
@@ -277,13 +303,10 @@ def _turn_context(connection: duckdb.DuckDBPyConnection, tree: Tree) -> pa.Table
 
 
 def _compactions(connection: duckdb.DuckDBPyConnection, tree: Tree) -> pa.Table:
-    rows = connection.execute("select turn_id, summarized_through_turn_id from current_compactions").fetchall()
-    return pa.table(
-        {
-            "turn_id": pa.array([turn_id for turn_id, _ in rows], pa.string()),
-            "turns_summarized": pa.array([_turns_summarized(tree, *row) for row in rows], pa.int64()),
-        }
-    )
+    rows = connection.execute(
+        "select turn_id, summarized_through_turn_id from current_compactions order by place"
+    ).fetchall()
+    return pa.table({"turns_summarized": pa.array([_turns_summarized(tree, *row) for row in rows], pa.int64())})
 
 
 def _turns_summarized(tree: Tree, turn_id: str, through: str) -> int | None:

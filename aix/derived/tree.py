@@ -82,11 +82,11 @@ class Tree:
                 found.add(turn_id)
         return found
 
-    def ancestries(self) -> Iterator[tuple[str, bytes]]:
-        """Go through the turns, each with the JSON array of its ancestry.
+    def ancestries(self) -> Iterator[tuple[str, bytearray]]:
+        """Go through the turns, each with the JSON array of its ancestry, but for the bracket at its end.
 
-        One buffer is extended and cut back along the way: the ancestries of a long chain together are far larger than
-        any of them.
+        One buffer is extended and cut back along the way, and copied by nobody who need not: the ancestries of a long
+        chain together are far larger than any of them.
         """
         path = bytearray()
         ends = [0]
@@ -97,7 +97,7 @@ class Tree:
             path += b"[" if depth == 1 else b","
             path += msgspec.json.encode(turn_id)
             ends.append(len(path))
-            yield turn_id, bytes(path) + b"]"
+            yield turn_id, path
 
     def _walk(self) -> Iterator[str]:
         """Go through the turns depth first, so that a turn comes after its ancestors and next to its children."""

@@ -71,6 +71,11 @@ class Index:
         """The families, each once."""
         return pc.unique(self._families)
 
+    def only(self, nodes: pa.Array) -> "Index":
+        """Return an index of those of the nodes that are here."""
+        chosen = pc.is_in(self.nodes, value_set=nodes)
+        return Index(self.nodes.filter(chosen), self._families.filter(chosen))
+
     def families_of(self, nodes: pa.Array) -> pa.Array:
         """Return the families of those of the nodes that are here."""
         return pc.unique(self._families.filter(pc.is_in(self.nodes, value_set=nodes)))

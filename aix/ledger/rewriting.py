@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.derived.columns import COLUMNS_READ, DERIVED_TABLES, derive, register, stated_threads, thread_rows
+from aix.derived.columns import COLUMNS_READ, DERIVED_TABLES, derive, thread_rows
 from aix.ledger.families import concatenated
 from aix.ledger.groups import Groups, Rows
 from aix.ledger.index import COMPONENT_FIELD, Index
@@ -17,6 +17,9 @@ from aix.ledger.resolution import resolve, resolve_marks
 from aix.ledger.workbench import StatementFile, Workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
+
+_NAMED_BY_DERIVED_ROWS = ("turns", "threads", "sessions")
+"""Tables whose rows those of `threads` and `session_history` follow from, and name."""
 
 
 def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
@@ -36,23 +39,28 @@ def settle(bench: Workbench) -> pa.Array:
         standing = bench.standing(table)
         first_new = pa.scalar(bench.place(stored[table.name]), pa.uint64())
         changed.append(standing.column("node").filter(pc.greater_equal(standing.column("place"), first_new)))
+    bench.forget_entries()
     return pc.unique(concatenated(changed))
 
 
 def write_families(bench: Workbench, groups: Groups, index: Index, size_bytes: int) -> None:
     """Write the rows that stand of the families of an index, and what follows from them, as a new group."""
-    groups.add(_rows(bench, _chosen(bench, index.nodes), index), index, size_bytes)
+    groups.add(_rows(bench, _chosen(bench, index), index), index, size_bytes)
 
 
-def _chosen(bench: Workbench, nodes: pa.Array) -> dict[str, pa.Table]:
-    """Return by table the place and first node of the rows that stand and that name these nodes, in order."""
+def _chosen(bench: Workbench, index: Index) -> dict[str, pa.Table]:
+    """Return by table the place and family of the rows that stand and are of the families of an index, in order."""
+    standing = {table.name: bench.standing(table) for table in TABLES.values() if bench.has(table)}
+    # All at once: to look something up, Arrow makes a table of the whole index first.
+    components = index.components(concatenated(rows.column("node") for rows in standing.values()))
     chosen = {}
-    for table in TABLES.values():
-        if bench.has(table):
-            standing = bench.standing(table)
-            own = standing.filter(pc.is_in(standing.column("node"), value_set=nodes))
-            if len(own):
-                chosen[table.name] = own.sort_by("place")
+    start = 0
+    for name, rows in standing.items():
+        own = components[start : start + len(rows)]
+        start += len(rows)
+        if own.null_count < len(own):
+            placed = pa.table({"place": rows.column("place"), "component": own})
+            chosen[name] = (placed.drop_null() if own.null_count else placed).sort_by("place")
     return chosen
 
 
@@ -63,7 +71,7 @@ def _rows(bench: Workbench, chosen: Mapping[str, pa.Table], index: Index) -> Row
     """
     for name, own in chosen.items():
         if name not in DERIVED_TABLES:
-            yield TABLES[name], _copied(bench, TABLES[name], own, index)
+            yield TABLES[name], _copied(bench, TABLES[name], own)
     if COLUMNS_READ.keys().isdisjoint(chosen):  # from what lies beside conversations nothing follows
         return
     read = {
@@ -71,14 +79,13 @@ def _rows(bench: Workbench, chosen: Mapping[str, pa.Table], index: Index) -> Row
         for name, columns in COLUMNS_READ.items()
         if name in chosen
     }
-    register(bench.connection, read)
-    derived = derive(bench.connection)
-    stated = stated_threads(bench.connection)
+    derived = derive(bench.connection, read)
+    index = index.only(concatenated(bench.standing(TABLES[name]).column("node") for name in _NAMED_BY_DERIVED_ROWS))
     for name, columns in derived.columns.items():
         if name in chosen:
-            yield TABLES[name], _copied(bench, TABLES[name], chosen[name], index, columns)
+            yield TABLES[name], _copied(bench, TABLES[name], chosen[name], columns)
     yield TABLES["session_history"], _numbered(TABLES["session_history"], iter([derived.history]), index)
-    yield TABLES["threads"], _numbered(TABLES["threads"], thread_rows(stated, derived.tree), index)
+    yield TABLES["threads"], _numbered(TABLES["threads"], thread_rows(derived.stated_threads, derived.tree), index)
 
 
 def _numbered(table: Table, batches: Iterator[pa.RecordBatch], index: Index) -> Iterator[pa.RecordBatch]:
@@ -91,25 +98,21 @@ def _numbered(table: Table, batches: Iterator[pa.RecordBatch], index: Index) -> 
 
 
 def _copied(
-    bench: Workbench, table: Table, chosen: pa.Table, index: Index, derived: pa.Table | None = None
+    bench: Workbench, table: Table, chosen: pa.Table, derived: pa.Table | None = None
 ) -> Iterator[pa.RecordBatch]:
-    components = index.components(chosen.column("node"))
+    """Go through rows, with their derived columns, which are in the same order, and the numbers of their families."""
     start = 0
     for rows in bench.copy(table, chosen.column("place").combine_chunks()):
-        numbers = components[start : start + len(rows)]
+        if derived is not None:
+            rows = _filled_in(table, rows, derived.slice(start, len(rows)))
+        numbers = chosen.column("component").slice(start, len(rows))
         start += len(rows)
-        yield from _filled_in(table, rows, derived).append_column(COMPONENT_FIELD, numbers).to_batches()
+        yield from rows.append_column(COMPONENT_FIELD, numbers).to_batches()
 
 
-def _filled_in(table: Table, rows: pa.Table, derived: pa.Table | None) -> pa.Table:
-    """Replace the derived columns of rows."""
-    if derived is None:
-        return rows
-    [key] = table.key
-    order = pc.index_in(rows.column(key), value_set=derived.column(key))
+def _filled_in(table: Table, rows: pa.Table, derived: pa.Table) -> pa.Table:
     for number, column in enumerate(table):
         if column.join is Join.DERIVED:
-            values = derived.column(column.name).take(order)
             field = arrow_schema(table).field(column.name)
-            rows = rows.set_column(number, field, values.cast(field.type))
+            rows = rows.set_column(number, field, derived.column(column.name).cast(field.type))
     return rows

@@ -60,6 +60,8 @@ class Workbench:
         self.connection = connection
         self._files: dict[str, list[StatementFile]] = {}
         self._entries: dict[str, list[pa.Table]] = {}
+        self._laid: dict[str, int] = {}
+        """By table, how many rows lie on the bench."""
         self._standing: dict[str, pa.Table] = {}
         self._partly: set[str] = set()
         self.size_bytes = 0
@@ -86,6 +88,11 @@ class Workbench:
         placed = rows.set_column(0, "place", pc.add(rows.column("row"), first))
         self._files.setdefault(table.name, []).append(file)
         self._entries.setdefault(table.name, []).append(placed)
+        self._laid[table.name] = self._laid.get(table.name, 0) + len(placed)
+
+    def forget_entries(self) -> None:
+        """Let go of the entries of all rows: once it is settled which of them stand, they are of no use."""
+        self._entries.clear()
 
     def has(self, table: Table) -> bool:
         """Whether there are any rows of the table."""
@@ -120,7 +127,7 @@ class Workbench:
 
     def rows_at(self, table: Table, places: pa.ChunkedArray) -> str:
         """Return SQL for the rows of the table at these places, each with its place, source, key and first node."""
-        is_all = table.name not in self._partly and len(places) == sum(map(len, self._entries.get(table.name, ())))
+        is_all = table.name not in self._partly and len(places) == self._laid.get(table.name, 0)
         if is_all:
             return f"select * from ({self.statements(table)})"
         self._written += 1
