@@ -34,7 +34,8 @@ from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views, with_foundations
 from aix.permissions import derivation
 from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
-from tests.conversations import context, message, request, session, turn
+from aix.permissions.target_rows import TargetRows
+from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import deliver
 from tests.test_groups import conversation
 
@@ -332,6 +333,32 @@ def test_a_ledger_of_an_earlier_release_gets_kept_views(tmp_path: Path) -> None:
     assert None not in view_files(read_latest(tmp_path / "ledger")), "now its rows are in groups"
 
 
+def test_rows_of_families_that_only_move_are_copied(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = derived_selects(world.ledger, read_latest(world.ledger))
+    asked: list[object] = []
+    about = TargetRows.about
+
+    def noted(rows: TargetRows, question: tuple[object, ...]) -> object:
+        asked.append(question)
+        return about(rows, question)
+
+    monkeypatch.setattr(TargetRows, "about", noted)
+    before = {name: rows for name, rows in kept_rows(world.ledger).items() if name in known}
+    put_groups_together(world)
+    assert asked == []
+    after = kept_rows(world.ledger)
+    assert {name: after[name] for name in known} == before
+    monkeypatch.setattr(ledger_groups, "_TIMES_LARGER", float("inf"))
+    calls = {
+        "tool_calls": [call("k", "more-0")],
+        "permission_decisions": [{"call_id": "k", "turn_id": "more-0", "outcome": "ran"}],
+    }
+    deliver(world.ledger, conversation("more"), calls)
+    assert len(read_latest(world.ledger).indexes) == 1
+    assert len(asked) == 1
+    assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
+
+
 @pytest.mark.parametrize(
     ("name", "sql"),
     [
@@ -355,12 +382,12 @@ def test_a_view_that_fails_leaves_nothing_in_the_cache(
     assert kept_rows(world.ledger) == rows_by_sql(world.ledger)
 
 
-def fail(*_: object) -> None:
+def fail(*_: object, **__: object) -> None:
     raise duckdb.Error("it cannot be derived")
 
 
 def test_a_derivation_that_fails_stops_no_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derivation, "derive", fail)
+    monkeypatch.setattr(derivation, "derived_rows", fail)
     grow_a_log(world)
     assert read_latest(world.ledger).views == {}
     assert derived_selects(world.ledger, read_latest(world.ledger)) == {}
@@ -371,7 +398,7 @@ def test_a_derivation_that_fails_stops_no_commit(world: World, monkeypatch: pyte
 
 def test_a_derivation_that_fails_is_not_tried_again_in_every_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     strip(world.ledger)
-    monkeypatch.setattr(derivation, "derive", fail)
+    monkeypatch.setattr(derivation, "derived_rows", fail)
     tried = world.load()
     assert (tried.views, are_views_kept(tried)) == ({}, True)
     assert world.load() == tried

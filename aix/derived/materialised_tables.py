@@ -15,12 +15,12 @@ import msgspec
 
 from aix.derived.cache_key import are_rows_current, in_vain, made_by_now
 from aix.errors import LedgerError, QueryFileError
-from aix.ledger.manifest import Manifest, Segment, groups_of
+from aix.ledger.manifest import COMPONENT, Manifest, Segment, groups_of, segment_path
 from aix.ledger.nodes import node_expressions, node_of
-from aix.ledger.views import create_views, live_select, stored_rows, tables_named
+from aix.ledger.views import live_select, stored_rows, tables_named, view_select
 from aix.library.views import library_views
 from aix.schema import TABLES
-from aix.schema.sql import quote_name
+from aix.schema.sql import empty_select, quote_name
 from aix.schema_version import FIRST_NUMBERED
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from aix.ledger.stage import Stage
     from aix.ledger.views import StoredRows
     from aix.library.query import Query
+    from aix.permissions.derivation import Answers
     from aix.permissions.rule_book import RuleBook
 
 _BATCH_ROWS = 10_000
@@ -114,23 +115,31 @@ def _nodes(view: "Query") -> list[str]:
 
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     """Return the new version with the derived tables of its groups."""
+    from aix.ledger.engine import engine
     from aix.ledger.workbench import engine_errors_of
     from aix.permissions.derivation import RULE_TABLES
 
     made_by = made_by_now(new)
     groups = groups_of(new.tables)
-    before = groups_of(base.tables) if base.views_made_by == made_by else {}
+    are_same = base.views_made_by == made_by
+    before = groups_of(base.tables) if are_same else {}
     unchanged = {group for group, files in groups.items() if before.get(group) == files}
     views = {name: [kept for kept in segments if kept.group in unchanged] for name, segments in base.views.items()}
     try:
-        with engine_errors_of(stage.ledger):
-            book = _rule_book(new, stage)
+        with engine_errors_of(stage.ledger), engine(stage.ledger) as connection:
+            book = _rule_book(connection, stage.ledger, new)
             follow_rules: Collection[str] = RULE_TABLES if book.digest != base.rules else ()
             for name in follow_rules:
                 views.pop(name, None)
+            gone = {
+                name: [each for each in segments if each.group not in unchanged]
+                for name, segments in base.views.items()
+                if are_same and not follow_rules
+            }
             for group, files in groups.items():
                 wanted = follow_rules if group in unchanged else None
-                for name, segment in _make(new, group, files, stage, book, wanted):
+                made = _Group(stage, new, group, files, base.components if gone else 0, gone)
+                for name, segment in made.write(connection, book, wanted):
                     views.setdefault(name, []).append(segment)
     except (LedgerError, QueryFileError):
         # Nothing that a log says keeps it from being imported; who asks the view is told what is wrong.
@@ -139,45 +148,99 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     return msgspec.structs.replace(new, views=kept, views_made_by=made_by, rules=book.digest)
 
 
-def _rule_book(version: Manifest, stage: "Stage") -> "RuleBook":
+def _rule_book(connection: "duckdb.DuckDBPyConnection", ledger: Path, version: Manifest) -> "RuleBook":
     """Return the permission rules of a version; those of all groups, because a rule speaks of calls anywhere."""
-    from aix.ledger.engine import engine
     from aix.permissions.derivation import RULES_IN_FORCE, read_rule_book
     from aix.permissions.rule_book import RuleBook
 
     if _RULES not in version.tables:
         return RuleBook()
-    with engine(stage.ledger) as connection:
-        create_views(connection, stage.ledger, version, tables_named([RULES_IN_FORCE]))
-        return read_rule_book(connection)
+    selects = {name: view_select(TABLES[name], ledger, version) for name in tables_named([RULES_IN_FORCE])}
+    return read_rule_book(connection, _with_clause(selects))
 
 
-def _make(
-    version: Manifest,
-    group: str | None,
-    files: dict[str, list[Segment]],
-    stage: "Stage",
-    book: "RuleBook",
-    wanted: Container[str] | None,
-) -> Iterator[tuple[str, Segment]]:
-    """Write each derived table of a group, or only those that are wanted, unless it has no rows."""
-    from aix.ledger.engine import engine
-    from aix.permissions.derivation import SOURCES, derive
+class _Group:
+    """A group of files, and what follows from its rows."""
 
-    views = [view for view in library_views().values() if view.derived and view.kept_with in files]
-    names = [view.name for view in views if wanted is None or view.name in wanted]
-    if not names:
-        return
-    part = part_of(version, files)
-    index = index_of(stage.ledger, version, group)
-    with engine(stage.ledger) as connection:
-        create_views(connection, stage.ledger, part, tables_named(SOURCES))
-        derive(connection, names, book)
-        for name in names:
-            with numbered_rows(connection, library_views()[name], index) as rows:
-                first = next(rows, None)
-                if first is not None:
-                    yield name, stage.write_view(name, rows.schema, chain([first], rows), group)
+    def __init__(
+        self,
+        stage: "Stage",
+        version: Manifest,
+        name: str | None,
+        files: Mapping[str, Sequence[Segment]],
+        last_known: int,
+        gone: Mapping[str, Sequence[Segment]],
+    ) -> None:
+        self._stage = stage
+        self._version = version
+        self._name = name
+        self._files = files
+        self._last_known = last_known
+        """Families up to this number come from groups that are gone."""
+        self._gone = gone
+        """By table: the rows that followed from the families of these groups, and still do."""
+
+    def write(
+        self, connection: "duckdb.DuckDBPyConnection", book: "RuleBook", wanted: Container[str] | None
+    ) -> Iterator[tuple[str, Segment]]:
+        """Write each derived table of the group, or only those that are wanted, unless it has no rows."""
+        from aix.permissions.derivation import derived_rows
+        from aix.threads import map_in_threads
+
+        views = [view for view in library_views().values() if view.derived and view.kept_with in self._files]
+        names = [view.name for view in views if wanted is None or view.name in wanted]
+        if not names:
+            return
+        index = index_of(self._stage.ledger, self._version, self._name)
+        answers: dict[str, list[Answers]] = {name: [] for name in names}
+        if index is None or index.has_families_after(self._last_known):
+            tables = self._tables(is_numbered=index is not None)
+            for name, each in derived_rows(connection, names, book, tables=tables, is_numbered=index is not None):
+                answers[name].append(each)
+
+        def write(name: str) -> Segment | None:
+            own = (each.rows() for each in answers[name])
+            batches = chain(own, self._known_rows(name, index))
+            first = next(batches, None)
+            chained = chain([first], batches) if first else ()
+            return first and self._stage.write_view(name, first.schema, chained, self._name)
+
+        for name, segment in zip(names, map_in_threads(write, names), strict=True):
+            if segment:
+                yield name, segment
+
+    def _tables(self, *, is_numbered: bool) -> str:
+        """Return the tables that derivation reads as a WITH clause; of families that are known, no call or rule."""
+        from aix.permissions.derivation import SOURCES
+
+        part = part_of(self._version, self._files)
+        selects: dict[str, str] = {}
+        for name in tables_named(SOURCES):
+            files = stored_rows(self._stage.ledger, part, part.tables.get(name, ()))
+            select = live_select("*", files) if files else empty_select(TABLES[name])
+            is_asked = is_numbered and files and name in ("permission_decisions", _RULES)
+            selects[name] = f"{select} where {COMPONENT} > {self._last_known}" if is_asked else select
+        return _with_clause(selects)
+
+    def _known_rows(self, name: str, index: "Index | None") -> Iterator["pa.RecordBatch"]:
+        """Go through the rows that follow from families of groups that are gone, as they were written there."""
+        if index is None or not self._last_known:
+            return
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from aix.ledger.row_groups import read_row_groups
+
+        families = index.families.cast(pa.int64())
+        for segment in self._gone.get(name, ()):
+            for rows in read_row_groups(segment_path(self._stage.ledger, segment)):
+                known = rows.filter(pc.is_in(rows.column(COMPONENT), value_set=families))
+                if len(known):
+                    yield from known.to_batches()
+
+
+def _with_clause(selects: Mapping[str, str]) -> str:
+    return "with " + ", ".join(f"{quote_name(name)} as ({select})" for name, select in selects.items())
 
 
 def part_of(version: Manifest, files: Mapping[str, Sequence[Segment]]) -> Manifest:

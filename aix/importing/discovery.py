@@ -175,13 +175,10 @@ def _checked(source: object) -> Source:
     """Raise what says how a source is none: nothing checks what a plugin puts into one."""
     if not isinstance(source, Source) or not isinstance(source.sidecars, tuple):
         raise TypeError(f"it found something that is no source: {source!r}")
-    if not all(map(_is_text, (source.path, source.key, source.group, source.stamp, *source.sidecars))):
-        raise TypeError(f"it found a source with something that is no text: {source!r}")
+    for text in (source.path, source.key, source.group, source.stamp, *source.sidecars):
+        if type(text) is not str or not (text.isascii() or readable(text)):
+            raise TypeError(f"it found a source with something that is no text: {source!r}")
     return source
-
-
-def _is_text(value: object) -> bool:
-    return type(value) is str and (value.isascii() or bool(readable(value)))
 
 
 def _refuse_unclaimed(place: str, importers: Sequence[Importer], files: Sequence[Candidate], found: Discovery) -> None:

@@ -1,7 +1,8 @@
 """Which sources are tied to each other, directly or through others."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,14 +25,12 @@ class Web:
     """The ties of all sources, as one long list of numbers and one of the places of the sources they belong to."""
 
     def __init__(self, ties: StoredTies) -> None:
-        self._ties = {source: each for source, each in ties.items() if each.count}
+        self._ties = {source: each.numbers for source, each in ties.items() if each.numbers}
         self._ids = list(self._ties)
-        self._places = {source: place for place, source in enumerate(self._ids)}
-        self._numbers, self._owners = self._listed(self._ids)
 
     def sets_with(self, sources: Iterable[str] | None) -> Iterator[frozenset[str]]:
         """Go through the sets of sources that are tied and of which one is given, or through all of them."""
-        reached = self._ids if sources is None else self._reached(set(sources) & self._ties.keys())
+        reached = self._ties.keys() if sources is None else self._reached(set(sources) & self._ties.keys())
         families = Families([self._links(reached)])
         sets: dict[int, set[str]] = {}
         for place, number in zip(families.nodes.to_pylist(), families.numbers.to_pylist(), strict=True):
@@ -39,23 +38,25 @@ class Web:
         return (frozenset(each) for each in sets.values())
 
     def _reached(self, sources: set[str]) -> set[str]:
+        numbers, owners = self._listed(range(len(self._ids)))
         reached, new = sources, sources
         while new:
-            numbers, _ = self._listed(new)
-            found = pc.unique(self._owners.filter(pc.is_in(self._numbers, value_set=numbers)))
+            wanted = from_file_order(b"".join(self._ties[source] for source in new))
+            found = pc.unique(owners.filter(pc.is_in(numbers, value_set=wanted)))
             new = {self._ids[place] for place in found.to_pylist()} - reached
             reached = reached | new
         return reached
 
-    def _links(self, sources: Iterable[str]) -> Pairs:
+    def _links(self, sources: Container[str]) -> Pairs:
         """Return pairs of sources that have a number in common, so many that every set hangs together."""
-        numbers, owners = self._listed(sources)
+        numbers, owners = self._listed([place for place, source in enumerate(self._ids) if source in sources])
         one, other = neighbours(owners, numbers)
         pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, _BITS), other))  # of which there are far fewer
         return pc.shift_right(pairs, _BITS), pc.bit_wise_and(pairs, _LOWER)
 
-    def _listed(self, sources: Iterable[str]) -> tuple[pa.Array, pa.Array]:
-        """Return the numbers of these sources, and the place of the source of each, as bytes put together."""
-        ties = [(self._places[source].to_bytes(WIDTH, "little"), self._ties[source]) for source in sources]
-        numbers = b"".join(each.numbers for _, each in ties)
-        return from_file_order(numbers), from_file_order(b"".join(place * each.count for place, each in ties))
+    def _listed(self, places: Sequence[int]) -> tuple[pa.Array, pa.Array]:
+        """Return the numbers of the sources at these places, and the place of the source of each."""
+        ties = [self._ties[self._ids[place]] for place in places]
+        ends = pa.array(accumulate(len(each) // WIDTH for each in ties), pa.int64())
+        owners = pa.RunEndEncodedArray.from_arrays(ends, pa.array(places, pa.uint64()))
+        return from_file_order(b"".join(ties)), pc.run_end_decode(owners)

@@ -76,6 +76,10 @@ class Index:
         chosen = pc.is_in(self.nodes, value_set=nodes)
         return Index(self.nodes.filter(chosen), self._families.filter(chosen))
 
+    def has_families_after(self, number: int) -> bool:
+        """Whether there is a family of a greater number."""
+        return bool(pc.any(pc.greater(self._families, pa.scalar(number, pa.uint64())), min_count=0).as_py())
+
     def families_of(self, nodes: pa.Array) -> pa.Array:
         """Return the families of those of the nodes that are here."""
         return pc.unique(self._families.filter(pc.is_in(self.nodes, value_set=nodes)))

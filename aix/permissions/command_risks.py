@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from aix.permissions.globs import joined_words
 from aix.permissions.operands import plain_name
@@ -87,7 +87,7 @@ def fits_command(rule: RiskRule, commands: Commands, place: int) -> bool:
         all(any(_has_flag(words, flag) for flag in group) for group in rule.flags)
         and (not rule.options or any(_has_option(words, option) for option in rule.options))
         and (rule.argument is None or any(rule.argument.fit(word) for word in words))
-        and (rule.words is None or rule.words.search(commands.joined(place)) is not None)
+        and (rule.words is None or rule.words.are_in(commands.joined(place)))
         and (not rule.is_without_arguments or all(word[:1] == "-" for word in words))
         and (not rule.is_alone or not words)
         and (not rule.is_outside or _writes_outside(rule, commands, place))
@@ -158,7 +158,15 @@ def _writes_outside(rule: RiskRule, commands: Commands, place: int) -> bool:
     )
 
 
-def _is_substituted(pattern: re.Pattern[str], command: Command) -> bool:
+@cache
+def _substituted(programs: frozenset[str]) -> re.Pattern[str]:
+    """Return what finds one of these programs at the start of what a word is replaced by."""
+    names = "|".join(re.escape(program) for program in sorted(programs))
+    return re.compile(rf"\s*(?:\$\(|`|<\()\s*(?:sudo\s+)?(?:{names})(?![\w.-])")
+
+
+def _is_substituted(programs: frozenset[str], command: Command) -> bool:
+    pattern = _substituted(programs)
     return any(pattern.match(word) for word in command.words[:_MOST_WORDS]) or any(
         redirect.op == "<<<" and pattern.match(redirect.target) for redirect in command.redirects
     )

@@ -5,11 +5,15 @@ kept views, group by group; where a ledger has none, whoever reads it makes them
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from aix.ledger.engine import duplicate
+from aix.ledger.manifest import COMPONENT
 from aix.ledger.streaming import start_reader
 from aix.library.views import library_views
 from aix.permissions.remarks import remark_rows
@@ -25,8 +29,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = tuple[object, ...]
-Answers = Mapping[str, Iterable[Row]]
+_RowsByTable = Mapping[str, Sequence[Row]]
 """Rows by the table that they are of, without the call."""
+_About = Callable[[Row], _RowsByTable]
 
 RULES = "permission_rules"
 RISKS = "call_risks"
@@ -38,6 +43,7 @@ RULE_TABLES = CALL_RULE_TABLES | {REMARKS, IN_FORCE}
 """Those that follow from all rules that are known."""
 
 _ROWS_AT_ONCE = 5_000
+_RULE_KEY = TABLES[RULES].key
 # What its file no longer held when it was last read is in force no more. A reading that gave no rule at all leaves its
 # trace only among the sources; one with problems may have missed some, and says nothing. One file can hold the rules of
 # several, each under the path with a name after `#`.
@@ -64,40 +70,25 @@ join held h on h.origin = r.origin and h.scope = r.scope and h.file = r.file and
 anti join emptied e on e.origin = r.origin and e.scope = r.scope and e.file = r.file
 """
 """The rules of a whole ledger that its latest readings of their files show."""
-_KNOWN_RULES = "select origin, scope, file, kind, rule from permission_rules"
-# Calls that are alike have the same answer, and most are like others: each kind is looked at once.
-_TARGETS = """
-select list(d.call_id) as calls, d.class, k.tool_name, d.raw_target, t.workspace_path
+_KNOWN_RULES = "select origin, scope, file, kind, rule{number} from permission_rules"
+_CALLS = """
+select d.call_id{number}, d.class, k.tool_name, d.raw_target, t.workspace_path, x.origin,
+  case when k.tool_name in (select unnest($tools)) then k.params_json end as params_json
 from permission_decisions d
 join tool_calls k on k.id = d.call_id
 left join turns t on t.id = d.turn_id
-group by d.class, k.tool_name, d.raw_target, t.workspace_path
+left join turn_context x on x.turn_id = d.turn_id
 """
-_CALLS = """
-select list(call_id) as calls, origin, tool_name, raw_target, workspace_path, params_json
-from (
-  select d.call_id, x.origin, k.tool_name, d.raw_target, t.workspace_path,
-    case when k.tool_name in (select unnest($tools)) then k.params_json end as params_json
-  from permission_decisions d
-  join tool_calls k on k.id = d.call_id
-  left join turns t on t.id = d.turn_id
-  join turn_context x on x.turn_id = d.turn_id
-)
-group by origin, tool_name, raw_target, workspace_path, params_json
-"""
-SOURCES = (_TARGETS, _CALLS, _KNOWN_RULES)
+_TARGET_QUESTION = ("class", "tool_name", "raw_target", "workspace_path")
+_RULE_QUESTION = ("origin", "tool_name", "raw_target", "workspace_path", "params_json")
+_MOST_KNOWN_ANSWERS = 20_000
+SOURCES = (_CALLS, _KNOWN_RULES)
 """The statements that derivation reads a group with."""
 
-_FOR_CALLS = """
-select unnest(f.calls), r.* exclude (place)
-from derived_rows r
-join derived_for f on f.place = r.place
-"""
 
-
-def read_rule_book(connection: "duckdb.DuckDBPyConnection") -> RuleBook:
-    """Return the rules of the ledger that a connection has."""
-    return rule_book(connection.execute(RULES_IN_FORCE).fetchall())
+def read_rule_book(connection: "duckdb.DuckDBPyConnection", tables: str = "") -> RuleBook:
+    """Return the rules of the ledger that a connection has, or of tables that are given as a WITH clause."""
+    return rule_book(connection.execute(f"{tables} from ({RULES_IN_FORCE})").fetchall())
 
 
 def made_with(names: Collection[str]) -> frozenset[str]:
@@ -113,18 +104,117 @@ def derive(
     risks: Risks | None = None,
 ) -> None:
     """Make these tables on a connection to a database in memory that has the ledger's."""
+    for name in names:
+        columns = ", ".join(f"{quote_name(column)} {type_}" for column, type_ in _columns(name))
+        connection.execute(f"create or replace table {quote_name(name)} ({columns})")
+    # Another connection, because one can do nothing else while its rows are read.
+    with closing(duplicate(connection)) as reading:
+        for name, answers in derived_rows(reading, names, book, risks):
+            connection.register("derived_rows", answers.rows())
+            connection.execute(f"insert into {quote_name(name)} from derived_rows")
+            connection.unregister("derived_rows")
+
+
+class Answers(msgspec.Struct, frozen=True):
+    """Rows of a derived table about some calls or rules; those that several calls share are there once."""
+
+    own: "pa.RecordBatch"
+    """What names each call or rule: its key, and the number of its family where it is known."""
+    owners: list[int]
+    """By row: the place of the call or rule that it is about."""
+    shared: "pa.RecordBatch"
+    places: list[int]
+    """By row: the place of the rest of it among those that are shared."""
+
+    def rows(self) -> "pa.RecordBatch":
+        """Return the rows, each with its number in a last column."""
+        import pyarrow as pa
+
+        from aix.ledger.index import COMPONENT_FIELD
+
+        own, rest = self.own.take(pa.array(self.owners)), self.shared.take(pa.array(self.places))
+        columns = [*zip(own.schema, own.columns, strict=True), *zip(rest.schema, rest.columns, strict=True)]
+        named = {field.name: (field, column) for field, column in columns}
+        if COMPONENT in named:
+            _, numbers = named.pop(COMPONENT)
+            named[COMPONENT] = COMPONENT_FIELD, numbers
+        return pa.record_batch(
+            [column for _, column in named.values()], pa.schema([each for each, _ in named.values()])
+        )
+
+
+def derived_rows(
+    connection: "duckdb.DuckDBPyConnection",
+    names: Collection[str],
+    book: RuleBook,
+    risks: Risks | None = None,
+    tables: str = "",
+    *,
+    is_numbered: bool = False,
+) -> Iterator[tuple[str, Answers]]:
+    """Go through the rows of these tables, which follow from those of the ledger that a connection has.
+
+    Or from the rows of tables that are given as a WITH clause; if these are numbered, so are the rows that follow.
+    """
     wanted = frozenset(names)
-    for name in wanted:
-        _create(connection, name)
+    number = f", {COMPONENT}" if is_numbered else ""
+    asking: list[tuple[_About, Sequence[str]]] = []
     if not TARGET_TABLES.isdisjoint(wanted):
-        _fill(connection, wanted, _TARGETS, {}, TargetRows(risks).about)
+        asking.append((TargetRows(risks).about, _TARGET_QUESTION))
     if not CALL_RULE_TABLES.isdisjoint(wanted) and book.rules:
-        _fill(connection, wanted, _CALLS, {"tools": sorted(book.whole_input_tools())}, RuleRows(book).about)
+        asking.append((RuleRows(book).about, _RULE_QUESTION))
+    if asking:
+        tools = sorted(book.whole_input_tools()) if len(asking) > 1 or TARGET_TABLES.isdisjoint(wanted) else []
+        select = tables + _CALLS.format(number=number and f", d.{COMPONENT}")
+        known = [(lru_cache(_MOST_KNOWN_ANSWERS)(about), question) for about, question in asking]
+        for batch in start_reader(connection, select, _ROWS_AT_ONCE, {"tools": tools}):
+            own = batch.select([name for name in batch.schema.names if name in ("call_id", COMPONENT)])
+            for about, question in known:
+                yield from _about_calls(batch, own, about, question, wanted)
     if not wanted.isdisjoint({REMARKS, IN_FORCE}):
-        keys = set(connection.execute(_KNOWN_RULES).fetchall())
-        for name, rows_about in ((REMARKS, remark_rows), (IN_FORCE, in_force_rows)):
-            if name in wanted:
-                _insert(connection, name, list(rows_about(book, keys)))
+        yield from _about_rules(
+            connection.sql(tables + _KNOWN_RULES.format(number=number)).to_arrow_table(), book, wanted
+        )
+
+
+def _about_calls(
+    batch: "pa.RecordBatch", own: "pa.RecordBatch", about: "_About", question: Sequence[str], wanted: Set[str]
+) -> Iterator[tuple[str, Answers]]:
+    """Ask about calls; those that are alike have the same answer, and most are like others."""
+    places: dict[Row, dict[str, range]] = {}
+    shared: dict[str, list[Row]] = {name: [] for name in wanted}
+    rows: dict[str, tuple[list[int], list[int]]] = {name: ([], []) for name in wanted}
+    asked = zip(*(batch.column(name).to_pylist() for name in question), strict=True)
+    for owner, each in enumerate(asked):
+        if each not in places:
+            places[each] = {}
+            for name, answer in about(each).items():
+                if name in wanted:
+                    start = len(shared[name])
+                    shared[name].extend(answer)
+                    places[each][name] = range(start, len(shared[name]))
+        for name, span in places[each].items():
+            owners, of_rows = rows[name]
+            owners.extend([owner] * len(span))
+            of_rows.extend(span)
+    for name, (owners, of_rows) in rows.items():
+        if owners:
+            yield name, Answers(own, owners, _arrow(_columns(name)[1:], shared[name]), of_rows)
+
+
+def _about_rules(known: "pa.Table", book: RuleBook, wanted: Set[str]) -> Iterator[tuple[str, Answers]]:
+    """Say of rules what needs no call."""
+    count = len(_RULE_KEY)
+    keys = {
+        key: place
+        for place, key in enumerate(zip(*(known.column(name).to_pylist() for name in _RULE_KEY), strict=True))
+    }
+    for name, rows_about in ((REMARKS, remark_rows), (IN_FORCE, in_force_rows)):
+        rows = list(rows_about(book, keys)) if name in wanted else []
+        if rows:
+            [own] = known.combine_chunks().to_batches()
+            rest = _arrow(_columns(name)[count:], [row[count:] for row in rows])
+            yield name, Answers(own, [keys[row[:count]] for row in rows], rest, list(range(len(rows))))
 
 
 def lay_rules(connection: "duckdb.DuckDBPyConnection", book: RuleBook) -> None:
@@ -151,59 +241,6 @@ def _written_at(file: str) -> int:
         return Path(file).stat().st_mtime_ns // 10**6
     except OSError:
         return 0
-
-
-def _create(connection: "duckdb.DuckDBPyConnection", name: str) -> None:
-    columns = ", ".join(f"{quote_name(column)} {type_}" for column, type_ in _columns(name))
-    connection.execute(f"create or replace table {quote_name(name)} ({columns})")
-
-
-def _fill(
-    connection: "duckdb.DuckDBPyConnection",
-    names: Set[str],
-    select: str,
-    parameters: dict[str, object],
-    about: Callable[[Row], Answers],
-) -> None:
-    # Another connection, because one can do nothing else while its rows are read.
-    with closing(duplicate(connection)) as reading:
-        for batch in start_reader(reading, select, _ROWS_AT_ONCE, parameters or None):
-            calls, *asked = batch.columns
-            made: dict[str, list[Row]] = {}
-            for number, question in enumerate(zip(*(column.to_pylist() for column in asked), strict=True)):
-                for name, rows in about(question).items():
-                    made.setdefault(name, []).extend((number, *row) for row in rows)
-            for name in made.keys() & names:
-                _insert_for_calls(connection, name, made[name], calls)
-
-
-def _insert_for_calls(
-    connection: "duckdb.DuckDBPyConnection", name: str, rows: list[Row], calls: "pa.ListArray"
-) -> None:
-    """Add rows that begin with a place in the list of calls, for each of the calls there."""
-    import pyarrow as pa
-
-    if rows:
-        _, *others = _columns(name)
-        places = pa.array(range(len(calls)), pa.int64())
-        with (
-            _registered(connection, "derived_rows", _arrow([("place", "BIGINT"), *others], rows)),
-            _registered(connection, "derived_for", pa.record_batch([places, calls], ["place", "calls"])),
-        ):
-            connection.execute(f"insert into {quote_name(name)} {_FOR_CALLS}")
-
-
-def _insert(connection: "duckdb.DuckDBPyConnection", name: str, rows: list[Row]) -> None:
-    if rows:
-        with _registered(connection, "derived_rows", _arrow(_columns(name), rows)):
-            connection.execute(f"insert into {quote_name(name)} from derived_rows")
-
-
-@contextmanager
-def _registered(connection: "duckdb.DuckDBPyConnection", name: str, rows: "pa.RecordBatch") -> Iterator[None]:
-    connection.register(name, rows)
-    yield
-    connection.unregister(name)
 
 
 def _columns(name: str) -> list[tuple[str, str]]:

@@ -122,14 +122,27 @@ class _Names:
         )
 
 
-def compile_sequences(patterns: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds words that follow one another in `joined_words`.
+class Sequences:
+    """Patterns of words that follow one another in `joined_words`; compiled when a text is looked at.
 
-    >>> bool(compile_sequences(["auth token"]).search(joined_words(("-q", "auth", "token"))))
+    >>> Sequences(["auth token"]).are_in(joined_words(("-q", "auth", "token")))
     True
     """
-    sequences = ("\0".join(_expression(word, any_text=r"[^\0]") for word in pattern.split()) for pattern in patterns)
-    return re.compile("\0(?:" + "|".join(sequences) + ")(?=\0)", re.DOTALL)
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._patterns = tuple(patterns)
+        if any("[" in pattern for pattern in self._patterns):
+            self._expression  # noqa: B018 - a range may be wrong, which the reader of a file wants to know at once
+
+    def are_in(self, joined: str) -> bool:
+        """Whether one of them is there."""
+        return self._expression.search(joined) is not None
+
+    @cached_property
+    def _expression(self) -> re.Pattern[str]:
+        words = (pattern.split() for pattern in self._patterns)
+        sequences = ("\0".join(_expression(word, any_text=r"[^\0]") for word in each) for each in words)
+        return re.compile("\0(?:" + "|".join(sequences) + ")(?=\0)", re.DOTALL)
 
 
 def joined_words(words: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
@@ -12,7 +12,7 @@ from typing import NoReturn
 import msgspec
 
 from aix.errors import RiskFileError
-from aix.permissions.globs import PathPatterns, Words, compile_sequences
+from aix.permissions.globs import PathPatterns, Sequences, Words
 from aix.permissions.registry import dialects
 from aix.permissions.risk_file import RISK_FILE
 
@@ -69,9 +69,10 @@ class RiskRule(msgspec.Struct, frozen=True):
     """Of each group one must be there."""
     options: tuple[Option, ...]
     argument: Words | None
-    words: re.Pattern[str] | None
+    words: Sequences | None
     piped_into: frozenset[str] | None
-    substituted: re.Pattern[str] | None
+    substituted: frozenset[str] | None
+    """Programs, of which one stands at the start of what a word is replaced by."""
     access: str | None
     path: PathPatterns | None
     host: Words | None
@@ -159,9 +160,6 @@ class _Reading:
         def names(key: str) -> frozenset[str] | None:
             return frozenset(self._texts(name, key, entry[key])) if key in entry else None
 
-        def patterns(key: str, make: Callable[[Iterable[str]], re.Pattern[str]]) -> re.Pattern[str] | None:
-            return make(self._texts(name, key, entry[key])) if key in entry else None
-
         def words(key: str) -> Words | None:
             return Words(self._texts(name, key, entry[key])) if key in entry else None
 
@@ -181,9 +179,9 @@ class _Reading:
             flags=self._flags(name, entry),
             options=tuple(self._option(name, each) for each in self._texts(name, "option", entry.get("option", []))),
             argument=words("argument"),
-            words=patterns("words", compile_sequences),
+            words=Sequences(self._texts(name, "words", entry["words"])) if "words" in entry else None,
             piped_into=names("piped_into"),
-            substituted=patterns("substituted", _compile_substituted),
+            substituted=names("substituted"),
             access=self._one_of(name, entry, "access", _ACCESSES) if "access" in entry else None,
             path=paths("path"),
             host=words("host"),
@@ -270,12 +268,6 @@ class _Reading:
 
     def _fail(self, name: str, problem: str) -> NoReturn:
         raise RiskFileError(self._place, f"{name}: {problem}", _REMEDY)
-
-
-def _compile_substituted(programs: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds a program at the start of what a word is replaced by."""
-    names = "|".join(re.escape(program) for program in programs)
-    return re.compile(rf"\s*(?:\$\(|`|<\()\s*(?:sudo\s+)?(?:{names})(?![\w.-])")
 
 
 def verbs_of(tool: str) -> list[str]:

@@ -62,8 +62,9 @@ class RuleBook(msgspec.Struct, dict=True):
         for origin, rules in self.rules.items():
             dialect = dialects()[origin]
             tools.update(dialect.whole_input_tools)
+            alike = {(rule.kind, rule.text): rule for rule in rules}  # of all projects: most say the same
             with suppress(Exception):  # of another distribution: what it breaks must not end an import
-                tools.update(dialect.judge(rules).whole_input_tools)
+                tools.update(dialect.judge(list(alike.values())).whole_input_tools)
         return tools
 
     def _find(self, origin: str, cwd: str) -> RuleSet | None:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 from aix.importing import Candidate, Source
@@ -10,6 +9,7 @@ from aix_importers.recognition import PROGRAM_FILES, Family, may_hold_lines, rec
 
 META_SUFFIX = ".meta.json"
 RESULTS_FOLDER = "tool-results"
+_SUBAGENTS = f"{os.sep}subagents"
 _HEAD_BYTES = 2**20
 _OWN_FOLDER = f"{os.sep}.claude{os.sep}projects{os.sep}"
 _RULE_LISTS = (
@@ -23,7 +23,6 @@ def find_sources(files: Sequence[Candidate], importer: str, places: Iterable[Pat
 
     `places` are the folders of Claude Code: all JSON lines of their projects are its own, whatever they hold.
     """
-    beside = _Beside()
     own_folders = tuple(f"{place.absolute()}{os.sep}projects{os.sep}" for place in places)
     for file in files:
         name = file.name
@@ -37,7 +36,8 @@ def find_sources(files: Sequence[Candidate], importer: str, places: Iterable[Pat
             continue
         if file.claimed_by is None and not _is_transcript(file, own_folders):
             continue
-        yield Source(file.path, sidecars=beside.of(file.path, name), group=_group(file.path, name))
+        folder, stem = file.path[: -len(name) - 1], without_suffix(name)
+        yield Source(file.path, sidecars=_beside(folder, stem), group=_group(folder, stem))
 
 
 def _is_transcript(file: Candidate, own_folders: tuple[str, ...]) -> bool:
@@ -47,30 +47,25 @@ def _is_transcript(file: Candidate, own_folders: tuple[str, ...]) -> bool:
     return family is Family.CLAUDE_CODE
 
 
-class _Beside:
-    """The files that lie beside transcripts and are read with them, also when only a transcript was given."""
-
-    def __init__(self) -> None:
-        self._names_in = cache(_names_in)  # thousands of transcripts lie in a few folders
-
-    def of(self, path: str, name: str) -> tuple[str, ...]:
-        folder, stem = path[: -len(name) - 1], without_suffix(name)
-        names = self._names_in(folder)
-        if name.startswith("agent-"):
-            meta = stem + META_SUFFIX
-            return (f"{folder}{os.sep}{meta}",) if meta in names else ()
-        if stem not in names:
-            return ()
-        results = f"{folder}{os.sep}{stem}{os.sep}{RESULTS_FOLDER}"
-        return tuple(f"{results}{os.sep}{each}" for each in sorted(_names_in(results, files_only=True)))
-
-
-def _names_in(folder: str, *, files_only: bool = False) -> frozenset[str]:
+def _beside(folder: str, stem: str) -> tuple[str, ...]:
+    """Return the files that lie beside a transcript and are read with it, also when only the transcript was given."""
+    if stem.startswith("agent-"):
+        meta = f"{folder}{os.sep}{stem}{META_SUFFIX}"
+        return (meta,) if _exists(meta) else ()
+    results = f"{folder}{os.sep}{stem}{os.sep}{RESULTS_FOLDER}"
     try:
-        with os.scandir(folder) as entries:
-            return frozenset(entry.name for entry in entries if not files_only or entry.is_file())
+        with os.scandir(results) as entries:
+            return tuple(sorted(entry.path for entry in entries if entry.is_file()))
     except OSError:
-        return frozenset()
+        return ()
+
+
+def _exists(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except OSError:
+        return False
+    return True
 
 
 def is_settings(name: str) -> bool:
@@ -82,10 +77,10 @@ def _holds_rules(head: bytes) -> bool:
     return b'"permissions"' in head and any(name in head for name in _RULE_LISTS)
 
 
-def _group(path: str, name: str) -> str:
+def _group(folder: str, stem: str) -> str:
     """Return what a session and the subagents in the folder of its name have in common."""
-    folder = path[: -len(name) - 1]
-    before, marker, _ = f"{folder}{os.sep}".rpartition(f"{os.sep}subagents{os.sep}")
-    if marker:
-        return before
-    return without_suffix(path)
+    if _SUBAGENTS in folder:
+        before, marker, _ = f"{folder}{os.sep}".rpartition(f"{_SUBAGENTS}{os.sep}")
+        if marker:
+            return before
+    return f"{folder}{os.sep}{stem}"
