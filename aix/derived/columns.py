@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 
 import duckdb
 import pyarrow as pa
@@ -237,7 +238,8 @@ def _current(
     """
     for name in names:
         empty = arrow_schema(TABLES[name]).empty_table().select(COLUMNS_READ[name])
-        table = pa.concat_tables([_without_texts(piece) for piece in (empty, *rows.get(name, ()))])
+        pieces = chain([empty], rows.get(name, ()))  # one by one: the texts of all would be too much
+        table = pa.concat_tables([_without_texts(piece) for piece in pieces])
         numbers = pa.array(range(len(table)), pa.int64())
         connection.register(f"current_{name}", table.append_column("place", numbers))
     yield
