@@ -1,7 +1,7 @@
-"""Work that is done by libraries which let other threads run meanwhile, as Arrow does."""
+"""Work that is done by libraries which let other threads run meanwhile, as Arrow and DuckDB do."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -16,5 +16,33 @@ def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) ->
     >>> map_in_threads(len, ["a", "bc"])
     [1, 2]
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(function, items))
+
+
+class Beside:
+    """A function that is called once, beside whatever else is done, where that leaves Python alone for a while.
+
+    >>> found: list[str] = []
+    >>> reading = Beside(lambda: found.append("it"))
+    >>> reading.start()
+    >>> reading.start()
+    >>> reading.wait()
+    >>> found
+    ['it']
+    """
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self._thread = Thread(target=function, daemon=True)
+
+    def start(self) -> None:
+        """Call the function, unless it was called before."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the function is done, if it was called."""
+        if self._thread.ident is not None:
+            self._thread.join()

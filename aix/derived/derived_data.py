@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aix.derived.catalog import refresh_catalog
-from aix.derived.materialised_tables import keep_views
+from aix.derived.materialised_tables import keep_views, loading
 from aix.derived.pricing import with_prices, without_prices
 from aix.ledger.commit import Change, commit
 from aix.ledger.manifest import Manifest
@@ -20,6 +20,10 @@ class DerivedData:
     """The price lines in force; None when the writer does not know of any but the ledger's own."""
     has_catalog: bool = True
     """Whether the catalog is refreshed by each commit, and not by whoever makes several."""
+
+    def prepare(self) -> None:
+        """Load what deriving takes, beside the steps: most of their work is DuckDB's."""
+        loading.start()
 
     def without(self, version: Manifest) -> Manifest:
         """Return a version as steps see it."""

@@ -6,7 +6,7 @@ ledger, and are made again when these change.
 """
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from aix.library.views import library_views
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
 from aix.schema_version import FIRST_NUMBERED
+from aix.threads import Beside, map_in_threads
 
 if TYPE_CHECKING:
     import duckdb
@@ -113,6 +114,18 @@ def _nodes(view: "Query") -> list[str]:
     return [node_of(TABLES[table], named) for table in _IDS[named]]
 
 
+def _load() -> None:
+    with suppress(Exception):  # which is raised again where it can be explained
+        from aix.permissions import derivation  # noqa: F401 - with all that splits and judges commands
+        from aix.permissions.risks import load_risks
+
+        load_risks()
+
+
+loading = Beside(_load)
+"""Loads what derivation takes, which is half of its time when there is little to derive."""
+
+
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     """Return the new version with the derived tables of its groups."""
     from aix.ledger.engine import engine
@@ -184,9 +197,6 @@ class _Group:
         self, connection: "duckdb.DuckDBPyConnection", book: "RuleBook", wanted: Container[str] | None
     ) -> Iterator[tuple[str, Segment]]:
         """Write each derived table of the group, or only those that are wanted, unless it has no rows."""
-        from aix.permissions.derivation import derived_rows
-        from aix.threads import map_in_threads
-
         views = [view for view in library_views().values() if view.derived and view.kept_with in self._files]
         names = [view.name for view in views if wanted is None or view.name in wanted]
         if not names:
@@ -194,6 +204,9 @@ class _Group:
         index = index_of(self._stage.ledger, self._version, self._name)
         answers: dict[str, list[Answers]] = {name: [] for name in names}
         if index is None or index.has_families_after(self._last_known):
+            loading.wait()
+            from aix.permissions.derivation import derived_rows
+
             tables = self._tables(is_numbered=index is not None)
             for name, each in derived_rows(connection, names, book, tables=tables, is_numbered=index is not None):
                 answers[name].append(each)

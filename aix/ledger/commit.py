@@ -52,6 +52,9 @@ class Step(Protocol[Result_co]):
 class Derived(Protocol):
     """Data that follows from rows and lies beside them."""
 
+    def prepare(self) -> None:
+        """Get ready to derive, beside the steps of a change."""
+
     def without(self, version: Manifest) -> Manifest:
         """Return a version as steps see it: what is derived is not theirs to join, group or forget."""
 
@@ -149,6 +152,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Committed | None:
 
 def _applied(change: Change, current: Manifest, stage: Stage) -> Committed:
     """Return what a change makes of a version."""
+    change.derived.prepare()
     version = msgspec.structs.replace(change.derived.without(current), replaces_rows=False)
     results = []
     for step in change.steps:
