@@ -101,7 +101,7 @@ def test_the_command_runs_from_the_wheel_in_a_clean_environment(wheels: dict[str
 
 def test_an_editable_install_sees_a_new_sql_file_at_once(checkout: Path, tmp_path: Path) -> None:
     programs = make_environment(tmp_path / "environment")
-    install(programs, "--constraint", str(ROOT / "constraints" / "dev.txt"), "hatchling")
+    install(programs, "--constraint", str(ROOT / "constraints" / "dev.txt"), "hatchling", "msgspec")
     install(programs, "--no-deps", "--no-build-isolation", "--editable", str(checkout))
     code = "from aix.library.packs import query_names; import aix_importers; print(*query_names())"
     before = output_of(tmp_path, programs / "python", "-c", code).split()
