@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 
 _MOST_ARENAS = -8
+_LEAST_MAPPED_BYTES = -3
 _OBJECTS_PER_COLLECTION = 50_000
 """Python looks for cycles after every 700 new objects: of a small import, that was a thirtieth of its time."""
 _is_owned = False
@@ -22,12 +23,26 @@ def hold_little_memory() -> None:
 
     Arrow's own pool keeps it, and so does glibc, apart for each thread. It must be called before Arrow is loaded.
     """
-    import ctypes
-
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # read when a process starts
+    _set_malloc(_MOST_ARENAS, 1)
+
+
+def return_large_blocks() -> None:
+    """Make glibc give every large block back to the system as soon as it is free; in a process of AIX, from now on.
+
+    It learns to keep blocks of the sizes that it is asked for most. That is faster, but what is large stays in pieces
+    between what is small: a third of all memory, where much is copied.
+    """
+    if _is_owned:
+        _set_malloc(_LEAST_MAPPED_BYTES, 2**20)
+
+
+def _set_malloc(name: int, value: int) -> None:
+    import ctypes
+
     with suppress(AttributeError, OSError):  # another libc
-        ctypes.CDLL(None).mallopt(_MOST_ARENAS, 1)
+        ctypes.CDLL(None).mallopt(name, value)
 
 
 def collect_garbage_rarely() -> None:

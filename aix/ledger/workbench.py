@@ -22,6 +22,7 @@ from aix.ledger.nodes import node_expressions, row_key
 from aix.ledger.row_groups import Pace, RowGroupWriter
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import file_literal
+from aix.process import return_large_blocks
 from aix.schema import Table
 from aix.schema.sql import empty_select, name_list
 
@@ -73,6 +74,8 @@ class Workbench:
         unread = [(table, file) for table, file in delivered if not file.entries]
         scans = [Scan(table, scan(file.path), file.source) for table, file in unread]
         are_many = sum(file.path.stat().st_size for _, file in unread) > _MANY_BYTES
+        if are_many:
+            return_large_blocks()
         for (_, file), entries in zip(unread, read_entries(self.connection, scans, are_many=are_many), strict=True):
             file.entries.append(entries)
         return [file.entries[0] for _, file in delivered]
