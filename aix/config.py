@@ -6,14 +6,13 @@ the one named on the command line or in `AIX_CONFIG`, else `config.toml` in the 
 
 import os
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 import platformdirs
 
-from aix.errors import ConfigError
+from aix.errors import ConfigError, nearest_names
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -75,7 +74,7 @@ def _read(path: Path) -> dict[str, object]:
         raise ConfigError(str(path), f"this is not TOML: {error}", "see docs/cli.md for an example") from error
     for name in written:
         if name not in _DEFINITIONS:
-            nearest = get_close_matches(name, _DEFINITIONS, n=1) or list(_DEFINITIONS)
+            nearest = nearest_names(name, _DEFINITIONS, 1) or list(_DEFINITIONS)
             raise ConfigError(str(path), f"there is no setting {name!r}", f"use {' or '.join(nearest)}")
     return written
 
@@ -111,7 +110,7 @@ def _time_zone(value: str, folder: Path) -> str:  # noqa: ARG001 - a zone lies i
     try:
         return ZoneInfo(value).key
     except (ValueError, OSError, KeyError):
-        nearest = get_close_matches(value, sorted(available_timezones()), n=3)
+        nearest = nearest_names(value, sorted(available_timezones()))
         raise ValueError(f"use the name of a zone, such as {' or '.join(nearest or ['Europe/Berlin'])}") from None
 
 

@@ -41,8 +41,19 @@ values are its only arguments, and `args` is left as Python sets it, so every ex
 processes.
 """
 
-from difflib import get_close_matches
+from collections.abc import Iterable
 from pathlib import Path
+
+
+def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the names that somebody may have meant by another.
+
+    >>> nearest_names("sesions", ["turns", "sessions"])
+    ['sessions']
+    """
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(known), n=most)
 
 
 class AixError(Exception):
@@ -72,7 +83,7 @@ class UnknownNameError(UsageError):
     @property
     def remedy(self) -> str:
         """Name the nearest, or all there are."""
-        nearest = get_close_matches(self.name, self.known, n=3)
+        nearest = nearest_names(self.name, self.known)
         if nearest:
             return f"did you mean {' or '.join(nearest)}?"
         return f"the {self.kind}s are: {', '.join(self.known)}"
@@ -100,7 +111,7 @@ class UnknownQueryError(UnknownNameError):
         """Name the nearest, whether or not the pack was given, and the command that lists all."""
         # The pack is left out: those of a pack would all be near to each other.
         by_name = {full.rpartition("/")[2]: full for full in reversed(self.known)}
-        nearest = [by_name[each] for each in get_close_matches(self.name.rpartition("/")[2], by_name, n=3)]
+        nearest = [by_name[each] for each in nearest_names(self.name.rpartition("/")[2], by_name)]
         question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
         return f"{question}`aix query` lists all"
 
@@ -128,7 +139,7 @@ class UnknownModelError(UnknownNameError):
     @property
     def remedy(self) -> str:
         """Name the nearest, and the command that lists all: there are hundreds."""
-        nearest = get_close_matches(self.name, self.known, n=3)
+        nearest = nearest_names(self.name, self.known)
         question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
         return f"{question}`aix prices list` lists all"
 
@@ -148,7 +159,7 @@ class UnknownParameterError(UnknownNameError):
         """Name the nearest, and all there are."""
         if not self.known:
             return "it has none"
-        nearest = get_close_matches(self.name, self.known, n=1)
+        nearest = nearest_names(self.name, self.known, 1)
         question = f"did you mean {nearest[0]}? " if nearest else ""
         return f"{question}it has {', '.join(self.known)}"
 

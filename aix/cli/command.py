@@ -1,10 +1,9 @@
 """Commands whose help goes out as all other output does."""
 
-from difflib import get_close_matches
-
 import click
 
 from aix.cli.stdout import emit_text
+from aix.errors import nearest_names
 
 
 def print_and_exit(ctx: click.Context, text: str) -> None:
@@ -39,7 +38,7 @@ class Group(Command, click.Group):
         """Find the command that a line begins with."""
         known = self.list_commands(ctx)
         if args[0] not in known and not ctx.resilient_parsing:
-            nearest = get_close_matches(args[0], known, n=1)
+            nearest = nearest_names(args[0], known, 1)
             hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)

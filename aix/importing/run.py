@@ -13,7 +13,6 @@ import msgspec
 
 from aix.derived.cache_key import are_views_kept
 from aix.errors import PlaceError
-from aix.ids import ulid
 from aix.importing.contract import Importer
 from aix.importing.discovery import (
     Discovery,
@@ -244,6 +243,7 @@ def _read(
     import platform
     from uuid import uuid4
 
+    from aix.ids import ulid
     from aix.importing.bookkeeping import Run
     from aix.importing.rounds import Manner, carry_out_plan
 

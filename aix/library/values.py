@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
-from difflib import get_close_matches
 from math import isfinite, nan
 from zoneinfo import ZoneInfo, available_timezones
 
-from aix.errors import ParameterError, UnknownParameterError
+from aix.errors import ParameterError, UnknownParameterError, nearest_names
 from aix.library.query import Parameter, ParameterType, Query
 
 TIMEZONE = "timezone"
@@ -66,7 +65,7 @@ def find_zone(name: object) -> ZoneInfo:
             return ZoneInfo(name)
     except (ValueError, OSError, KeyError):
         pass
-    nearest = get_close_matches(str(name), sorted(available_timezones() - {"localtime"}), n=3) or ["Europe/Berlin"]
+    nearest = nearest_names(str(name), sorted(available_timezones() - {"localtime"})) or ["Europe/Berlin"]
     advice = f"use the name of a zone, such as {' or '.join(nearest)}"
     raise ParameterError(TIMEZONE, f"{name!r} is no time zone", advice)
 

@@ -4,14 +4,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from datetime import date
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
 
-from aix.errors import RiskFileError
+from aix.errors import RiskFileError, nearest_names
 from aix.permissions.globs import PathPatterns, Sequences, Words
 from aix.permissions.registry import dialects
 from aix.permissions.risk_file import RISK_FILE
@@ -204,7 +203,7 @@ class _Reading:
     def _checked_kind(self, name: str, entry: Mapping[str, object]) -> str:
         for key, value in entry.items():
             if key not in _KNOWN:
-                nearest = get_close_matches(key, sorted(_KNOWN), n=1)
+                nearest = nearest_names(key, sorted(_KNOWN), 1)
                 self._fail(name, f"there is no {key!r}" + (f"; did you mean {nearest[0]}?" if nearest else ""))
             if key in _TEXTS:
                 self._text(name, key, value)

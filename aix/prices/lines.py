@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal, InvalidOperation
-from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
 
-from aix.errors import PriceFileError
+from aix.errors import PriceFileError, nearest_names
 from aix.prices.rules import LONGEST_NAME, parse_rule
 
 FOREVER = 2**63 - 1
@@ -112,7 +111,7 @@ def _check_header(header: Sequence[str], path: Path) -> None:
     place = f"{path}:1"
     for name in header:
         if name not in COLUMNS:
-            nearest = get_close_matches(name, COLUMNS, n=1)
+            nearest = nearest_names(name, COLUMNS, 1)
             advice = f"did you mean {nearest[0]}?" if nearest else f"the columns are: {', '.join(COLUMNS)}"
             raise PriceFileError(place, f"there is no column {name!r}", advice)
     if len(set(header)) < len(header):
@@ -134,7 +133,7 @@ def _line(cells: Mapping[str, str], path: Path, place: str) -> PriceLine:
         raise PriceFileError(place, f"{model} has no price", f"fill in at least one of {', '.join(UNITS)}")
     variant = cells.get("variant") or STANDARD
     if variant not in VARIANTS:
-        nearest = get_close_matches(variant, VARIANTS, n=1) or VARIANTS
+        nearest = nearest_names(variant, VARIANTS, 1) or VARIANTS
         raise PriceFileError(place, f"there is no variant {variant!r}", f"use {' or '.join(nearest)}")
     line = PriceLine(
         model=model,

@@ -10,10 +10,11 @@ A rule is one of five words, with the text that it compares a name with: `equals
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import lru_cache
 
 import msgspec
+
+from aix.errors import nearest_names
 
 LONGEST_NAME = 200
 """No model has a longer name; what is longer is text from somewhere else, and no rule looks at it."""
@@ -54,7 +55,7 @@ def parse_rule(text: str, model: str) -> Rule:
 def _parse_clause(clause: str) -> Test:
     word, has_text, text = clause.strip().partition(":")
     if word not in _MAKERS:
-        nearest = get_close_matches(word, _MAKERS, n=1) or list(_MAKERS)
+        nearest = nearest_names(word, _MAKERS, 1) or list(_MAKERS)
         raise ValueError(f"there is no rule {word!r}; use {' or '.join(nearest)}")
     if not has_text or not text:
         raise ValueError(f"{word!r} needs a text: {word}:TEXT")

@@ -5,9 +5,10 @@ in `docs/ledger.md` are made from it.
 """
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Self
+
+import msgspec
 
 
 class Type(StrEnum):
@@ -88,15 +89,16 @@ INFERENCE_FLAG = "is_inferred"
 """The column by which a row itself says that its `furthest` word was concluded rather than read."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """One stored column and everything that is promised about it."""
-
+class _Described(msgspec.Struct, frozen=True):
     name: str
     description: str
     words: tuple[str, ...] = ()
     """The only values allowed, least advanced first; empty when any value is allowed."""
-    _: KW_ONLY
+
+
+class Column(_Described, frozen=True, kw_only=True):
+    """One stored column and everything that is promised about it."""
+
     type: Type
     unit: Unit
     join: Join
@@ -109,8 +111,7 @@ class Column:
     """The `table.column` this value is found in, when it is not NULL."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Table:
+class Table(msgspec.Struct, frozen=True, kw_only=True):
     """One table of the ledger."""
 
     name: str
