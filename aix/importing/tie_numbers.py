@@ -38,7 +38,9 @@ class TieNumbers:
         if source.group:
             numbers.append(_number("group", source.group))
         own = pc.bit_wise_xor(of_array(numbers), pa.scalar(self._own, pa.uint64()))
-        return to_file_order(pc.unique(own).sort())
+        ordered = own.sort()  # first, since Arrow finds what is repeated by a table many times as large
+        is_new = pc.not_equal(ordered[1:], ordered[:-1])
+        return to_file_order(pa.concat_arrays([ordered[:1], ordered[1:].filter(is_new)]))
 
 
 def likely_numbers(importer: Importer, source: Source, machine: str | None) -> bytes:
