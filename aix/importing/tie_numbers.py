@@ -19,28 +19,35 @@ class TieNumbers:
 
     def __init__(self, importer: str, machine: str | None) -> None:
         self._own = _number("own", machine or "", importer)
-        self._numbers: dict[Source, array[int]] = {}
+        self._numbers: dict[Source, list[pa.Array]] = {}
 
     def add(self, ties: Ties) -> None:
-        """Take ties, or raise TypeError when they are none."""
+        """Take ties, or raise TypeError when they are none.
+
+        They are sorted here and not at the end of a source, when the memory of its extraction is not yet given back.
+        """
         numbers = ties.numbers
-        is_packed = isinstance(numbers, array) and numbers.typecode == "Q"
         try:
-            self._numbers.setdefault(ties.source, array("Q")).extend(numbers if is_packed else iter(numbers))
+            packed = numbers if isinstance(numbers, array) and numbers.typecode == "Q" else array("Q", iter(numbers))
         except (TypeError, OverflowError):
             raise TypeError(f"it gave ties of {ties.source.name} that are no unsigned numbers of 64 bits") from None
+        self._numbers.setdefault(ties.source, []).append(self._made_own(packed))
 
     def of(self, source: Source) -> bytes | None:
         """Return the numbers of a source as they are stored; None when no source gave any."""
         if not self._numbers:
             return None
-        numbers = array("Q", self._numbers.get(source, ()))
-        if source.group:
-            numbers.append(_number("group", source.group))
-        own = pc.bit_wise_xor(of_array(numbers), pa.scalar(self._own, pa.uint64()))
-        ordered = own.sort()  # first, since Arrow finds what is repeated by a table many times as large
-        is_new = pc.not_equal(ordered[1:], ordered[:-1])
-        return to_file_order(pa.concat_arrays([ordered[:1], ordered[1:].filter(is_new)]))
+        group = self._made_own(array("Q", [_number("group", source.group)] if source.group else []))
+        return to_file_order(_distinct(pa.concat_arrays([*self._numbers.get(source, ()), group])))
+
+    def _made_own(self, numbers: "array[int]") -> pa.Array:
+        return _distinct(pc.bit_wise_xor(of_array(numbers), pa.scalar(self._own, pa.uint64())))
+
+
+def _distinct(numbers: pa.Array) -> pa.Array:
+    """Sort numbers and leave out repeated ones; Arrow's own `unique` needs many times as much memory."""
+    ordered = numbers.sort()
+    return pa.concat_arrays([ordered[:1], ordered[1:].filter(pc.not_equal(ordered[1:], ordered[:-1]))])
 
 
 def likely_numbers(importer: Importer, source: Source, machine: str | None) -> bytes:
