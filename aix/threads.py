@@ -1,7 +1,7 @@
 """Work that is done by libraries which let other threads run meanwhile, as Arrow and DuckDB do."""
 
 from collections.abc import Callable, Iterable
-from threading import Thread
+from threading import Lock, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -36,11 +36,13 @@ class Beside:
 
     def __init__(self, function: Callable[[], object]) -> None:
         self._thread = Thread(target=function, daemon=True)
+        self._lock = Lock()
 
     def start(self) -> None:
         """Call the function, unless it was called before."""
-        if self._thread.ident is None:
-            self._thread.start()
+        with self._lock:
+            if self._thread.ident is None:
+                self._thread.start()
 
     def wait(self) -> None:
         """Wait until the function is done, if it was called."""

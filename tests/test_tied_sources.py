@@ -115,7 +115,9 @@ def test_logs_that_grow_while_they_are_imported_give_what_they_give_when_whole(
     cuts = {name: data.draw(st.integers(0, len(content))) for name, content in contents.items()}
     order = data.draw(st.permutations(sorted(contents)))
     is_at_once = data.draw(st.booleans())
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIX_YARNS_GLANCE", data.draw(st.sampled_from(GLANCES)))
+        patch.setattr("aix.importing.rounds._COMMIT_BYTES", data.draw(st.sampled_from([0, 2**25])))
         folder = Path(name)
         logs = write(folder / "logs", {name: content[: cuts[name]] for name, content in contents.items()})
         run(folder / "grown", logs)
@@ -279,6 +281,32 @@ def test_a_run_that_dies_leaves_nothing_for_the_next_to_put_right(
     assert facts(ledger) == all_at_once(tmp_path, logs)
 
 
+def test_a_source_that_waits_for_a_set_is_not_lost_when_the_set_is_gone(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = write(tmp_path / "logs", {"b.yarn": yarn("b1 - first", "b2 b1 second")})
+    run(ledger, logs)
+    monkeypatch.setattr("aix.importing.rounds._COMMIT_BYTES", 0)
+    # When a is read, it is tied to b by b2, which b no longer has when it is read next.
+    write(logs, {"a.yarn": yarn("a1 b2 news"), "b.yarn": yarn("b1 - first", "b9 b1 other and longer text")})
+    run(ledger, logs)
+    assert "news" in texts(ledger)
+
+
+@pytest.mark.parametrize("glance", GLANCES)
+def test_rows_that_a_log_no_longer_gives_go_whatever_a_glance_shows(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, glance: str
+) -> None:
+    grown = ["y1 - base", "x1 - copy"]
+    logs = write(tmp_path / "logs", {"c.yarn": yarn(*grown)})
+    monkeypatch.setenv("AIX_YARNS_GLANCE", glance)
+    run(ledger, logs)
+    assert texts(ledger) == ["base", "copy"]
+    others = {"a.yarn": yarn("a1 - one"), "b.yarn": yarn("b1 a1 two")}
+    run(ledger, write(logs, {"c.yarn": yarn(*grown, "x1 - copy =y1"), **others}))
+    assert texts(ledger) == ["base", "one", "two"]
+
+
 @pytest.mark.parametrize("commit_bytes", [0, 2**25])
 @pytest.mark.parametrize("place", ["a.yarn", "b.yarn", "d.yarn", ""])
 def test_what_a_run_of_an_earlier_release_that_died_has_left_is_done_by_the_next(
@@ -286,7 +314,7 @@ def test_what_a_run_of_an_earlier_release_that_died_has_left_is_done_by_the_next
 ) -> None:
     write(logs, {"d.yarn": yarn("d1 - apart")})
     with monkeypatch.context() as patch:  # it committed what is tied before it had read it together, and said so
-        patch.setattr("aix.importing.ties.TiedSources.sets_left", lambda *_: [])
+        patch.setattr("aix.importing.ties.TiedSources._sets_left", lambda *_: [])
         run(ledger, logs)
     assert facts(ledger) != all_at_once(tmp_path, logs)
     newest = manifest_path(ledger, read_latest(ledger).version)

@@ -174,12 +174,16 @@ def _database(folder: Path, content: bytes, change: Callable[["duckdb.DuckDBPyCo
                     connection.execute(f"use {name}; begin")
                     change(connection)
                     connection.execute("commit")
+                    # To detach a file does not write what is in its log while another connection has a transaction.
+                    connection.execute(f"checkpoint {name}")
                 finally:
                     with suppress(duckdb.Error):  # nothing is under way, unless the change failed
                         connection.execute("rollback")
                     connection.execute(f"use memory; detach {name}")
         except duckdb.Error as error:
             raise LedgerUnwritableError(made, str(error)) from error
+        if made.with_name(f"{CATALOG}.wal").exists():
+            raise LedgerUnwritableError(made, "DuckDB left a part of it in its log")
         return made.read_bytes()
 
 

@@ -140,7 +140,7 @@ def _read_all(
                 if again := batch.take(given, event):
                     rest.append(order(again))
                 if batch.waiting_bytes > _COMMIT_BYTES:
-                    batch.drop(tied.read_along(tied.sets_left(batch.contents, batch.ties, batch.waiting_sources)))
+                    batch.drop(tied.hold_back(batch.contents, batch.ties, batch.waiting_sources))
                     batch.commit()
         orders = rest
 

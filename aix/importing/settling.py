@@ -42,7 +42,7 @@ class Settled:
             self.fingerprints.pop(source, None)
             self.ties.pop(source, None)
             self.problems_since.pop(name, None)
-        self.together = [each for each in self.together if self.left_out.isdisjoint(each.since)]
+        self.together = [rest for each in self.together if (rest := each.without(self.left_out)).since]
 
 
 @dataclass

@@ -43,6 +43,8 @@ class TiedSources:
         self._contents: dict[str, str] = {}
         """Of everything that was read in this run."""
         self._read_ties: tuple[tuple[EntryFile, ...], Mapping[str, SourceTies]] = ((), {})
+        self._held: set[str] = set()
+        """Sources that were read, and held back from being committed."""
         self._tried: set[frozenset[str]] = set()
         self.left_undone = self._version().unfinished
         """Runs of earlier releases that died before they read together what is tied, and whose work this run does."""
@@ -73,21 +75,33 @@ class TiedSources:
                 glances[source] = SourceTies(known.read_with, known.numbers + numbers)
         return glances
 
-    def sets_left(
-        self, contents: Mapping[str, str], ties: Mapping[str, SourceTies], among: Collection[str] | None = None
-    ) -> list[frozenset[str]]:
+    def hold_back(self, contents: Mapping[str, str], ties: Mapping[str, SourceTies], waiting: set[str]) -> set[str]:
+        """Return those of the sources that wait to be committed that belong to a set which was not read together."""
+        held = self.read_along(self._sets_left(contents, ties, waiting)) & waiting
+        self._held |= held
+        return held
+
+    def sets_left(self, contents: Mapping[str, str], ties: Mapping[str, SourceTies]) -> list[frozenset[str]]:
         """Return the sets of tied sources that were not read together as they are now, given what was just read.
 
-        These are the sets that hold some of the sources given, or else all that this run should read.
+        A source that was held back is in one of them, if need be alone: its set may be another by now.
         """
+        self._contents.update(contents)
+        left = self._sets_left(contents, ties, None if self._looks_everywhere else self._contents)
+        alone = self._held - self.read_along(left)
+        self._looks_everywhere, self._held = False, set()
+        return [*left, *(frozenset({source}) for source in sorted(alone))]
+
+    def _sets_left(
+        self, contents: Mapping[str, str], ties: Mapping[str, SourceTies], among: Collection[str] | None
+    ) -> list[frozenset[str]]:
+        """Return the sets left that hold some of the sources given, or else all sets left."""
         self._contents.update(contents)
         version = self._version()
         stored = {**self._stored(version), **ties}
         if not stored:
             return []
         self._known.tied.update(stored)
-        if among is None:
-            among, self._looks_everywhere = None if self._looks_everywhere else self._contents, False
         sets = list(Web(stored).sets_with(among))
         known = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if sets else {}
         held = {**{source: each.content for source, each in known.items()}, **self._contents}

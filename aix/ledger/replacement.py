@@ -31,6 +31,11 @@ class ReadTogether(msgspec.Struct, frozen=True):
     given_anew: Collection[str] = ()
     """Sessions that another version of the importer gives now: they are replaced whenever they were given."""
 
+    def without(self, sources: Collection[str]) -> "ReadTogether":
+        """Return the same without some of the sources: what the others give is still theirs to replace."""
+        since = {source: time for source, time in self.since.items() if source not in sources}
+        return ReadTogether(since, self.given_anew)
+
     def replaces(self, label: str, first_given: Mapping[str, int]) -> bool:
         """Whether a session is replaced, given when each of its sources first gave it."""
         if not first_given.keys() <= self.since.keys():
