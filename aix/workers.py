@@ -26,25 +26,14 @@ _RESULT, _END, _ERROR, _DEATH = range(4)
 
 
 def map_in_workers(
-    function: Callable[[Item], Iterable[Result]], items: Iterable[Item], workers: int
+    function: Callable[[Item], Iterable[Result]], items: Iterable[Item], workers: int, ahead: int = 0
 ) -> Generator[tuple[Item, Result | WorkerDiedError], None, None]:
     """Call the function with each item in other processes, and go through what it gives for each as it comes.
 
-    Items are taken, and results are made, only as fast as they are fetched here. What the function raises is raised
-    here. A worker that dies costs the item it was at, for which a `WorkerDiedError` is given, and nothing else.
-    """
-    with closing(_events(function, items, workers)) as events:
-        for item, kind, result in events:
-            if kind != _END:
-                yield item, result
-
-
-def map_ahead_in_workers(
-    function: Callable[[Item], Iterable[Result]], items: Iterable[Item], workers: int, ahead: int
-) -> Generator[tuple[Item, Result | WorkerDiedError], None, None]:
-    """Do the same while the caller is busy with results: a thread gives out items, and takes in what comes of them.
-
-    No more than `ahead` items, of which some are in work, wait for the caller; there are at least as many as workers.
+    A thread gives out items and takes in what comes of them, so that workers go on while the caller is busy with
+    results: no more than `ahead` items, and at least one for each worker, are given out before the caller has all of
+    their results. What the function raises is raised here. A worker that dies costs the item it was at, for which a
+    `WorkerDiedError` is given, and nothing else.
     """
     room = threading.Semaphore(max(ahead, workers))
     fetched: SimpleQueue[tuple[Item, int, Any] | BaseException | None] = SimpleQueue()

@@ -8,16 +8,20 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 import aix
+from aix.derived import catalog
 from aix.derived.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
+from aix.ledger.engine import engine
 from aix.ledger.manifest import manifest_path, read_latest, read_manifest
 from aix.library.view_files import view_folder
-from aix.library.views import read_views
+from aix.library.views import create_library_views, read_views
 from aix.schema import TABLES
 from tests.changes import commit
 from tests.generations import next_generation, read_generation, rows_of
@@ -53,6 +57,26 @@ def writer(ledger: Path, commits: int) -> subprocess.Popen[str]:
 def test_a_plain_client_sees_every_table(tmp_path: Path) -> None:
     write_ledger(tmp_path, SAMPLE_ROWS)
     refresh_catalog(tmp_path)
+    for name in TABLES:
+        assert catalog_rows(tmp_path, COUNT[name]) == [(len(SAMPLE_ROWS.get(name, [])),)]
+
+
+def test_it_is_whole_though_the_same_duckdb_is_asked_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB does not write the log of a file that is detached into it while a transaction knows the file."""
+    write_ledger(tmp_path, SAMPLE_ROWS)
+    with engine(tmp_path) as other:
+
+        def create_while_asked(*args: Any, **options: Any) -> None:  # noqa: ANN401 - whatever it is called with
+            create_library_views(*args, **options)
+            with suppress(duckdb.Error):
+                other.execute("begin")
+            other.execute("select table_name from information_schema.tables").fetchall()
+
+        monkeypatch.setattr(catalog, "create_library_views", create_while_asked)
+        write_catalog(tmp_path, read_latest(tmp_path))
+        other.execute("rollback")
     for name in TABLES:
         assert catalog_rows(tmp_path, COUNT[name]) == [(len(SAMPLE_ROWS.get(name, [])),)]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from aix.errors import WorkerDiedError
-from aix.workers import map_ahead_in_workers, map_in_workers
+from aix.workers import map_in_workers
 
 
 def count_to(number: int) -> Iterator[int]:
@@ -126,7 +126,7 @@ def test_items_are_worked_on_while_the_caller_does_something_else() -> None:
             taken.append(number)
             yield number
 
-    results = map_ahead_in_workers(count_to, items(), 2, 4)
+    results = map_in_workers(count_to, items(), 2, 4)
     next(results)
     deadline = time.monotonic() + 30
     while len(taken) < 5:  # four of them may wait, and the next one is taken before there is room for it
@@ -140,7 +140,7 @@ def test_items_are_worked_on_while_the_caller_does_something_else() -> None:
 
 @pytest.mark.parametrize("ahead", [1, 3])
 def test_a_worker_that_dies_while_the_caller_is_busy_costs_only_its_item(ahead: int) -> None:
-    given = list(map_ahead_in_workers(die_at_three, range(6), 2, ahead))
+    given = list(map_in_workers(die_at_three, range(6), 2, ahead))
     died = [item for item, result in given if isinstance(result, WorkerDiedError)]
     assert died == [3]
     assert sorted(item for item, result in given if not isinstance(result, WorkerDiedError)) == [0, 1, 2, 3, 4, 5]
@@ -148,7 +148,7 @@ def test_a_worker_that_dies_while_the_caller_is_busy_costs_only_its_item(ahead: 
 
 def test_what_is_raised_in_a_worker_reaches_the_caller_that_was_busy() -> None:
     with pytest.raises(ValueError, match="not 1"):
-        list(map_ahead_in_workers(refuse, [1], 1, 2))
+        list(map_in_workers(refuse, [1], 1, 2))
 
 
 def test_what_is_raised_by_the_items_reaches_the_caller() -> None:
@@ -157,13 +157,13 @@ def test_what_is_raised_by_the_items_reaches_the_caller() -> None:
         raise ValueError("no more")
 
     with pytest.raises(ValueError, match="no more"):
-        list(map_ahead_in_workers(count_to, items(), 1, 2))
+        list(map_in_workers(count_to, items(), 1, 2))
 
 
 @pytest.mark.parametrize("seconds", [0, 600])
 def test_no_worker_and_no_thread_stay_when_the_caller_leaves(seconds: int) -> None:
     threads = threading.active_count()
-    results = map_ahead_in_workers(name_yourself_and_wait, [seconds] * 5, 1, 2)
+    results = map_in_workers(name_yourself_and_wait, [seconds] * 5, 1, 2)
     _, process = next(results)
     assert isinstance(process, int)
     results.close()

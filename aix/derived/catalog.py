@@ -12,10 +12,10 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import msgspec
 
@@ -29,7 +29,6 @@ from aix.ledger.views import create_views, view_select
 from aix.library.view_files import library_views_digest
 from aix.library.views import create_library_views, library_views
 from aix.schema import SCHEMA_VERSION, TABLES
-from aix.schema.sql import quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -55,8 +54,6 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 _NOTE_DECODER = msgspec.json.Decoder(_Note)
-_empty: dict[str, tuple[bytes, Mapping[str, str]]] = {}
-"""By the digest of the view files: the catalog of a ledger without rows."""
 
 
 def refresh_catalog(ledger: Path) -> None:
@@ -78,7 +75,7 @@ def write_catalog(ledger: Path, manifest: Manifest) -> None:
     try:
         content = _with_changes(folder, manifest, texts, _last_written(folder, texts))
     except (LedgerError, QueryFileError):  # the last one may be damaged
-        content = _with_changes(folder, manifest, texts, _empty_catalog(folder))
+        content = _with_changes(folder, manifest, texts, _empty_catalog(library_views_digest()))
     with suppress(FileNotFoundError):
         # Left by a client that wrote to the catalog before; it does not belong to the new one.
         (folder / f"{CATALOG}.wal").unlink()
@@ -111,25 +108,19 @@ def _last_written(folder: Path, texts: Mapping[str, str]) -> tuple[bytes, Mappin
         # A derived table that is not current has no text, and the views over it are those of the empty catalog.
         if note is not None and note.texts.keys() <= texts.keys() and not (folder / f"{CATALOG}.wal").exists():
             return read_regular(folder / CATALOG), note.texts
-    return _empty_catalog(folder)
+    return _empty_catalog(library_views_digest())
 
 
-def _empty_catalog(folder: Path) -> tuple[bytes, Mapping[str, str]]:
+@lru_cache(maxsize=1)
+def _empty_catalog(_: str) -> tuple[bytes, Mapping[str, str]]:
     """Return the catalog of a ledger without rows: those of others differ from it in the views of tables."""
-    digest = library_views_digest()
-    if digest not in _empty:
-        _empty[digest] = _made_empty(folder)
-    return _empty[digest]
-
-
-def _made_empty(folder: Path) -> tuple[bytes, Mapping[str, str]]:
     nowhere = Path("/")
 
     def create(connection: "duckdb.DuckDBPyConnection") -> None:
         create_views(connection, nowhere, EMPTY)
         _create_library_views(connection)
 
-    return _database(folder, b"", create), _texts(nowhere, EMPTY)
+    return _database(b"", create), _texts(nowhere, EMPTY)
 
 
 def _texts(folder: Path, manifest: Manifest) -> dict[str, str]:
@@ -151,39 +142,26 @@ def _with_changes(
         derived = [view for view in library_views().values() if view.name in changed]
         create_library_views(connection, derived, derived_selects(folder, manifest), folder)
 
-    return _database(folder, content, replace)
+    return _database(content, replace)
 
 
-def _database(folder: Path, content: bytes, change: Callable[["duckdb.DuckDBPyConnection"], None]) -> bytes:
+def _database(content: bytes, change: Callable[["duckdb.DuckDBPyConnection"], None]) -> bytes:
     """Change a database; elsewhere, because DuckDB cannot write where a folder's name has a question mark."""
     import duckdb
-
-    from aix.ledger.engine import engine
 
     with tempfile.TemporaryDirectory(prefix="aix-") as elsewhere:
         Path(elsewhere).chmod(0o700)
         made = Path(elsewhere) / CATALOG
         if content:
             made.write_bytes(content)
-        name = f"catalog_{uuid4().hex}"
         try:
-            # In the DuckDB that is there: to open one for the file would take as long as most of the changes.
-            with engine(folder, is_reader=True) as connection:
-                connection.execute(f"attach {quote_text(str(made))} as {name} (storage_version '{STORAGE_VERSION}')")
-                try:
-                    connection.execute(f"use {name}; begin")
-                    change(connection)
-                    connection.execute("commit")
-                    # To detach a file does not write what is in its log while another connection has a transaction.
-                    connection.execute(f"checkpoint {name}")
-                finally:
-                    with suppress(duckdb.Error):  # nothing is under way, unless the change failed
-                        connection.execute("rollback")
-                    connection.execute(f"use memory; detach {name}")
+            # Not in the DuckDB that is open: it would leave changes in a log while it is asked anything else.
+            with duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}) as connection:
+                connection.execute("begin")
+                change(connection)
+                connection.execute("commit")
         except duckdb.Error as error:
             raise LedgerUnwritableError(made, str(error)) from error
-        if made.with_name(f"{CATALOG}.wal").exists():
-            raise LedgerUnwritableError(made, "DuckDB left a part of it in its log")
         return made.read_bytes()
 
 

@@ -234,7 +234,7 @@ def _current(
 ) -> Iterator[None]:
     """Let a connection see rows of tables as `current_<table>`, each row with its place among them.
 
-    As Arrow and not as a view of files: every statement would open those anew, which takes longer than the statement.
+    As Arrow and not as a view of files: every statement would open those again, which takes longer than the statement.
     """
     for name in names:
         empty = arrow_schema(TABLES[name]).empty_table().select(COLUMNS_READ[name])

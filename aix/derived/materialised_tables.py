@@ -1,8 +1,9 @@
 """Tables that a program derives, kept group by group as a part of a version.
 
-A view file that says `derived` declares such a table; no SQL gives its rows. A commit makes them for the groups it
-writes, and for all of them when the views or prices have changed. Some follow from the permission rules of the whole
-ledger, and are made again when these change.
+A view file that says `derived` declares such a table; no SQL gives its rows. A commit makes them for the families of
+rows that are new to the version, copies those of families that only move to another group, and makes all again when the
+views or prices have changed. Some follow from the permission rules of the whole ledger, and are made again when these
+change.
 """
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence

@@ -33,7 +33,7 @@ from aix.ledger.staging import staging_folder
 from aix.ledger.views import view_select
 from aix.prices.table import PriceTable
 from aix.schema import TABLES
-from aix.workers import map_ahead_in_workers
+from aix.workers import map_in_workers
 
 _COMMIT_BYTES = 32 * 2**20
 """How large deliveries may become that wait to be committed, while others are read."""
@@ -148,7 +148,7 @@ def _read_all(
 def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order, Event], None, None]:
     if jobs:
         workers = min(jobs, len(orders))
-        yield from map_ahead_in_workers(carry_out, orders, workers, _ORDERS_AHEAD * workers)
+        yield from map_in_workers(carry_out, orders, workers, _ORDERS_AHEAD * workers)
     else:
         yield from ((order, event) for order in orders for event in _carry_out_here(order))
 

@@ -67,10 +67,10 @@ class Derived(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """What a commit does to the newest version of a ledger, whichever that is."""
+    """A description of what a commit does to the newest version of a ledger, whichever that is."""
 
     leaves: Sequence[Step[object]] = ()
-    """What leaves the version, before anything is added."""
+    """Steps that remove rows, before anything is added."""
     adds: Step[object] | None = None
     """The rows that are joined into it."""
     fingerprints: Fingerprints = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Change:
 
     @property
     def steps(self) -> Sequence[Step[object]]:
-        """What leaves, then what is added."""
+        """Steps that remove rows, then the one that adds some."""
         return self.leaves if self.adds is None else [*self.leaves, self.adds]
 
 
@@ -93,7 +93,7 @@ class Committed:
 
     version: Manifest
     results: Sequence[tuple[Step[object], object]]
-    """What each step returned when it was last applied."""
+    """Each step with its result, as it was last applied."""
 
     def result(self, step: Step[Result]) -> Result:
         """Return what a step of the change returned."""

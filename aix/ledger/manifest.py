@@ -93,7 +93,7 @@ class Manifest(msgspec.Struct, frozen=True):
     ties: tuple[EntryFile, ...] = ()
     """What connects the sources to each other; what a later file says of a source holds."""
     unfinished: tuple[str, ...] = ()
-    """Runs that have yet to read together what is connected."""
+    """Runs of earlier releases that have yet to read together what is connected."""
     replaces_rows: bool = False
     """Whether sources were read anew, and turns, messages or calls of the version before are gone."""
     prices: str | None = None

@@ -1,7 +1,7 @@
 """Tables that a program makes of the ledger's calls: what they touched, their risks, and what rules say about them.
 
-Each is declared by a file in `queries/views` that says `derived`: its columns are there. They are made at commit, like
-kept views, group by group; where a ledger has none, whoever reads it makes them in memory.
+Each is declared by a file in `queries/views` that says `derived`: its columns are there. They are made at commit,
+group by group; where a ledger has none, whoever reads it makes them in memory.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -119,7 +119,7 @@ class Answers(msgspec.Struct, frozen=True):
     """Rows of a derived table about some calls or rules; those that several calls share are there once."""
 
     own: "pa.RecordBatch"
-    """What names each call or rule: its key, and the number of its family where it is known."""
+    """The key of each call or rule, and the number of its family where it is known."""
     owners: list[int]
     """By row: the place of the call or rule that it is about."""
     shared: "pa.RecordBatch"
