@@ -103,7 +103,7 @@ def new_file(path: Path) -> Iterator[NewFile]:
 
 @contextmanager
 def part_file(folder: Path) -> Iterator[Path]:
-    """Give a path for a file that is not whole yet; when the block ends, there is none any more."""
+    """Give a path for a file that is not whole yet; what is left there when the block ends is removed."""
     part = folder / f".{uuid4().hex}.part"
     try:
         yield part
