@@ -8,18 +8,12 @@ from aix.importing.web import Web
 from aix.ledger.numbers import of_array, to_file_order
 from aix.ledger.ties import SourceTies
 
-TIES = {
-    source: SourceTies(numbers=to_file_order(of_array(array("Q", numbers))))
-    for source, numbers in {
-        "a": [1, 2],
-        "b": [2, 3, 2**64 - 1],
-        "c": [3],
-        "d": [4, 5],
-        "e": [5],
-        "f": [6],
-        "g": [],
-    }.items()
-}
+
+def ties(**numbers: list[int]) -> dict[str, SourceTies]:
+    return {source: SourceTies(numbers=to_file_order(of_array(array("Q", each)))) for source, each in numbers.items()}
+
+
+TIES = ties(a=[1, 2], b=[2, 3, 2**64 - 1], c=[3], d=[4, 5], e=[5], f=[6], g=[])
 
 
 @pytest.mark.parametrize(
@@ -35,6 +29,26 @@ TIES = {
 )
 def test_sets_are_found_from_any_source_of_them(given: list[str] | None, expected: set[str]) -> None:
     assert {"".join(sorted(each)) for each in Web(TIES).sets_with(given)} == expected
+
+
+@pytest.mark.parametrize(
+    ("fresh", "given", "expected"),
+    [
+        (ties(c=[3, 4]), ["a"], {"abcde"}),
+        (ties(b=[7]), ["a", "b"], set()),
+        (ties(b=[]), ["a", "b", "c"], set()),
+        (ties(b=[], h=[1, 3]), ["a"], {"ach"}),
+        (ties(h=[6]), ["h"], {"fh"}),
+        (ties(h=[6]), ["e"], {"de"}),
+        (ties(h=[6], b=[1]), None, {"ab", "de", "fh"}),
+    ],
+)
+def test_fresh_ties_hold_in_place_of_those_that_were_known(
+    fresh: dict[str, SourceTies], given: list[str] | None, expected: set[str]
+) -> None:
+    web = Web(TIES)
+    assert {"".join(sorted(each)) for each in web.sets_with(given, fresh)} == expected
+    assert {"".join(sorted(each)) for each in web.sets_with(None)} == {"abc", "de"}, "they hold for one question"
 
 
 def test_where_nothing_is_known_nothing_is_tied() -> None:

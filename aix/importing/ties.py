@@ -20,7 +20,7 @@ from aix.importing.tie_numbers import likely_numbers
 from aix.importing.web import Web, reading_of
 from aix.ledger.fingerprints import read_fingerprints
 from aix.ledger.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
-from aix.ledger.ties import SourceTies, read_ties
+from aix.ledger.ties import NO_TIES, SourceTies, StoredTies, read_ties
 
 
 class TiedSources:
@@ -42,7 +42,8 @@ class TiedSources:
         self._parts = by_group(plan)
         self._contents: dict[str, str] = {}
         """Of everything that was read in this run."""
-        self._read_ties: tuple[tuple[EntryFile, ...], Mapping[str, SourceTies]] = ((), {})
+        self._part_of = {each.id: part for part in self._parts for each in part}
+        self._stored: tuple[tuple[EntryFile, ...], StoredTies, Web] = ((), NO_TIES, Web(NO_TIES))
         self._held: set[str] = set()
         """Sources that were read, and held back from being committed."""
         self._tried: set[frozenset[str]] = set()
@@ -54,10 +55,10 @@ class TiedSources:
         """Return what must be read because it has changed, with everything that is known to be tied to it."""
         to_read = [_ids(part) for part in self._parts if any(each.state.must_be_read for each in part)]
         version = self._version()
-        stored = self._stored(version)
+        stored, web = self._ties_of(version)
         self._known.tied = set(stored)
         changed = {source for ids in to_read for source in ids}
-        sets = list(Web({**stored, **self._glances(changed, stored)}).sets_with(changed))
+        sets = list(web.sets_with(changed, self._glances(changed, stored)))
         if sets:
             self._look_for(version, sets)
             self._tried.update(map(self._here, sets))
@@ -98,18 +99,17 @@ class TiedSources:
         """Return the sets left that hold some of the sources given, or else all sets left."""
         self._contents.update(contents)
         version = self._version()
-        stored = {**self._stored(version), **ties}
-        if not stored:
-            return []
-        self._known.tied.update(stored)
-        sets = list(Web(stored).sets_with(among))
+        stored, web = self._ties_of(version)
+        held_ties = {**stored, **ties}
+        self._known.tied.update(held_ties)
+        sets = list(web.sets_with(among, ties))
         known = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if sets else {}
         held = {**{source: each.content for source, each in known.items()}, **self._contents}
-        suspect = [ids for ids in sets if not _were_read_together(ids, held, stored)]
+        suspect = [ids for ids in sets if not _were_read_together(ids, held, held_ties)]
         self._look_for(version, suspect)
         here = {ids: self._here(ids) for ids in suspect}
         left = [ids for ids in suspect if len(here[ids]) > 1 and here[ids] not in self._tried]
-        return [ids for ids in left if not _were_read_together(here[ids], held, stored)]
+        return [ids for ids in left if not _were_read_together(here[ids], held, held_ties)]
 
     def read_along(self, sets: Iterable[frozenset[str]]) -> set[str]:
         """Return all sources that are read when these sets are."""
@@ -125,11 +125,12 @@ class TiedSources:
         self._tried.update(map(self._here, sets))
         return [self._group(ids) for ids in _merged([*sets, *self._parts_of(sets)])]
 
-    def _stored(self, version: Manifest) -> Mapping[str, SourceTies]:
+    def _ties_of(self, version: Manifest) -> tuple[StoredTies, Web]:
         """Return the ties that a version has; of a small plan, no commit lies between two questions."""
-        if self._read_ties[0] != version.ties:
-            self._read_ties = (version.ties, read_ties(self._ledger, version.ties))
-        return self._read_ties[1]
+        if self._stored[0] != version.ties:
+            stored = read_ties(self._ledger, version.ties)
+            self._stored = (version.ties, stored, Web(stored))
+        return self._stored[1:]
 
     def _version(self) -> Manifest:
         return read_latest(self._ledger) if is_ledger(self._ledger) else EMPTY
@@ -154,8 +155,8 @@ class TiedSources:
 
     def _parts_of(self, sets: Iterable[frozenset[str]]) -> Iterator[frozenset[str]]:
         """Go through the groups of the plan that have a source in one of these sets: they come along as a whole."""
-        tied = {source for ids in sets for source in ids}
-        return (ids for ids in map(_ids, self._parts) if not tied.isdisjoint(ids))
+        parts = (self._part_of.get(source) for ids in sets for source in ids)
+        return map(_ids, {id(part): part for part in parts if part}.values())
 
     def _group(self, ids: Collection[str]) -> Group:
         members = [self._planned[source] for source in ids if source in self._planned]

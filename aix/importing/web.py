@@ -1,7 +1,7 @@
 """Which sources are tied to each other, directly or through others."""
 
 import hashlib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import accumulate
 
 import pyarrow as pa
@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from aix.ledger.families import Families, Pairs, neighbours
 from aix.ledger.numbers import WIDTH, from_file_order
-from aix.ledger.ties import StoredTies
+from aix.ledger.ties import NO_TIES, StoredTies
 
 _BITS = pa.scalar(32, pa.uint64())
 _LOWER = pa.scalar(2**32 - 1, pa.uint64())
@@ -27,36 +27,44 @@ class Web:
     def __init__(self, ties: StoredTies) -> None:
         self._ties = {source: each.numbers for source, each in ties.items() if each.numbers}
         self._ids = list(self._ties)
+        self._numbers, self._owners = _listed(self._ties.values())
 
-    def sets_with(self, sources: Iterable[str] | None) -> Iterator[frozenset[str]]:
-        """Go through the sets of sources that are tied and of which one is given, or through all of them."""
-        reached = self._ties.keys() if sources is None else self._reached(set(sources) & self._ties.keys())
-        families = Families([self._links(reached)])
+    def sets_with(self, sources: Iterable[str] | None, fresh: StoredTies = NO_TIES) -> Iterator[frozenset[str]]:
+        """Go through the sets of sources that are tied and of which one is given, or through all of them.
+
+        `fresh` holds the ties of some sources as they are by now.
+        """
+        newer = Web(fresh)
+        ties = {**{source: each for source, each in self._ties.items() if source not in fresh}, **newer._ties}
+        given = ties.keys() if sources is None else ties.keys() & set(sources)
+        reached, new = list(given), given
+        while new and sources is not None:
+            wanted = from_file_order(b"".join(ties[source] for source in new))
+            found = (self._with_any(wanted) - fresh.keys()) | newer._with_any(wanted)
+            new = found.difference(reached)
+            reached += new
+        families = Families([_links([ties[source] for source in reached])])
         sets: dict[int, set[str]] = {}
         for place, number in zip(families.nodes.to_pylist(), families.numbers.to_pylist(), strict=True):
-            sets.setdefault(number, set()).add(self._ids[place])
+            sets.setdefault(number, set()).add(reached[place])
         return (frozenset(each) for each in sets.values())
 
-    def _reached(self, sources: set[str]) -> set[str]:
-        numbers, owners = self._listed(range(len(self._ids)))
-        reached, new = sources, sources
-        while new:
-            wanted = from_file_order(b"".join(self._ties[source] for source in new))
-            found = pc.unique(owners.filter(pc.is_in(numbers, value_set=wanted)))
-            new = {self._ids[place] for place in found.to_pylist()} - reached
-            reached = reached | new
-        return reached
+    def _with_any(self, numbers: pa.Array) -> set[str]:
+        """Return the sources that have any of these numbers."""
+        places = pc.unique(self._owners.filter(pc.is_in(self._numbers, value_set=numbers)))
+        return {self._ids[place] for place in places.to_pylist()}
 
-    def _links(self, sources: Container[str]) -> Pairs:
-        """Return pairs of sources that have a number in common, so many that every set hangs together."""
-        numbers, owners = self._listed([place for place, source in enumerate(self._ids) if source in sources])
-        one, other = neighbours(owners, numbers)
-        pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, _BITS), other))  # of which there are far fewer
-        return pc.shift_right(pairs, _BITS), pc.bit_wise_and(pairs, _LOWER)
 
-    def _listed(self, places: Sequence[int]) -> tuple[pa.Array, pa.Array]:
-        """Return the numbers of the sources at these places, and the place of the source of each."""
-        ties = [self._ties[self._ids[place]] for place in places]
-        ends = pa.array(accumulate(len(each) // WIDTH for each in ties), pa.int64())
-        owners = pa.RunEndEncodedArray.from_arrays(ends, pa.array(places, pa.uint64()))
-        return from_file_order(b"".join(ties)), pc.run_end_decode(owners)
+def _links(ties: Collection[bytes]) -> Pairs:
+    """Return pairs of places in a list of ties that have a number in common, so many that every set hangs together."""
+    numbers, owners = _listed(ties)
+    one, other = neighbours(owners, numbers)
+    pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, _BITS), other))  # of which there are far fewer
+    return pc.shift_right(pairs, _BITS), pc.bit_wise_and(pairs, _LOWER)
+
+
+def _listed(ties: Collection[bytes]) -> tuple[pa.Array, pa.Array]:
+    """Return all numbers of a list of ties, and the place in the list of each."""
+    ends = pa.array(accumulate(len(each) // WIDTH for each in ties), pa.int64())
+    owners = pa.RunEndEncodedArray.from_arrays(ends, pa.array(range(len(ties)), pa.uint64()))
+    return from_file_order(b"".join(ties)), pc.run_end_decode(owners)

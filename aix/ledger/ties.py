@@ -5,6 +5,7 @@ They are part of a commit, as fingerprints are, in files that are read only when
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -28,6 +29,7 @@ class SourceTies(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 StoredTies = Mapping[str, SourceTies]
 """By a hash of the name of the source, as fingerprints are."""
+NO_TIES: StoredTies = MappingProxyType({})
 
 _DECODER = msgspec.msgpack.Decoder(dict[str, SourceTies])
 
