@@ -175,9 +175,10 @@ def _checked(source: object) -> Source:
     """Raise what says how a source is none: nothing checks what a plugin puts into one."""
     if not isinstance(source, Source) or not isinstance(source.sidecars, tuple):
         raise TypeError(f"it found something that is no source: {source!r}")
-    for text in (source.path, source.key, source.group, source.stamp, *source.sidecars):
-        if type(text) is not str or not (text.isascii() or readable(text)):
-            raise TypeError(f"it found a source with something that is no text: {source!r}")
+    texts = (source.path, source.key, source.group, source.stamp, *source.sidecars)
+    if set(map(type, texts)) != {str}:
+        raise TypeError(f"it found a source with something that is no text: {source!r}")
+    readable("".join(texts))
     return source
 
 

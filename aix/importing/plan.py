@@ -100,7 +100,7 @@ def stamps_of(source: Source, seen: Mapping[str, str]) -> tuple[str, ...]:
     """Return the stamps of a source: of its files as they were seen, else as they are."""
     if source.stamp:
         return (source.stamp,)
-    return tuple(seen.get(path) or stamp(Path(path).stat()) for path in source.files)
+    return tuple([seen.get(path) or stamp(Path(path).stat()) for path in source.files])
 
 
 def make_plan(found: Discovery, known: Fingerprints, *, machine: str | None, reparse: bool) -> list[Planned]:

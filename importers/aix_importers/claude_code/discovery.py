@@ -25,19 +25,19 @@ def find_sources(files: Sequence[Candidate], importer: str, places: Iterable[Pat
     """
     own_folders = tuple(f"{place.absolute()}{os.sep}projects{os.sep}" for place in places)
     for file in files:
+        if file.claimed_by not in (None, importer):
+            continue
         name = file.name
         if is_settings(name):
-            if file.claimed_by not in (None, importer):
-                continue
             if importer in (file.claimed_by, file.was_claimed_by) or _holds_rules(file.head(_HEAD_BYTES)):
                 yield Source(file.path, may_hold_secrets=True)
-            continue
-        if file.claimed_by not in (None, importer) or not may_hold_lines(name) or name.lower() in _NOT_TRANSCRIPTS:
-            continue
-        if file.claimed_by is None and not _is_transcript(file, own_folders):
-            continue
-        folder, stem = file.path[: -len(name) - 1], without_suffix(name)
-        yield Source(file.path, sidecars=_beside(folder, stem), group=_group(folder, stem))
+        elif _may_be_transcript(name) and (file.claimed_by or _is_transcript(file, own_folders)):
+            folder, stem = file.path[: -len(name) - 1], without_suffix(name)
+            yield Source(file.path, sidecars=_beside(folder, stem), group=_group(folder, stem))
+
+
+def _may_be_transcript(name: str) -> bool:
+    return may_hold_lines(name) and name.lower() not in _NOT_TRANSCRIPTS
 
 
 def _is_transcript(file: Candidate, own_folders: tuple[str, ...]) -> bool:
@@ -53,6 +53,8 @@ def _beside(folder: str, stem: str) -> tuple[str, ...]:
         meta = f"{folder}{os.sep}{stem}{META_SUFFIX}"
         return (meta,) if _exists(meta) else ()
     results = f"{folder}{os.sep}{stem}{os.sep}{RESULTS_FOLDER}"
+    if not os.access(results, os.F_OK):  # most sessions have none, and an exception for each takes longer
+        return ()
     try:
         with os.scandir(results) as entries:
             return tuple(sorted(entry.path for entry in entries if entry.is_file()))
