@@ -176,11 +176,11 @@ def _import(
     if not to_read and not is_unfinished and _is_up_to_date(report.before, prices):
         return
     from aix.derived.catalog import refresh_catalog
-    from aix.ledger.engine import engine
+    from aix.ledger.engine import one_engine
     from aix.reading.summary import note_summary
     from aix.threads import map_in_threads
 
-    with engine(ledger):  # one for all that is asked meanwhile
+    with one_engine(ledger):
         try:
             if to_read or is_unfinished:
                 watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))

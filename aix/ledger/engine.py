@@ -1,9 +1,11 @@
 """One DuckDB for everything that a change asks: to open another takes 25 ms, a database within it a few.
 
-    with engine(ledger) as connection: ...
+    with one_engine(ledger):
+        with engine(ledger) as connection: ...
+        with engine(ledger) as connection: ...
 
-Each block has a connection with an empty catalog of its own. Blocks inside of one another share the DuckDB behind it,
-so a caller with many questions opens a block around them all.
+Each connection has an empty catalog of its own. Blocks inside of one another share the DuckDB behind it, so a caller
+with many questions opens a block around them all.
 """
 
 import tempfile
@@ -24,8 +26,9 @@ _numbers = count(1)
 
 
 class _Shared(msgspec.Struct):
-    database: duckdb.DuckDBPyConnection
-    resources: ExitStack
+    is_reader: bool
+    resources: ExitStack = msgspec.field(default_factory=ExitStack)
+    database: duckdb.DuckDBPyConnection | None = None
     users: int = 0
 
 
@@ -40,12 +43,10 @@ def engine(ledger: Path, *, is_reader: bool = False) -> Iterator[duckdb.DuckDBPy
     What does not fit into memory goes to the staging folder of the ledger, where there is room for what is written; a
     reader leaves that folder alone.
     """
-    place = ledger.absolute()
-    with _lock:
-        shared = _shared[place] if place in _shared else _shared.setdefault(place, _open(place, is_reader=is_reader))
-        shared.users += 1
-    try:
-        with closing(shared.database.duplicate()) as connection:
+    with _sharing(ledger.absolute(), is_reader=is_reader) as shared:
+        with _lock:
+            database = shared.database = shared.database or _open(ledger.absolute(), shared)
+        with closing(database.duplicate()) as connection:
             catalog = f"work{next(_numbers)}"
             connection.execute(f"attach ':memory:' as {catalog}; use {catalog}")
             try:
@@ -53,6 +54,22 @@ def engine(ledger: Path, *, is_reader: bool = False) -> Iterator[duckdb.DuckDBPy
             finally:
                 with suppress(duckdb.Error):  # of a statement that was broken off, which is said already
                     connection.execute(f"use memory; detach {catalog}")
+
+
+@contextmanager
+def one_engine(ledger: Path) -> Iterator[None]:
+    """Let everything that is asked in this block share one DuckDB, which the first question opens."""
+    with _sharing(ledger.absolute(), is_reader=False):
+        yield
+
+
+@contextmanager
+def _sharing(place: Path, *, is_reader: bool) -> Iterator[_Shared]:
+    with _lock:
+        shared = _shared.setdefault(place, _Shared(is_reader))
+        shared.users += 1
+    try:
+        yield shared
     finally:
         with _lock:
             shared.users -= 1
@@ -74,10 +91,11 @@ def catalog_of(connection: duckdb.DuckDBPyConnection) -> str:
     return quote_name(catalog)
 
 
-def _open(ledger: Path, *, is_reader: bool) -> _Shared:
-    with ExitStack() as resources:
-        elsewhere = tempfile.TemporaryDirectory(prefix="aix-") if is_reader else staging_folder(ledger)
-        spill = str(resources.enter_context(elsewhere))
+def _open(ledger: Path, shared: _Shared) -> duckdb.DuckDBPyConnection:
+    with ExitStack() as opened:
+        elsewhere = tempfile.TemporaryDirectory(prefix="aix-") if shared.is_reader else staging_folder(ledger)
+        spill = str(opened.enter_context(elsewhere))
         database = duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "temp_directory": spill, "threads": 2})
-        resources.callback(database.close)
-        return _Shared(database, resources.pop_all())
+        opened.callback(database.close)
+        shared.resources = opened.pop_all()
+        return database

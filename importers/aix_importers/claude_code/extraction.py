@@ -91,6 +91,8 @@ class _Extraction:
         for turn in self._placement.turns:
             if turn.is_compaction:
                 turn_rows.add_compaction(teller.compactions.get(turn) or CompactionFacts(turn))
+                if self._writer.is_full():
+                    yield from self._writer.take()
         sessions = sessions_of(self._threads, self._placement)
         titles = titles_of(self._scans, self._placement, sessions, indexed_titles(self._scans))
         aliases = aliases_of(sessions)

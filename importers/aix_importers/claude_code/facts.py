@@ -50,12 +50,18 @@ class CompactionFacts:
     metadata: Raw | None = None
     time: int | None = None
     logical_parent: str | None = None
-    summary: str | None = None
+    summary_utf8: bytes | None = None
+    """The summary, in the form that needs the least memory: those of a long transcript stay until its end."""
     tokens_before: int | None = None
     """The context of the last request before it."""
     model_before: str | None = None
     tokens_after: int | None = None
     """The context of the first request after it, on any branch that it is part of."""
+
+    @property
+    def summary(self) -> str | None:
+        """What the context was replaced with."""
+        return None if self.summary_utf8 is None else self.summary_utf8.decode("utf-8", "surrogatepass")
 
 
 @dataclass(slots=True, eq=False)

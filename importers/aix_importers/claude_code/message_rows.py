@@ -47,7 +47,6 @@ class MessageRows:
         self._denied = denied
         """Calls that the log lists as denied."""
         self._spilled = spilled
-        self._file_rows: set[int] = set()
         self._relative_paths: set[tuple[str, str]] = set()
 
     def is_full(self) -> bool:
@@ -145,9 +144,9 @@ class MessageRows:
     def _add_files(self, source: Source, message: OpenMessage, uses: list[FileUse]) -> None:
         for use in uses:
             row = h63("message_files", message.id, use.kind, use.path, use.line_start)
-            if row in self._file_rows:
+            if row in message.file_rows:
                 continue
-            self._file_rows.add(row)
+            message.file_rows.add(row)
             self._writer.add(
                 source,
                 "message_files",

@@ -55,6 +55,8 @@ class OpenMessage:
     lint_count: int = 0
     pending_code: list[Code] = field(default_factory=list)
     """New text of its calls, which comes behind the code in what it says."""
+    file_rows: set[int] = field(default_factory=set)
+    """Rows of files that were written for it."""
     is_written: bool = False
     id: str = field(init=False)
     """The id of its row."""

@@ -96,7 +96,7 @@ class Placement:
         """By record that was placed with what came after it; its children find their turn through its parent."""
         self.replayed: dict[str, tuple[Thread, Entry]] = {}
         """Records that say again, under another name, what is known."""
-        self.line_counts: dict[str, int] = {}
+        self._line_counts: dict[str, int] = {}
         """By message: how many lines hold a part of it."""
         self.queued: dict[tuple[Scan, int], QueuedPrompt] = {}
         """By file and place of the note that a prompt was taken from the queue."""
@@ -195,6 +195,13 @@ class Placement:
         """Return the turn that made a call."""
         return self._call_turns.get(call)
 
+    def take_line(self, message: str) -> bool:
+        """Note that a line of a message was told, and return whether it was the last."""
+        left = self._line_counts.pop(message, 1) - 1
+        if left > 0:
+            self._line_counts[message] = left
+        return left <= 0
+
     def outcome_of_call(self, call: str) -> bool | None:
         """Return whether the result of a call is an error; NULL without a result."""
         return self._call_errors.get(call)
@@ -284,7 +291,7 @@ class Placement:
                 name = _message_name(entry)
                 key = entry.message_key or entry.uuid
                 self._message_turns[key] = turn
-                self.line_counts[key] = self.line_counts.get(key, 0) + 1
+                self._line_counts[key] = self._line_counts.get(key, 0) + 1
                 self._pieces.update((hash((name, digest)), turn) for digest in entry.block_digests)
                 for call in entry.calls:
                     self._call_turns[call] = turn

@@ -59,7 +59,6 @@ class Teller:
         self.compactions: dict[Turn, CompactionFacts] = {}
         self._threads: dict[Thread, ThreadFacts] = {}
         self._open_messages: dict[str, OpenMessage] = {}
-        self._lines_left = dict(placement.line_counts)
         self._call_owners: dict[str, str] = {}
         """By id of a call: the message that made the first call of that id."""
         self._open_calls: dict[str, OpenCall] = {}
@@ -218,8 +217,7 @@ class Teller:
             if block.type == "tool_use":
                 block.id = block.id or f"{record.uuid}:{number}"  # no result can name it, but it was asked for
                 self._begin_call(facts, block, opened, record)
-        self._lines_left[key] = self._lines_left.get(key, 1) - 1
-        if self._lines_left[key] <= 0:
+        if self._placement.take_line(key):
             self._finish_answer(opened)
             del self._open_messages[key]
 
@@ -291,7 +289,7 @@ class Teller:
             self._results(record, blocks, opened)
         elif kind is Kind.SUMMARY and turn.is_compaction:
             opened.has_content = False
-            self._compaction(turn, facts).summary = "\n".join(opened.texts)
+            self._compaction(turn, facts).summary_utf8 = "\n".join(opened.texts).encode("utf-8", "surrogatepass")
 
     def _mode(self, facts: ThreadFacts, turn: Turn, record: Record, kind: Kind) -> None:
         if record.permission_mode:
