@@ -7,7 +7,7 @@ change.
 """
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,6 @@ import msgspec
 from aix.derived.cache_key import are_rows_current, in_vain, made_by_now
 from aix.errors import LedgerError, QueryFileError
 from aix.ledger.manifest import COMPONENT, Manifest, Segment, groups_of, segment_path
-from aix.ledger.nodes import node_expressions, node_of
 from aix.ledger.views import live_select, stored_rows, tables_named, view_select
 from aix.library.views import library_views
 from aix.schema import TABLES
@@ -36,17 +35,7 @@ if TYPE_CHECKING:
     from aix.permissions.derivation import Answers
     from aix.permissions.rule_book import RuleBook
 
-_BATCH_ROWS = 10_000
 _RULES = "permission_rules"
-_IDS = {
-    "call_id": ("tool_calls",),
-    "compaction_turn_id": ("turns",),
-    "message_id": ("messages",),
-    "request_id": ("requests",),
-    "session_label": ("sessions", "turns"),
-    "turn_id": ("turns",),
-}
-"""Columns of views that name a row by its key, with its table; a turn of no session may stand for one."""
 
 
 def derived_selects(ledger: Path, manifest: Manifest) -> dict[str, str]:
@@ -74,45 +63,6 @@ def rows_select(view: "Query", files: "Sequence[StoredRows]") -> str:
         nothing = (f"cast(null as {column.type}) as {quote_name(column.name)}" for column in view.columns)
         return f"select {', '.join(nothing)} limit 0"
     return live_select(", ".join(quote_name(column.name) for column in view.columns), files)
-
-
-@contextmanager
-def numbered_rows(
-    connection: "duckdb.DuckDBPyConnection", view: "Query", index: "Index | None"
-) -> Iterator["pa.RecordBatchReader"]:
-    """Give the rows of a view of a group; with its index, each with the number of its family in a last column."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from aix.ledger.index import COMPONENT_FIELD
-    from aix.ledger.streaming import computed_rows
-
-    name = quote_name(view.name)
-    if index is None:
-        with computed_rows(connection, f"from {name}", _BATCH_ROWS) as rows:
-            yield rows
-        return
-    count = len(view.columns)
-
-    def number(batch: pa.RecordBatch) -> pa.RecordBatch:
-        components = pc.coalesce(*map(index.components, batch.columns[count:]))
-        return batch.select(range(count)).append_column(COMPONENT_FIELD, components)
-
-    with computed_rows(connection, f"select *, {', '.join(_nodes(view))} from {name}", _BATCH_ROWS) as rows:
-        schema = pa.schema([*(rows.schema.field(place) for place in range(count)), COMPONENT_FIELD])
-        yield pa.RecordBatchReader.from_batches(schema, map(number, rows))
-
-
-def _nodes(view: "Query") -> list[str]:
-    """Return SQL for nodes, of which the first that is known is of the family that a row of a view follows from.
-
-    The first column that has the name of an id names it; in a view without one, the key of the table that it is kept
-    with.
-    """
-    named = next((column.name for column in view.columns if column.name in _IDS), None)
-    if named is None:
-        return [node_expressions(TABLES[view.kept_with or ""])[0]]
-    return [node_of(TABLES[table], named) for table in _IDS[named]]
 
 
 def _load() -> None:

@@ -9,8 +9,8 @@ so a file is either missing or right. Where the cache cannot be written, readers
 same rows, only later. Files go with their group, by `aix vacuum` and `aix forget`.
 """
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,23 +18,37 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aix.derived.cache_key import PRICES, rows_digest
-from aix.derived.materialised_tables import derived_selects, index_of, numbered_rows, part_of, rows_select
+from aix.derived.materialised_tables import derived_selects, index_of, part_of, rows_select
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
 from aix.ledger.durable import make_folder, new_file, part_file, writing_to
 from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest, ungrouped_cache
+from aix.ledger.nodes import node_expressions, node_of
 from aix.ledger.stored_files import check_folder, ends_with
 from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, with_foundations
 from aix.process import load_arrow
+from aix.schema import TABLES
+from aix.schema.sql import quote_name
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
     from aix.ledger.index import Index
     from aix.library.query import Query
 
 _SUFFIX = ".parquet"
 _END_OF_PARQUET = b"PAR1"
+_BATCH_ROWS = 10_000
+_IDS = {
+    "call_id": ("tool_calls",),
+    "compaction_turn_id": ("turns",),
+    "message_id": ("messages",),
+    "request_id": ("requests",),
+    "session_label": ("sessions", "turns"),
+    "turn_id": ("turns",),
+}
+"""Columns of views that name a row by its key, with its table; a turn of no session may stand for one."""
 
 
 def cached_views() -> frozenset[str]:
@@ -159,7 +173,7 @@ class _CachedGroup:
             # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
             # another table is empty.
             with (
-                numbered_rows(connection, view, self._index) as rows,
+                _numbered_rows(connection, view, self._index) as rows,
                 new_file(part) as file,
                 RowGroupWriter(file, rows.schema, Pace.READ_OFTEN) as writer,
             ):
@@ -179,3 +193,42 @@ class _CachedGroup:
     def _is_in_a_version(self) -> bool:
         number = self._part.version
         return manifest_path(self._ledger, number).exists() and number >= read_latest(self._ledger).oldest
+
+
+@contextmanager
+def _numbered_rows(
+    connection: "duckdb.DuckDBPyConnection", view: "Query", index: "Index | None"
+) -> Iterator["pa.RecordBatchReader"]:
+    """Give the rows of a view of a group; with its index, each with the number of its family in a last column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from aix.ledger.index import COMPONENT_FIELD
+    from aix.ledger.streaming import computed_rows
+
+    name = quote_name(view.name)
+    if index is None:
+        with computed_rows(connection, f"from {name}", _BATCH_ROWS) as rows:
+            yield rows
+        return
+    count = len(view.columns)
+
+    def number(batch: pa.RecordBatch) -> pa.RecordBatch:
+        components = pc.coalesce(*map(index.components, batch.columns[count:]))
+        return batch.select(range(count)).append_column(COMPONENT_FIELD, components)
+
+    with computed_rows(connection, f"select *, {', '.join(_nodes(view))} from {name}", _BATCH_ROWS) as rows:
+        schema = pa.schema([*(rows.schema.field(place) for place in range(count)), COMPONENT_FIELD])
+        yield pa.RecordBatchReader.from_batches(schema, map(number, rows))
+
+
+def _nodes(view: "Query") -> list[str]:
+    """Return SQL for nodes, of which the first that is known is of the family that a row of a view follows from.
+
+    The first column that has the name of an id names it; in a view without one, the key of the table that it is kept
+    with.
+    """
+    named = next((column.name for column in view.columns if column.name in _IDS), None)
+    if named is None:
+        return [node_expressions(TABLES[view.kept_with or ""])[0]]
+    return [node_of(TABLES[table], named) for table in _IDS[named]]
