@@ -37,7 +37,7 @@ from aix.workers import map_in_workers
 
 _COMMIT_BYTES = 32 * 2**20
 """How large deliveries may become that wait to be committed, while others are read."""
-_ORDERS_AHEAD = 2
+_ORDERS_AHEAD = 4
 """Orders per worker that are given out before what came of them is looked at."""
 _LITTLE_BYTES = 8 * 2**20
 """How much is read in this process sooner than a worker process starts."""

@@ -18,7 +18,7 @@ class TieNumbers:
     """
 
     def __init__(self, importer: str, machine: str | None) -> None:
-        self._own = _number("own", machine or "", importer)
+        self._own = _own_number(importer, machine)
         self._numbers: dict[Source, list[pa.Array]] = {}
 
     def add(self, ties: Ties) -> None:
@@ -37,7 +37,7 @@ class TieNumbers:
         """Return the numbers of a source as they are stored; None when no source gave any."""
         if not self._numbers:
             return None
-        group = self._made_own(array("Q", [_number("group", source.group)] if source.group else []))
+        group = self._made_own(array("Q", _group_numbers(source)))
         return to_file_order(_distinct(pa.concat_arrays([*self._numbers.get(source, ()), group])))
 
     def _made_own(self, numbers: "array[int]") -> pa.Array:
@@ -52,12 +52,20 @@ def _distinct(numbers: pa.Array) -> pa.Array:
 
 def likely_numbers(importer: Importer, source: Source, machine: str | None) -> bytes:
     """Return, as they are stored, the numbers that a glance at a source shows; none where that fails."""
-    numbers = TieNumbers(importer.name, machine)
+    own = _own_number(importer.name, machine)
     try:
-        numbers.add(Ties(source, importer.likely_ties(source)))
+        numbers = array("Q", (number ^ own for number in (*importer.likely_ties(source), *_group_numbers(source))))
     except Exception:  # a plugin may fail in any way; reading the source will show its ties, or what is wrong
         return b""
-    return numbers.of(source) or b""
+    return to_file_order(of_array(numbers))
+
+
+def _own_number(importer: str, machine: str | None) -> int:
+    return _number("own", machine or "", importer)
+
+
+def _group_numbers(source: Source) -> list[int]:
+    return [_number("group", source.group)] if source.group else []
 
 
 def _number(*texts: str) -> int:
