@@ -164,8 +164,11 @@ class Groups:
         return index.numbered(first)
 
     def add(self, rows: Rows, index: Index, size_bytes: int) -> None:
-        """Write rows as a new group, with those of the groups that are not much larger than so many bytes."""
-        self._write(rows, index, self._smallest(self._segments, LARGEST_BYTES - size_bytes, _TIMES_LARGER))
+        """Write rows as a new group, with those of the groups that are not much larger than so many bytes.
+
+        Larger groups are left to `vacuum`: each commit of a large import would write those before it again.
+        """
+        self._write(rows, index, self._smallest(self._segments, LARGEST_BYTES // 2, _TIMES_LARGER, size_bytes))
 
     def put_together(self, names: Sequence[str]) -> None:
         """Make one group, without dead rows, of one or several."""
@@ -226,19 +229,17 @@ class Groups:
 
     def untidy(self) -> list[str]:
         """Return groups that can be put together into one: small ones, else one that has dead rows."""
-        small = self._smallest([name for name in self._segments if self.size_of(name) < _SMALL_BYTES], LARGEST_BYTES)
+        small = [name for name in self._segments if self.size_of(name) < _SMALL_BYTES]
+        small = self._smallest(small, LARGEST_BYTES, times_larger=inf)
         return small if len(small) > 1 else list(self._dead)[:1]
 
-    def _smallest(self, names: Iterable[str], room: int, times_larger: float = inf) -> list[str]:
-        """Return the smallest of these groups while there is room, and none is that much larger than all before."""
+    def _smallest(self, names: Iterable[str], most: int, times_larger: float, with_bytes: int = 0) -> list[str]:
+        """Return the smallest of these groups that fit beside so many bytes, none much larger than all before it."""
         chosen: list[str] = []
-        total = max(LARGEST_BYTES - room, _LEAST_BYTES)
         for name in sorted(names, key=self.size_of):
             size = self.size_of(name)
-            if size > times_larger * total:
+            if with_bytes + size > most or size > times_larger * max(with_bytes, _LEAST_BYTES):
                 break
-            if size <= room:
-                chosen.append(name)
-                room -= size
-                total += size
+            chosen.append(name)
+            with_bytes += size
         return chosen
