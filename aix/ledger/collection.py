@@ -59,7 +59,7 @@ class Removal(msgspec.Struct, frozen=True):
 def find_removals(ledger: Path, grace_seconds: float, is_cache_of: IsCacheOf | None = None) -> list[Removal]:
     """Return what can be removed: files of older versions, these versions, and files that no version names.
 
-    Files come before the version that names them: when the work is stopped, it still tells what is left to do. The
+    Files come before the version that names them: when the work is stopped, it still says what is left to do. The
     cache of a group goes with the group; files in other caches only where it is known of what use they are.
     """
     check_folders(ledger)

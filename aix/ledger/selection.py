@@ -146,7 +146,7 @@ _TEXT_NAMES = {"alias", "git_branch", "name", "project", "tag"}
 
 
 def holds(table: Table, text: str) -> str:
-    """Return SQL that tells whether a row holds a text."""
+    """Return SQL that is true for a row that holds a text."""
     columns = [column.name for column in table if column.unit in _TEXT_UNITS or column.name in _TEXT_NAMES]
     tests = [
         f"contains({quote_name(name)}, {quote_text(spelling)})"
