@@ -27,6 +27,7 @@ def imported_names(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def used_attributes(path: Path) -> set[str]:
     tree = ast.parse(path.read_text("utf-8"))
     attributes = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

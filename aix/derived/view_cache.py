@@ -95,14 +95,14 @@ def _groups(ledger: Path, manifest: Manifest) -> list["_CachedGroup"]:
 
 def _compute(ledger: Path, missing: "Iterable[tuple[_CachedGroup, Sequence[Query]]]") -> None:
     load_arrow()
-    from aix.ledger.engine import engine
+    from aix.ledger.engine import engine, one_engine
     from aix.ledger.workbench import engine_errors_of
 
     with (
         suppress(LedgerError, QueryFileError, OSError),
         writing_to(ledger),
         engine_errors_of(ledger),
-        engine(ledger, is_reader=True),
+        one_engine(ledger, is_reader=True),
     ):
         for group, views in missing:
             group.make_folder()

@@ -73,11 +73,11 @@ class Discovery(msgspec.Struct):
 
 
 Owner = Callable[[str, str], tuple[str | None, str | None]]
-"""Tells of a path and its stamp `claimed_by` and `was_claimed_by` of the candidate."""
+"""Returns `claimed_by` and `was_claimed_by` of the candidate with a path and a stamp."""
 
 
 def stamp(state: os.stat_result) -> str:
-    """Return what tells, without reading it, whether a file is as it was."""
+    """Return a text that changes when a file does, without reading the file."""
     return f"{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
 
 
@@ -172,13 +172,13 @@ def _ask(importers: Iterable[Importer], files: Sequence[Candidate], found: Disco
 
 
 def _checked(source: object) -> Source:
-    """Raise what says how a source is none: nothing checks what a plugin puts into one."""
+    """Return a source, or raise TypeError or UnicodeError: nothing else checks what a plugin puts into one."""
     if not isinstance(source, Source) or not isinstance(source.sidecars, tuple):
         raise TypeError(f"it found something that is no source: {source!r}")
     texts = (source.path, source.key, source.group, source.stamp, *source.sidecars)
     if set(map(type, texts)) != {str}:
         raise TypeError(f"it found a source with something that is no text: {source!r}")
-    readable("".join(texts))
+    readable("".join(texts))  # raises UnicodeError for text that no path can be
     return source
 
 

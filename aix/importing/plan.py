@@ -62,7 +62,7 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
 
 
 def source_name(source: Source, machine: str | None) -> str:
-    """Return what the ledger calls a source; a machine that the user names tells apart what has the same path on two.
+    """Return the name of a source in the ledger: its path, after the name of the machine where the user gives one.
 
     >>> source_name(Source("/logs/a.jsonl"), "laptop")
     'laptop:/logs/a.jsonl'
@@ -81,7 +81,7 @@ def version_of(importer: Importer) -> str:
 
 
 def owner_by(importers: Sequence[Importer], known: Fingerprints, machine: str | None) -> Owner:
-    """Return what tells whose a file was when it was last read, and whether that is sure still to be so."""
+    """Return a function that looks up whose a file was when it was last read, and whether it surely still is."""
     prefix = f"{machine}:" if machine else ""
     versions = {importer.name: version_of(importer) for importer in importers}
 

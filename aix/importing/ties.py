@@ -128,6 +128,7 @@ class TiedSources:
     def _ties_of(self, version: Manifest) -> tuple[StoredTies, Web]:
         """Return the ties that a version has; of a small plan, no commit lies between two questions."""
         if self._stored[0] != version.ties:
+            self._stored = ((), NO_TIES, Web(NO_TIES))  # not two of them in memory at a time
             stored = read_ties(self._ledger, version.ties)
             self._stored = (version.ties, stored, Web(stored))
         return self._stored[1:]

@@ -96,7 +96,7 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
         is_leaving = pc.is_in(families.of(part.nodes), value_set=moving)
         leaving = part.families_of(part.nodes.filter(is_leaving))
         if len(leaving):
-            groups.remove(name, part.split(leaving)[0])
+            groups.remove(name, part.part(leaving))
     for portion, size_bytes in _portions(bench, families, moving):
         write_families(bench, groups, groups.numbered(*families.part(portion)), size_bytes)
     return groups

@@ -40,8 +40,8 @@ _lock = Lock()
 def engine(ledger: Path, *, is_reader: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a connection with an empty catalog.
 
-    What does not fit into memory goes to the staging folder of the ledger, where there is room for what is written; a
-    reader leaves that folder alone.
+    Data that does not fit into memory goes to the staging folder of the ledger, where there is room for files; a reader
+    leaves that folder alone. Of blocks inside of one another, the outermost decides.
     """
     with _sharing(ledger.absolute(), is_reader=is_reader) as shared:
         with _lock:
@@ -57,9 +57,9 @@ def engine(ledger: Path, *, is_reader: bool = False) -> Iterator[duckdb.DuckDBPy
 
 
 @contextmanager
-def one_engine(ledger: Path) -> Iterator[None]:
+def one_engine(ledger: Path, *, is_reader: bool = False) -> Iterator[None]:
     """Let everything that is asked in this block share one DuckDB, which the first question opens."""
-    with _sharing(ledger.absolute(), is_reader=False):
+    with _sharing(ledger.absolute(), is_reader=is_reader):
         yield
 
 

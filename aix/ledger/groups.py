@@ -80,13 +80,13 @@ class Groups:
         """
         found: dict[str, pa.Array] = {}
         for wanted in (likely, nodes):
-            known = [self._indexes[name].whole.split(families)[0].nodes for name, families in found.items()]
+            known = [self._indexes[name].whole.part(families).nodes for name, families in found.items()]
             rest = wanted.filter(pc.invert(pc.is_in(wanted, value_set=pa.concat_arrays(known)))) if known else wanted
             for name, index in self._indexes.items():
                 families = index.families_of(rest)
                 if len(families):
                     found[name] = pa.concat_arrays([families, found[name]]) if name in found else families
-        return {name: self._indexes[name].whole.split(families)[0] for name, families in found.items()}
+        return {name: self._indexes[name].whole.part(families) for name, families in found.items()}
 
     def segments(self, name: str) -> Iterator[tuple[Table, Path]]:
         """Go through the files of a group."""
@@ -166,7 +166,7 @@ class Groups:
     def add(self, rows: Rows, index: Index, size_bytes: int) -> None:
         """Write rows as a new group, with those of the groups that are not much larger than so many bytes.
 
-        Larger groups are left to `vacuum`: each commit of a large import would write those before it again.
+        Larger groups are left to `vacuum`; otherwise each commit of a large import would write those before it again.
         """
         self._write(rows, index, self._smallest(self._segments, LARGEST_BYTES // 2, _TIMES_LARGER, size_bytes))
 

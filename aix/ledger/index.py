@@ -6,6 +6,7 @@ the index is; many are compared with all of it.
 """
 
 import os
+from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 from aix.errors import LedgerDamagedError
 from aix.ledger.families import Pairs, neighbours
 from aix.ledger.manifest import COMPONENT, EntryFile
-from aix.ledger.numbers import WIDTH, from_file_order, to_file_order
+from aix.ledger.numbers import WIDTH, few_from_file_order, from_file_order, to_file_order
 from aix.ledger.stored_files import open_regular, sha256_of
 
 COMPONENT_FIELD = pa.field(COMPONENT, pa.int64(), nullable=False)
@@ -73,8 +74,7 @@ class Index:
 
     def only(self, nodes: pa.Array) -> "Index":
         """Return an index of those of the nodes that are here."""
-        chosen = pc.is_in(self.nodes, value_set=nodes)
-        return Index(self.nodes.filter(chosen), self._families.filter(chosen))
+        return self._where(pc.is_in(self.nodes, value_set=nodes))
 
     def has_families_after(self, number: int) -> bool:
         """Whether there is a family of a greater number."""
@@ -84,14 +84,16 @@ class Index:
         """Return the families of those of the nodes that are here."""
         return pc.unique(self._families.filter(pc.is_in(self.nodes, value_set=nodes)))
 
-    def split(self, families: pa.Array) -> tuple["Index", "Index"]:
-        """Return the part of these families, and the rest."""
-        chosen = pc.is_in(self._families, value_set=families)
-        others = pc.invert(chosen)
-        return (
-            Index(self.nodes.filter(chosen), self._families.filter(chosen)),
-            Index(self.nodes.filter(others), self._families.filter(others)),
-        )
+    def part(self, families: pa.Array) -> "Index":
+        """Return the part of these families."""
+        return self._where(pc.is_in(self._families, value_set=families))
+
+    def without(self, families: pa.Array) -> "Index":
+        """Return the index without these families."""
+        return self._where(pc.invert(pc.is_in(self._families, value_set=families)))
+
+    def _where(self, chosen: pa.Array) -> "Index":
+        return Index(self.nodes.filter(chosen), self._families.filter(chosen))
 
     def pairs(self) -> list[Pairs]:
         """Return the nodes with themselves, and with others of their families."""
@@ -121,7 +123,7 @@ class StoredIndex:
 
     def bury(self, families: pa.Array) -> None:
         """Leave out families that are here."""
-        self.whole = self.whole.split(families)[1]
+        self.whole = self.whole.without(families)
 
     def check_order(self, *, is_numbered: bool = False) -> None:
         """Raise LedgerDamagedError unless nodes ascend; unless families have numbers, a node must stand for each."""
@@ -135,7 +137,7 @@ class StoredIndex:
     @cached_property
     def whole(self) -> Index:
         """All of it."""
-        return self._all().split(self._dead)[1] if len(self._dead) else self._all()
+        return self._all().without(self._dead) if len(self._dead) else self._all()
 
     def _all(self) -> Index:
         return Index(*(from_file_order(self._content(start, self._entries)) for start in (0, self._entries)))
@@ -166,12 +168,14 @@ class StoredIndex:
                 return None
         return None
 
-    def _numbers(self, start: int, count: int) -> list[int]:
-        numbers: list[int] = from_file_order(self._content(start, count)).to_pylist()
-        return numbers
+    def _numbers(self, start: int, count: int) -> "array[int]":
+        return few_from_file_order(self._content(start, count))
 
     def _content(self, start: int, count: int) -> bytes:
-        return os.pread(self._descriptor, count * WIDTH, start * WIDTH)
+        content = os.pread(self._descriptor, count * WIDTH, start * WIDTH)
+        if len(content) != count * WIDTH:
+            raise LedgerDamagedError(self._path, "it became shorter while it was read")
+        return content
 
     @cached_property
     def _descriptor(self) -> int:

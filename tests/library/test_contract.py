@@ -91,6 +91,7 @@ def test_it_returns_what_is_expected(query: Query, filled_for: LedgerFor) -> Non
     assert result_text(result) == expected_text(query), "see tests/library/ledger.py"
 
 
+@pytest.mark.long
 @every_query
 def test_it_runs_as_it_is_in_a_plain_client(
     query: Query, plain_for: Callable[[Query], duckdb.DuckDBPyConnection]

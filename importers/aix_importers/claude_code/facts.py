@@ -60,7 +60,7 @@ class CompactionFacts:
 
     @property
     def summary(self) -> str | None:
-        """What the context was replaced with."""
+        """The text that took the place of the context."""
         return None if self.summary_utf8 is None else self.summary_utf8.decode("utf-8", "surrogatepass")
 
 

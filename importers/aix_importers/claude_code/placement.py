@@ -195,11 +195,11 @@ class Placement:
         """Return the turn that made a call."""
         return self._call_turns.get(call)
 
-    def take_line(self, message: str) -> bool:
-        """Note that a line of a message was told, and return whether it was the last."""
-        left = self._line_counts.pop(message, 1) - 1
+    def take_line(self, key: str) -> bool:
+        """Count a line of a message as read, and return whether it was the last."""
+        left = self._line_counts.pop(key, 1) - 1
         if left > 0:
-            self._line_counts[message] = left
+            self._line_counts[key] = left
         return left <= 0
 
     def outcome_of_call(self, call: str) -> bool | None:

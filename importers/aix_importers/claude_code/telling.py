@@ -318,7 +318,7 @@ class Teller:
     def _follow(self, call: OpenCall, result: CallResult, turn: Turn) -> None:
         """Take in what a result changes for the calls after it."""
         if call.name == "ExitPlanMode" and not result.is_error:
-            self._facts_of(turn.thread).mode = None  # which mode was chosen, only the next prompt tells
+            self._facts_of(turn.thread).mode = None  # which mode was chosen, only the next prompt says
         elif call.name in ("Skill", "SlashCommand"):
             self._turn_facts(turn).allowed_tools.update(dict.fromkeys(tools_allowed(result.structured)))
 
