@@ -117,17 +117,6 @@ def test_groups_beyond_the_largest_size_are_left_alone(tmp_path: Path, monkeypat
     assert len(newest.indexes) == 6
 
 
-def test_groups_are_put_together_up_to_half_of_the_largest_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = deliver(tmp_path, conversation("s0"))
-    size = sum(segment.size_bytes or 0 for segments in first.tables.values() for segment in segments)
-    monkeypatch.setattr(groups, "LARGEST_BYTES", 3 * size)
-    assert len(deliver(tmp_path, conversation("s1")).indexes) == 2
-    monkeypatch.setattr(groups, "LARGEST_BYTES", 100 * size)
-    assert len(deliver(tmp_path, conversation("s2")).indexes) == 1
-
-
 def test_every_node_is_in_one_index(tmp_path: Path) -> None:
     for number in range(3):
         newest = deliver(tmp_path, conversation(f"s{number}", 3), conversation("shared", number + 1))

@@ -164,11 +164,8 @@ class Groups:
         return index.numbered(first)
 
     def add(self, rows: Rows, index: Index, size_bytes: int) -> None:
-        """Write rows as a new group, with those of the groups that are not much larger than so many bytes.
-
-        Larger groups are left to `vacuum`; otherwise each commit of a large import would write those before it again.
-        """
-        self._write(rows, index, self._smallest(self._segments, LARGEST_BYTES // 2, _TIMES_LARGER, size_bytes))
+        """Write rows as a new group, with those of the groups that are not much larger than so many bytes."""
+        self._write(rows, index, self._smallest(self._segments, LARGEST_BYTES, _TIMES_LARGER, size_bytes))
 
     def put_together(self, names: Sequence[str]) -> None:
         """Make one group, without dead rows, of one or several."""
