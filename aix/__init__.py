@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from aix.version import __version__
 
 if TYPE_CHECKING:
-    from aix.importing.report import Report
-    from aix.importing.run import Settings
     from aix.library.query import Query
+    from aix.pipeline.report import Report
+    from aix.pipeline.run import Settings
     from aix.reading.ledger import Ledger
 
 __all__ = ["__version__", "import_histories", "open", "queries"]
@@ -37,7 +37,7 @@ def import_histories(
     Other ledgers can be named instead: they are joined, and `report.contradictions` has what in them contradicts rows
     of this one.
 
-    Without settings, sources are read in this process. With `Settings(jobs=4)` of `aix.importing.run`, worker processes
+    Without settings, sources are read in this process. With `Settings(jobs=4)` of `aix.pipeline.run`, worker processes
     read them; a script then needs the usual `if __name__ == "__main__":`.
 
     >>> import tempfile
@@ -48,7 +48,7 @@ def import_histories(
     {<Status.IMPORTED: 'imported'>: 1} [(2,)]
     """
     from aix.config import load_config
-    from aix.importing import run
+    from aix.pipeline import run
 
     target = load_config().ledger if ledger is None else Path(ledger)
     places = None if paths is None else [Path(path) for path in paths]

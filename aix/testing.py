@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.health import Status, check
-from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import PRICE_TABLES, read_latest
 from aix.ledger.views import create_views
+from aix.pipeline.run import Settings, import_histories
 from aix.schema import TABLES
 from aix.schema.imports import IMPORT_TABLES
 from aix.schema.sql import quote_name

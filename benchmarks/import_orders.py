@@ -22,8 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import aix
-from aix.importing.report import Status
-from aix.importing.run import Settings
+from aix.pipeline.report import Status
+from aix.pipeline.run import Settings
 from aix.schema import TABLES
 from aix.schema.sql import quote_name
 

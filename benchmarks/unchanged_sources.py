@@ -29,7 +29,7 @@ for folder, _, names in os.walk(sys.argv[1]):
 _FIND = """
 import sys
 from pathlib import Path
-from aix.importing.run import Settings, survey
+from aix.pipeline.run import Settings, survey
 survey(Path(sys.argv[1]) / "no-ledger", [Path(sys.argv[1])], Settings())
 """
 # In a small process of its own: the peak of a process counts what the one that started it had in memory then.

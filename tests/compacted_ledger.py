@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.run import Settings, import_histories
 
 _FIXTURES = Path(__file__).parent.parent / "fixtures" / "claude_code"
 _SITUATIONS = (

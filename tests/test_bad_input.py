@@ -15,10 +15,10 @@ from aix.health import Status as CheckStatus
 from aix.health import check
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source
-from aix.importing.report import Outcome, Report, Status
-from aix.importing.run import Settings, import_histories
-from aix.importing.telling import Watcher
 from aix.ledger.manifest import read_latest
+from aix.pipeline.progress import Watcher
+from aix.pipeline.report import Outcome, Report, Status
+from aix.pipeline.run import Settings, import_histories
 from aix_importers.session_log import SessionLogImporter
 from tests.deliveries import rows_of
 from tests.sample_ledger import Row
@@ -289,7 +289,7 @@ def test_a_log_that_may_not_be_read_is_named_until_it_may(logs: Path, ledger: Pa
     closed.write_bytes(closed.read_bytes() + lines_of("more")[0])
     closed.chmod(0)
     code = (
-        "import sys; from pathlib import Path; from aix.importing.run import *\n"
+        "import sys; from pathlib import Path; from aix.pipeline.run import *\n"
         "print(import_histories(Path(sys.argv[1]), [Path(sys.argv[2])], Settings(jobs=0)).failures)"
     )
     command = [sys.executable, "-c", code, str(ledger), str(logs)]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import aix
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.run import Settings, import_histories
 from benchmarks.compaction_count import Count, compare, differences, turn_id
 
 SUMMARY = "This session is being continued from a previous conversation that ran out of context."

@@ -15,9 +15,9 @@ import pytest
 from aix.cli.diagnostics import ExitCode, run
 from aix.cli.root import aix as root_command
 from aix.errors import LedgerDamagedError, LedgerError
-from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import manifest_paths, read_latest
 from aix.ledger.raw import keep_raw, raw_path
+from aix.pipeline.run import Settings, import_histories
 from tests.deliveries import dump
 from tests.hostile_ledgers import (
     FILE_CASES,

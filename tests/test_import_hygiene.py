@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.run import Settings, import_histories
 from tests.session_log.logs import entry, write_log
 
 HEAVY = {"duckdb", "polars", "pyarrow", "tree_sitter"}

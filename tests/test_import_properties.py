@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from aix.health import Status as CheckStatus
 from aix.health import check
-from aix.importing.report import Status
-from aix.importing.run import Settings, import_histories
 from aix.ledger import groups
 from aix.ledger.manifest import read_latest
+from aix.pipeline.report import Status
+from aix.pipeline.run import Settings, import_histories
 from tests.deliveries import facts
 from tests.random_histories import History, histories, write_history
 from tests.session_log.logs import FIXTURES, entry, write_log

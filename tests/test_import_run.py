@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from aix.health import Status, check
-from aix.importing.registry import GROUP
-from aix.importing.report import Status as ImportStatus
-from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import is_ledger, read_latest
 from aix.ledger.raw import kept_digests
+from aix.pipeline.registry import GROUP
+from aix.pipeline.report import Status as ImportStatus
+from aix.pipeline.run import Settings, import_histories
 from tests.command_line import run_on_terminal
 from tests.deliveries import dump, facts, rows_of
 from tests.plugged import PLUGIN, Plugged, plug_in

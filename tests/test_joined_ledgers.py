@@ -12,8 +12,6 @@ import pytest
 import aix
 from aix.cli.root import aix as root_command
 from aix.health import check
-from aix.importing.report import Status
-from aix.importing.run import Settings
 from aix.ledger.collection import collect
 from aix.ledger.contradictions import Contradiction, Version, find_contradictions
 from aix.ledger.manifest import read_latest
@@ -21,6 +19,8 @@ from aix.ledger.raw import keep_raw
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.tidying import tidy_groups
+from aix.pipeline.report import Status
+from aix.pipeline.run import Settings
 from aix.schema import TABLES
 from aix.schema.sql import name_list
 from tests.conversations import call, context, message, request, session, turn

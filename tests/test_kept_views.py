@@ -20,7 +20,6 @@ from aix.derived.catalog import CATALOG
 from aix.derived.materialised_tables import derived_selects
 from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError
-from aix.importing.run import Settings, import_histories
 from aix.ledger import groups as ledger_groups
 from aix.ledger import locks
 from aix.ledger.collection import collect
@@ -35,6 +34,7 @@ from aix.library.views import create_library_views, library_views, with_foundati
 from aix.permissions import derivation
 from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
 from aix.permissions.target_rows import TargetRows
+from aix.pipeline.run import Settings, import_histories
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import deliver
 from tests.test_groups import conversation

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from aix.importing.contract import Source
-from aix.importing.hashing import content_hash, hash_file
-from aix.importing.lineage import Lineage, lineage
-from aix.importing.orders import Reading
 from aix.ledger.fingerprints import Fingerprint
+from aix.pipeline.contract import Source
+from aix.pipeline.growth import Lineage, lineage
+from aix.pipeline.hashing import content_hash, hash_file
+from aix.pipeline.worker_messages import Reading
 
 
 def fingerprint(content: str = "c", failure: str = "", size_bytes: int = -1, head: str = "") -> Fingerprint:

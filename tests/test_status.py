@@ -16,10 +16,10 @@ import pytest
 import aix
 from aix.cli.status import filled, status_line
 from aix.errors import LedgerNotFoundError, ParameterError
-from aix.importing.run import Settings, import_histories
 from aix.ledger.manifest import STATUS_FILE, read_latest
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
+from aix.pipeline.run import Settings, import_histories
 from aix.reading.summary import Summary, Use, read_summary, totals
 from tests.command_line import run_here
 from tests.deliveries import deliver

@@ -10,7 +10,6 @@ import pytest
 
 import aix
 from aix.errors import TagError, UnknownNameError, UnknownSessionError
-from aix.importing.run import Settings, import_histories
 from aix.ledger.export import export_parquet
 from aix.ledger.manifest import read_latest
 from aix.ledger.removal import forget
@@ -18,6 +17,7 @@ from aix.ledger.selection import Selection
 from aix.ledger.tagging import Entity, add_tag, remove_tag
 from aix.ledger.tidying import tidy_groups
 from aix.library.packs import find_query
+from aix.pipeline.run import Settings, import_histories
 from aix.schema import TABLES
 from tests.changes import overtake
 from tests.command_line import run_here

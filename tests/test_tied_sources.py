@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import aix
 from aix.health import Status as CheckStatus
 from aix.health import check
-from aix.importing.report import Report, Status
-from aix.importing.run import Settings, import_histories
 from aix.ledger.collection import collect
 from aix.ledger.manifest import manifest_path, read_latest
 from aix.ledger.merging import join_ledger
 from aix.ledger.removal import forget
 from aix.ledger.selection import Selection
 from aix.ledger.ties import read_ties
+from aix.pipeline.report import Report, Status
+from aix.pipeline.run import Settings, import_histories
 from tests.deliveries import facts, rows_of
 from tests.test_import_properties import EXAMPLES
 from tests.yarns import Yarns, install_here, yarn, yarns
@@ -99,7 +99,7 @@ def test_the_order_of_imports_does_not_show(contents: Yarns, data: st.DataObject
     order = data.draw(st.permutations(sorted(contents)))
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setenv("AIX_YARNS_GLANCE", data.draw(st.sampled_from(GLANCES)))
-        patch.setattr("aix.importing.rounds._COMMIT_BYTES", data.draw(st.sampled_from([0, 2**25])))
+        patch.setattr("aix.pipeline.scheduler._COMMIT_BYTES", data.draw(st.sampled_from([0, 2**25])))
         folder = Path(name)
         logs = write(folder / "logs", contents)
         for file in order:
@@ -117,7 +117,7 @@ def test_logs_that_grow_while_they_are_imported_give_what_they_give_when_whole(
     is_at_once = data.draw(st.booleans())
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setenv("AIX_YARNS_GLANCE", data.draw(st.sampled_from(GLANCES)))
-        patch.setattr("aix.importing.rounds._COMMIT_BYTES", data.draw(st.sampled_from([0, 2**25])))
+        patch.setattr("aix.pipeline.scheduler._COMMIT_BYTES", data.draw(st.sampled_from([0, 2**25])))
         folder = Path(name)
         logs = write(folder / "logs", {name: content[: cuts[name]] for name, content in contents.items()})
         run(folder / "grown", logs)
@@ -186,7 +186,7 @@ def test_a_set_that_shows_at_a_glance_is_read_once(
 def test_a_glance_changes_no_row(ledger: Path, logs: Path, monkeypatch: pytest.MonkeyPatch, glance: str) -> None:
     write(logs, {"d.yarn": yarn("d1 - apart")})
     monkeypatch.setenv("AIX_YARNS_GLANCE", glance)
-    monkeypatch.setattr("aix.importing.rounds._COMMIT_BYTES", 0)
+    monkeypatch.setattr("aix.pipeline.scheduler._COMMIT_BYTES", 0)
     run(ledger, logs)
     monkeypatch.setenv("AIX_YARNS_GLANCE", "")
     assert facts(ledger) == all_at_once(ledger.parent, logs)
@@ -269,8 +269,8 @@ def test_a_run_that_dies_leaves_nothing_for_the_next_to_put_right(
         raise CrashError
 
     with monkeypatch.context() as patch:
-        patch.setattr("aix.importing.rounds._COMMIT_BYTES", 0)  # commits after each source, before others are read
-        patch.setattr("aix.importing.ties.TiedSources.groups_of", crash)
+        patch.setattr("aix.pipeline.scheduler._COMMIT_BYTES", 0)  # commits after each source, before others are read
+        patch.setattr("aix.pipeline.connected_sources.TiedSources.groups_of", crash)
         with pytest.raises(CrashError):
             run(ledger, logs)
     for name in "ad":  # b and c are tied to a, and wait
@@ -286,7 +286,7 @@ def test_a_source_that_waits_for_a_set_is_not_lost_when_the_set_is_gone(
 ) -> None:
     logs = write(tmp_path / "logs", {"b.yarn": yarn("b1 - first", "b2 b1 second")})
     run(ledger, logs)
-    monkeypatch.setattr("aix.importing.rounds._COMMIT_BYTES", 0)
+    monkeypatch.setattr("aix.pipeline.scheduler._COMMIT_BYTES", 0)
     # When a is read, it is tied to b by b2, which b no longer has when it is read next.
     write(logs, {"a.yarn": yarn("a1 b2 news"), "b.yarn": yarn("b1 - first", "b9 b1 other and longer text")})
     run(ledger, logs)
@@ -314,12 +314,12 @@ def test_what_a_run_of_an_earlier_release_that_died_has_left_is_done_by_the_next
 ) -> None:
     write(logs, {"d.yarn": yarn("d1 - apart")})
     with monkeypatch.context() as patch:  # it committed what is tied before it had read it together, and said so
-        patch.setattr("aix.importing.ties.TiedSources._sets_left", lambda *_: [])
+        patch.setattr("aix.pipeline.connected_sources.TiedSources._sets_left", lambda *_: [])
         run(ledger, logs)
     assert facts(ledger) != all_at_once(tmp_path, logs)
     newest = manifest_path(ledger, read_latest(ledger).version)
     newest.write_bytes(msgspec.json.encode(msgspec.structs.replace(read_latest(ledger), unfinished=("it died",))))
-    monkeypatch.setattr("aix.importing.rounds._COMMIT_BYTES", commit_bytes)
+    monkeypatch.setattr("aix.pipeline.scheduler._COMMIT_BYTES", commit_bytes)
     with (logs / "d.yarn").open("a") as file:
         file.write("d2 d1 more\n")
     run(ledger, logs / place)
@@ -468,7 +468,7 @@ def test_what_cannot_be_read_with_others_is_read_by_itself_and_said(ledger: Path
 def test_problems_of_a_reading_that_failed_are_not_kept(
     ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aix.importing.grouping._ORDERS_PER_WORKER", 1)  # so that others are read in the same order
+    monkeypatch.setattr("aix.pipeline.grouping._ORDERS_PER_WORKER", 1)  # so that others are read in the same order
     apart = {"a.yarn": yarn("a1 - odd", "a2 a1 alone"), "b.yarn": yarn("b1 a2 odd")}
     logs = write(tmp_path / "logs", {**apart, "p.yarn": yarn("p1 - one"), "q.yarn": yarn("q1 p1 two")})
     assert len(run(ledger, logs).failures) == 2

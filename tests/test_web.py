@@ -4,9 +4,9 @@ from array import array
 
 import pytest
 
-from aix.importing.web import Web
 from aix.ledger.numbers import of_array, to_file_order
 from aix.ledger.ties import SourceTies
+from aix.pipeline.source_graph import Web
 
 
 def ties(**numbers: list[int]) -> dict[str, SourceTies]:

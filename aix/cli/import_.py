@@ -13,8 +13,8 @@ from aix.formats import Listing, ListingColumn
 from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger
 
 if TYPE_CHECKING:
-    from aix.importing.registry import Options
-    from aix.importing.report import Report
+    from aix.pipeline.registry import Options
+    from aix.pipeline.report import Report
 
 _FAILURES_SHOWN = 20
 
@@ -100,7 +100,7 @@ def command(
             if value:
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
         from aix.cli.joins import join_and_list
-        from aix.importing.run import Settings
+        from aix.pipeline.run import Settings
 
         wish = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
         return join_and_list(ledger, others, wish)
@@ -110,7 +110,7 @@ def command(
     from aix.cli.diagnostics import prints_beside
     from aix.cli.progress import import_progress
     from aix.importing import readable
-    from aix.importing.run import Settings, import_histories
+    from aix.pipeline.run import Settings, import_histories
 
     manner = Settings(
         jobs=jobs,
@@ -154,7 +154,7 @@ def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing
 
 
 def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]:
-    from aix.importing.discovery import Refused
+    from aix.pipeline.discovery import Refused
 
     notes = [] if report.statuses or not is_by_default else ["no histories were found; name a PATH, or see aix sources"]
     if dry_run:

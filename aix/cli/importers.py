@@ -26,7 +26,7 @@ def command(name: str | None) -> Listing:
 
 def _all() -> Listing:
     from aix.importing import Capabilities
-    from aix.importing.registry import registrations
+    from aix.pipeline.registry import registrations
 
     facts = [fact for fact, _ in Capabilities()]
     known = registrations()
@@ -46,7 +46,7 @@ def _all() -> Listing:
 
 
 def _options_of(name: str) -> Listing:
-    from aix.importing.registry import load_importer
+    from aix.pipeline.registry import load_importer
 
     importer = load_importer(name, {})
     rows = [(f"{name}.{option}", help_text) for option, help_text in importer.option_help.items()]

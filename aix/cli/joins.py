@@ -7,14 +7,14 @@ from aix.cli.diagnostics import say
 from aix.formats import Listing, ListingColumn
 from aix.formats.people import counted
 from aix.formats.text import to_json
-from aix.importing.joins import join_ledgers
-from aix.importing.report import Report
-from aix.importing.telling import Watcher
 from aix.ledger.manifest import EMPTY, count_rows
+from aix.pipeline.ledger_join import join_ledgers
+from aix.pipeline.progress import Watcher
+from aix.pipeline.report import Report
 
 if TYPE_CHECKING:
-    from aix.importing.run import Settings
     from aix.ledger.contradictions import Contradiction
+    from aix.pipeline.run import Settings
 
 _SHOWN_CHARACTERS = 60
 _COLUMNS = (

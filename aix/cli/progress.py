@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from aix.cli.diagnostics import console
-from aix.importing.report import Outcome
-from aix.importing.telling import Watcher
+from aix.pipeline.progress import Watcher
+from aix.pipeline.report import Outcome
 from aix.process import load_arrow
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from aix.formats import Listing, ListingColumn
 from aix.paths import absolute_path
 
 if TYPE_CHECKING:
-    from aix.importing.registry import Options
-    from aix.importing.run import Survey
+    from aix.pipeline.registry import Options
+    from aix.pipeline.run import Survey
 
 _COLUMNS = (
     ListingColumn("state"),
@@ -57,7 +57,7 @@ def command(
       aix sources
       aix sources ~/backup/histories --format csv
     """
-    from aix.importing.run import Settings, survey
+    from aix.pipeline.run import Settings, survey
 
     surveyed = survey(ledger, paths or None, Settings(machine=machine, importer=importer, options=options))
     rows = [*_found(surveyed), *_refused(surveyed), *_gone(surveyed, ledger, paths, machine, importer)]
@@ -92,8 +92,8 @@ def _gone(
 ) -> Iterator[Row]:
     """Go through what was imported and is not there any more; only the machine it was on can tell."""
     from aix.importing import readable
-    from aix.importing.plan import State
     from aix.ledger.manifest import is_ledger, read_latest
+    from aix.pipeline.plan import State
 
     if not is_ledger(ledger) or "import_sources" not in read_latest(ledger).tables:
         return

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 from aix.importing import Importer, Problem, Rows, Source
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.run import Settings, import_histories
 from aix_importers.claude_code import ClaudeCodeImporter
 from aix_importers.cursor import CursorImporter
 from aix_importers.recognition import recognise_file

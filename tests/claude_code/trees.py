@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from aix.importing.report import Status
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.report import Status
+from aix.pipeline.run import Settings, import_histories
 from aix.testing import WRITTEN_AT
 from tests.claude_code.outlines import FIXTURES
 

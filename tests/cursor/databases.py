@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from aix.importing import Candidate, Source
-from aix.importing.report import Report, Status
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.report import Report, Status
+from aix.pipeline.run import Settings, import_histories
 from aix_importers.cursor import CursorImporter
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures" / "cursor"

@@ -14,9 +14,9 @@ from pathlib import Path
 import aix
 from aix.formats import Listing, ListingColumn
 from aix.formats.line_formats import csv_lines
-from aix.importing.run import Settings, import_histories
 from aix.library.packs import find_query, own_query_names
 from aix.library.query import Query
+from aix.pipeline.run import Settings, import_histories
 from aix.reading.result import Result
 from tests.permissions.ledger import build_permission_ledger
 

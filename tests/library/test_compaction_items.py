@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import aix
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.run import Settings, import_histories
 from aix.reading.ledger import Ledger
 
 SESSION = "c0ffee01-5e55-4000-8000-000000000001"

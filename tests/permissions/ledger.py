@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from aix.importing.run import Settings, import_histories
+from aix.pipeline.run import Settings, import_histories
 from aix_importers.claude_code.placement import ORIGIN as CLAUDE_CODE
 from aix_importers.claude_code.settings import scope_of
 from tests.deliveries import deliver, rows_of

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from aix.importing.contract import Importer, Problem, Rows, Source, Ties
-from aix.importing.hashing import combined_hash, hash_file
-from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Reading, explain, fail
-from aix.importing.plan import stamps_of
-from aix.importing.problems import ProblemNotes
-from aix.importing.registry import load_importer
-from aix.importing.shelf import Shelf, statement_of
-from aix.importing.tie_numbers import TieNumbers
 from aix.ledger.delivery import Delivery
 from aix.ledger.raw import keep_raw
+from aix.pipeline.contract import Importer, Problem, Rows, Source, Ties
+from aix.pipeline.group_buffer import Shelf, statement_of
+from aix.pipeline.hashing import combined_hash, hash_file
+from aix.pipeline.plan import stamps_of
+from aix.pipeline.problems import ProblemNotes
+from aix.pipeline.registry import load_importer
+from aix.pipeline.tie_numbers import TieNumbers
+from aix.pipeline.worker_messages import Began, Delivered, Group, GroupRead, Order, Reading, explain, fail
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns, repaired
 

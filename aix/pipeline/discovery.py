@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Candidate, Importer, Source, readable
+from aix.pipeline.contract import Candidate, Importer, Source, readable
 
 
 class Refused(StrEnum):

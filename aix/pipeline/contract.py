@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import msgspec
 
-from aix.importing.hashing import content_hash
+from aix.pipeline.hashing import content_hash
 
 
 class Answer(StrEnum):

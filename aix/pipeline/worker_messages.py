@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from aix.errors import AixError
-from aix.importing.contract import Source
 from aix.ledger.delivery import Files
+from aix.pipeline.contract import Source
 from aix.schema.checks import repaired
 
 _REASON_CHARACTERS = 1_000

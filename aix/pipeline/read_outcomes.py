@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from aix.importing.bookkeeping import Entry, Run
-from aix.importing.contract import Source
-from aix.importing.lineage import Lineage, lineage
-from aix.importing.orders import Group, Reading
-from aix.importing.plan import Planned, version_of
-from aix.importing.report import Outcome, Status
-from aix.importing.web import reading_of
 from aix.ledger.delivery import Files
 from aix.ledger.fingerprints import Fingerprint
 from aix.ledger.replacement import ReadTogether
 from aix.ledger.ties import SourceTies
+from aix.pipeline.contract import Source
+from aix.pipeline.growth import Lineage, lineage
+from aix.pipeline.import_log import Entry, Run
+from aix.pipeline.plan import Planned, version_of
+from aix.pipeline.report import Outcome, Status
+from aix.pipeline.source_graph import reading_of
+from aix.pipeline.worker_messages import Group, Reading
 
 _NEVER = 2**63 - 1
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from aix.derived.derived_data import DerivedData
 from aix.errors import WorkerDiedError
-from aix.importing.bookkeeping import Run, write_bookkeeping
-from aix.importing.orders import Began, Delivered, Group, GroupRead, Order, Reading
-from aix.importing.report import Outcome
-from aix.importing.settling import Known, Settled, Settlement
 from aix.ledger.addition import Addition
 from aix.ledger.commit import Change, commit
 from aix.ledger.gathering import Part, gather
 from aix.ledger.replacement import ProblemsNotedAgain, SessionsGivenAgain
 from aix.ledger.ties import SourceTies
+from aix.pipeline.import_log import Run, write_bookkeeping
+from aix.pipeline.read_outcomes import Known, Settled, Settlement
+from aix.pipeline.report import Outcome
+from aix.pipeline.worker_messages import Began, Delivered, Group, GroupRead, Order, Reading
 from aix.prices.table import PriceTable
 
 Event = Began | GroupRead | Delivered | WorkerDiedError

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from operator import itemgetter
 
-from aix.importing.contract import Rows, Source
+from aix.pipeline.contract import Rows, Source
 from aix.schema import TABLES
 
 _MOST_ROWS = 2_000

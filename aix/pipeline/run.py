@@ -13,8 +13,11 @@ import msgspec
 
 from aix.derived.cache_key import are_views_kept
 from aix.errors import PlaceError
-from aix.importing.contract import Importer
-from aix.importing.discovery import (
+from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
+from aix.ledger.manifest import Manifest, is_ledger, read_latest
+from aix.paths import absolute_path, check_ledger_path
+from aix.pipeline.contract import Importer
+from aix.pipeline.discovery import (
     Discovery,
     Refusal,
     Refused,
@@ -23,15 +26,12 @@ from aix.importing.discovery import (
     walk_default,
     walk_given,
 )
-from aix.importing.plan import Planned, make_plan, owner_by, version_of
-from aix.importing.quiet import note_quiet, recall_quiet, state_of
-from aix.importing.registry import Options, load_importers
-from aix.importing.report import Outcome, Report, Status
-from aix.importing.telling import Teller, Watcher
-from aix.importing.touched import note_touched, with_touched
-from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
-from aix.ledger.manifest import Manifest, is_ledger, read_latest
-from aix.paths import absolute_path, check_ledger_path
+from aix.pipeline.plan import Planned, make_plan, owner_by, version_of
+from aix.pipeline.progress import Teller, Watcher
+from aix.pipeline.registry import Options, load_importers
+from aix.pipeline.report import Outcome, Report, Status
+from aix.pipeline.stamp_cache import note_touched, with_touched
+from aix.pipeline.unchanged_cache import note_quiet, recall_quiet, state_of
 from aix.prices.table import PriceTable
 
 
@@ -127,7 +127,7 @@ def import_histories(
     settings, watcher = settings or Settings(), watcher or Watcher()
     check_ledger_path(ledger)
     if others := [place for place in places or () if is_ledger(place)]:
-        from aix.importing.joins import join_ledgers
+        from aix.pipeline.ledger_join import join_ledgers
 
         if len(others) < len(places or ()):
             raise PlaceError(str(others[0]), "it is a ledger", "import ledgers and histories one after the other")
@@ -244,8 +244,8 @@ def _read(
     from uuid import uuid4
 
     from aix.ids import ulid
-    from aix.importing.bookkeeping import Run
-    from aix.importing.rounds import Manner, carry_out_plan
+    from aix.pipeline.import_log import Run
+    from aix.pipeline.scheduler import Manner, carry_out_plan
 
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
     manner = Manner(settings.jobs, settings.strict, settings.keep_raw, prices)

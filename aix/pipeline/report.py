@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.importing.discovery import Refusal
 from aix.ledger.manifest import Manifest
+from aix.pipeline.discovery import Refusal
 
 if TYPE_CHECKING:
     from aix.ledger.contradictions import Contradiction

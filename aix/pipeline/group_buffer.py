@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from aix.importing.contract import Rows
-from aix.importing.orders import GroupRead, Order, Reading, explain, fail
-from aix.importing.plan import source_name
 from aix.ledger.delivery import Delivery, check_marks, statement_name
 from aix.ledger.nodes import INFERRED_VALUES
+from aix.pipeline.contract import Rows
+from aix.pipeline.plan import source_name
+from aix.pipeline.worker_messages import GroupRead, Order, Reading, explain, fail
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from aix.importing.contract import Problem
-from aix.importing.orders import Order
-from aix.importing.plan import source_name
 from aix.ledger.delivery import Delivery, statement_name
+from aix.pipeline.contract import Problem
+from aix.pipeline.plan import source_name
+from aix.pipeline.worker_messages import Order
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Importer
-from aix.importing.discovery import Walk, discover, stamp
-from aix.importing.plan import Planned, make_plan, owner_by
 from aix.ledger.engine import engine
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import Manifest
 from aix.ledger.views import create_views
+from aix.pipeline.contract import Importer
+from aix.pipeline.discovery import Walk, discover, stamp
+from aix.pipeline.plan import Planned, make_plan, owner_by
 
 
 class Partners(msgspec.Struct):

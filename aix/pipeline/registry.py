@@ -7,7 +7,7 @@ from inspect import isabstract
 import msgspec
 
 from aix.errors import UnknownNameError, UsageError
-from aix.importing.contract import Importer
+from aix.pipeline.contract import Importer
 from aix.plugins import entry_points_of
 
 GROUP = "aix.importers"

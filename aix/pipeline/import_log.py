@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Problem, readable
-from aix.importing.orders import Reading
-from aix.importing.plan import Planned, version_of
-from aix.importing.problems import problem_columns
-from aix.importing.report import Status
 from aix.ledger.delivery import Delivery, Files
+from aix.pipeline.contract import Problem, readable
+from aix.pipeline.plan import Planned, version_of
+from aix.pipeline.problems import problem_columns
+from aix.pipeline.report import Status
+from aix.pipeline.worker_messages import Reading
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
 from aix.version import __version__

@@ -15,22 +15,22 @@ from pathlib import Path
 from uuid import uuid4
 
 from aix.ids import ulid
-from aix.importing.batch import Batch, Event
-from aix.importing.bookkeeping import Run
-from aix.importing.contract import Importer, Source
-from aix.importing.crash_marks import CrashMarks, mark_sources
-from aix.importing.extraction import carry_out
-from aix.importing.grouping import portions
-from aix.importing.orders import Began, Group, Order
-from aix.importing.plan import Planned, State, source_name
-from aix.importing.settling import Known
-from aix.importing.telling import Teller
-from aix.importing.ties import TiedSources
 from aix.ledger.engine import engine
 from aix.ledger.fingerprints import Fingerprints
 from aix.ledger.manifest import is_ledger, read_latest
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import view_select
+from aix.pipeline.batch import Batch, Event
+from aix.pipeline.connected_sources import TiedSources
+from aix.pipeline.contract import Importer, Source
+from aix.pipeline.crash_marks import CrashMarks, mark_sources
+from aix.pipeline.extraction import carry_out
+from aix.pipeline.grouping import portions
+from aix.pipeline.import_log import Run
+from aix.pipeline.plan import Planned, State, source_name
+from aix.pipeline.progress import Teller
+from aix.pipeline.read_outcomes import Known
+from aix.pipeline.worker_messages import Began, Group, Order
 from aix.prices.table import PriceTable
 from aix.schema import TABLES
 from aix.workers import map_in_workers

@@ -3,8 +3,8 @@
 from aix.importing import Capabilities, Importer, Problem, Rows, Source, readable
 """
 
-from aix.importing.contract import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties, readable
-from aix.importing.rows import RowBuffer
+from aix.pipeline.contract import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties, readable
+from aix.pipeline.rows import RowBuffer
 
 __all__ = [
     "Answer",

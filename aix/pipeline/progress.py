@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.importing.report import Outcome, Report, Status
+from aix.pipeline.report import Outcome, Report, Status
 
 if TYPE_CHECKING:
     from aix.ledger.contradictions import Contradiction

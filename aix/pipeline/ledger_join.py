@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.importing.report import Outcome, Report, Status
-from aix.importing.telling import Watcher
 from aix.ledger.contradictions import Version, count_new_rows, find_contradictions
 from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger, read_latest
 from aix.ledger.merging import join_ledger
 from aix.paths import check_ledger_path
+from aix.pipeline.progress import Watcher
+from aix.pipeline.report import Outcome, Report, Status
 from aix.prices.table import PriceTable
 from aix.reading.summary import note_summary
 
 if TYPE_CHECKING:
-    from aix.importing.run import Settings
+    from aix.pipeline.run import Settings
 
 _IMPORTER = "ledger"
 """Stands in an outcome where other sources have the name of their importer."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Importer, Source, readable
-from aix.importing.discovery import Claim, Discovery, Owner, stamp
 from aix.ledger.fingerprints import Fingerprint, Fingerprints, source_id
+from aix.pipeline.contract import Importer, Source, readable
+from aix.pipeline.discovery import Claim, Discovery, Owner, stamp
 
 
 class State(StrEnum):

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import msgspec
 
-from aix.importing.contract import Importer
-from aix.importing.grouping import by_group, group_of
-from aix.importing.orders import Group
-from aix.importing.partners import find_again
-from aix.importing.plan import Planned, State
-from aix.importing.settling import Known
-from aix.importing.tie_numbers import likely_numbers
-from aix.importing.web import Web, reading_of
 from aix.ledger.fingerprints import read_fingerprints
 from aix.ledger.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
 from aix.ledger.ties import NO_TIES, SourceTies, StoredTies, read_ties
+from aix.pipeline.contract import Importer
+from aix.pipeline.grouping import by_group, group_of
+from aix.pipeline.plan import Planned, State
+from aix.pipeline.read_outcomes import Known
+from aix.pipeline.source_graph import Web, reading_of
+from aix.pipeline.source_lookup import find_again
+from aix.pipeline.tie_numbers import likely_numbers
+from aix.pipeline.worker_messages import Group
 
 
 class TiedSources:

@@ -1,0 +1,1 @@
+"""The import pipeline: find sources, plan, read them in workers, commit the rows."""
