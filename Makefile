@@ -29,13 +29,13 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 
 check: lint  ## Check style, types, and what breaks most often, within a minute
 	$(BIN)/python -m pytest -q $(PARALLEL) -m "not long and not faults" tests/session_log tests/test_schema.py \
-	  tests/test_errors.py tests/test_lineage.py tests/test_migrations.py tests/test_config.py tests/test_ids.py
+	  tests/test_errors.py tests/test_growth.py tests/test_migrations.py tests/test_config.py tests/test_ids.py
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
 	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not faults and not scale and not spark" $(PYTEST_ARGS)
 
 # Test files that have targets of their own: test-orders and test-crash.
-ORDERS = tests/test_addition.py tests/test_import_properties.py tests/test_tied_sources.py
+ORDERS = tests/test_addition.py tests/test_import_properties.py tests/test_connected_sources.py
 CRASH = tests/test_crash.py
 ELSEWHERE = $(ORDERS:%=--ignore=%) $(CRASH:%=--ignore=%)
 

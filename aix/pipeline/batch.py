@@ -33,7 +33,7 @@ class Batch:
         folders: Iterator[Path],
         run: Run,
         known: Known,
-        tell: Callable[[Outcome], None],
+        record: Callable[[Outcome], None],
         prices: PriceTable | None = None,
     ) -> None:
         self._ledger = ledger
@@ -41,7 +41,7 @@ class Batch:
         self._run = run
         self._known = known
         self._derived = DerivedData(prices, has_catalog=False)
-        self._settlement = Settlement(run, known, tell)
+        self._settlement = Settlement(run, known, record)
         self._at: dict[Path, int] = {}
         """By the folder of an order: which group a worker is at."""
         self._read: dict[Path, list[GroupRead]] = {}
@@ -68,7 +68,7 @@ class Batch:
                     again += self._settlement.settle(order.groups[read.number], read.readings, settled)
                 self._put(settled)
             case WorkerDiedError():
-                return self._mourn(order, event)
+                return self._handle_worker_death(order, event)
         return again
 
     @property
@@ -126,7 +126,7 @@ class Batch:
             self.ties.update(settled.ties)
             self.contents.update((source, each.content) for source, each in settled.fingerprints.items())
 
-    def _mourn(self, order: Order, death: WorkerDiedError) -> list[Group]:
+    def _handle_worker_death(self, order: Order, death: WorkerDiedError) -> list[Group]:
         """The group at which a worker died has failed; those before it must be read again, their rows are lost."""
         self._read.pop(order.folder, None)
         at = self._at.get(order.folder)

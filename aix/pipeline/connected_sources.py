@@ -17,13 +17,13 @@ from aix.pipeline.contract import Importer
 from aix.pipeline.grouping import by_group, group_of
 from aix.pipeline.plan import Planned, State
 from aix.pipeline.read_outcomes import Known
-from aix.pipeline.source_graph import Web, reading_of
+from aix.pipeline.source_graph import SourceGraph, reading_of
 from aix.pipeline.source_lookup import find_again
 from aix.pipeline.tie_numbers import likely_numbers
 from aix.pipeline.worker_messages import Group
 
 
-class TiedSources:
+class ConnectedSources:
     """Finds what must be read together, from round to round."""
 
     def __init__(
@@ -43,7 +43,7 @@ class TiedSources:
         self._contents: dict[str, str] = {}
         """Of everything that was read in this run."""
         self._part_of = {each.id: part for part in self._parts for each in part}
-        self._stored: tuple[tuple[EntryFile, ...], StoredTies, Web] = ((), NO_TIES, Web(NO_TIES))
+        self._stored: tuple[tuple[EntryFile, ...], StoredTies, SourceGraph] = ((), NO_TIES, SourceGraph(NO_TIES))
         self._held: set[str] = set()
         """Sources that were read, and held back from being committed."""
         self._tried: set[frozenset[str]] = set()
@@ -55,10 +55,10 @@ class TiedSources:
         """Return what must be read because it has changed, with everything that is known to be tied to it."""
         to_read = [_ids(part) for part in self._parts if any(each.state.must_be_read for each in part)]
         version = self._version()
-        stored, web = self._ties_of(version)
+        stored, graph = self._ties_of(version)
         self._known.tied = set(stored)
         changed = {source for ids in to_read for source in ids}
-        sets = list(web.sets_with(changed, self._glances(changed, stored)))
+        sets = list(graph.sets_with(changed, self._glances(changed, stored)))
         if sets:
             self._look_for(version, sets)
             self._tried.update(map(self._here, sets))
@@ -99,10 +99,10 @@ class TiedSources:
         """Return the sets left that hold some of the sources given, or else all sets left."""
         self._contents.update(contents)
         version = self._version()
-        stored, web = self._ties_of(version)
+        stored, graph = self._ties_of(version)
         held_ties = {**stored, **ties}
         self._known.tied.update(held_ties)
-        sets = list(web.sets_with(among, ties))
+        sets = list(graph.sets_with(among, ties))
         known = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if sets else {}
         held = {**{source: each.content for source, each in known.items()}, **self._contents}
         suspect = [ids for ids in sets if not _were_read_together(ids, held, held_ties)]
@@ -125,12 +125,12 @@ class TiedSources:
         self._tried.update(map(self._here, sets))
         return [self._group(ids) for ids in _merged([*sets, *self._parts_of(sets)])]
 
-    def _ties_of(self, version: Manifest) -> tuple[StoredTies, Web]:
+    def _ties_of(self, version: Manifest) -> tuple[StoredTies, SourceGraph]:
         """Return the ties that a version has; of a small plan, no commit lies between two questions."""
         if self._stored[0] != version.ties:
-            self._stored = ((), NO_TIES, Web(NO_TIES))  # not two of them in memory at a time
+            self._stored = ((), NO_TIES, SourceGraph(NO_TIES))  # not two of them in memory at a time
             stored = read_ties(self._ledger, version.ties)
-            self._stored = (version.ties, stored, Web(stored))
+            self._stored = (version.ties, stored, SourceGraph(stored))
         return self._stored[1:]
 
     def _version(self) -> Manifest:

@@ -11,7 +11,7 @@ from pathlib import Path
 from aix.ledger.delivery import Delivery
 from aix.ledger.raw import keep_raw
 from aix.pipeline.contract import Importer, Problem, Rows, Source, Ties
-from aix.pipeline.group_buffer import Shelf, statement_of
+from aix.pipeline.group_buffer import GroupBuffer, statement_of
 from aix.pipeline.hashing import combined_hash, hash_file
 from aix.pipeline.plan import stamps_of
 from aix.pipeline.problems import ProblemNotes
@@ -28,7 +28,7 @@ _LABELS = {"sessions": "label", "session_turns": "session_label"}
 def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
     """Read the groups of an order one after the other."""
     with Delivery(order.folder) as rows, Delivery(order.folder.with_name(f"{order.folder.name}-problems")) as notes:
-        shelf = Shelf(order, rows)
+        buffer = GroupBuffer(order, rows)
         is_alone = len(order.groups) == 1
         leaves_rows = True
         for number, group in enumerate(order.groups):
@@ -38,10 +38,10 @@ def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
                 leaves_rows = not any(reading.failure for reading in readings)
                 yield GroupRead(number, readings)
             else:
-                shelf.put(number, readings, pieces)
-                if shelf.is_full():
-                    yield from shelf.clear()
-        yield from shelf.clear()
+                buffer.put(number, readings, pieces)
+                if buffer.is_full():
+                    yield from buffer.clear()
+        yield from buffer.clear()
     yield Delivered(rows.files() if leaves_rows else {}, notes.files())
 
 

@@ -19,7 +19,7 @@ _SourcedBatch = tuple[str, list[str], pa.RecordBatch]
 """A table, the source of each row, and the rows."""
 
 
-class Shelf:
+class GroupBuffer:
     """Rows of small groups that were read whole; many together are written much faster than each for itself."""
 
     def __init__(self, order: Order, rows: Delivery) -> None:

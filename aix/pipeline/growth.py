@@ -11,7 +11,7 @@ from aix.ledger.fingerprints import Fingerprint
 from aix.pipeline.worker_messages import Reading
 
 
-class Lineage(Enum):
+class Growth(Enum):
     """How what a source holds stands to what it held."""
 
     NEW = auto()
@@ -22,12 +22,12 @@ class Lineage(Enum):
     """A conversation in a container has changed, and nobody can say how."""
 
 
-def lineage(before: Fingerprint | None, reading: Reading, *, is_outdated: bool) -> Lineage:
+def growth_of(before: Fingerprint | None, reading: Reading, *, is_outdated: bool) -> Growth:
     """Compare a source that was read with its last fingerprint."""
     if before is None or (before.failure and not before.content and before.size_bytes < 0):
-        return Lineage.NEW
+        return Growth.NEW
     if reading.main_hash is None or before.size_bytes < 0:
         is_same = before.content == reading.content
-        return Lineage.GROWN if is_same or is_outdated else Lineage.UNKNOWN
+        return Growth.GROWN if is_same or is_outdated else Growth.UNKNOWN
     has_all = before.content == reading.content or set(before.stamps[1:]) <= set(reading.stamps[1:])
-    return Lineage.GROWN if has_all and reading.head_hash == before.main_hash else Lineage.REWRITTEN
+    return Growth.GROWN if has_all and reading.head_hash == before.main_hash else Growth.REWRITTEN

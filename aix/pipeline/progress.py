@@ -1,4 +1,4 @@
-"""Telling whoever asked for an import how it goes on, and what was done with each source."""
+"""Progress of an import, and the outcome of each source in its report."""
 
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,8 @@ class Watcher:
         """Rows of another ledger contradict those of this one; nothing of it has been joined yet."""
 
 
-class Teller:
-    """Takes what was done with sources into a report: one outcome for each, however often it was read."""
+class OutcomeRecorder:
+    """Records the outcome of each source in a report: one for each, however often the source was read."""
 
     def __init__(self, report: Report, watcher: Watcher) -> None:
         self._outcomes = report.outcomes
@@ -40,8 +40,8 @@ class Teller:
         self._expects_everything = True
         self._watcher.more(sources, size_bytes)
 
-    def tell(self, outcome: Outcome) -> None:
-        """Take in what was done with a source."""
+    def record(self, outcome: Outcome) -> None:
+        """Record the outcome of a source."""
         if self._expects_everything or outcome.status is not Status.SKIPPED:
             self._watcher.advance(outcome)
         place = self._places.setdefault(outcome.name, len(self._outcomes))

@@ -10,7 +10,7 @@ from aix.ledger.fingerprints import Fingerprint
 from aix.ledger.replacement import ReadTogether
 from aix.ledger.ties import SourceTies
 from aix.pipeline.contract import Source
-from aix.pipeline.growth import Lineage, lineage
+from aix.pipeline.growth import Growth, growth_of
 from aix.pipeline.import_log import Entry, Run
 from aix.pipeline.plan import Planned, version_of
 from aix.pipeline.report import Outcome, Status
@@ -63,10 +63,10 @@ class Known:
 class Settlement:
     """Settles what was read in one run."""
 
-    def __init__(self, run: Run, known: Known, tell: Callable[[Outcome], None]) -> None:
+    def __init__(self, run: Run, known: Known, record: Callable[[Outcome], None]) -> None:
         self._run = run
         self._known = known
-        self._tell = tell
+        self._record = record
 
     def settle(self, group: Group, readings: Sequence[Reading], settled: Settled) -> tuple[Group, ...]:
         """Note what became of sources that were read together; returns what must be read by itself instead."""
@@ -76,19 +76,19 @@ class Settlement:
             self._known.setbacks.update((source, reason) for part in group.parts for source in part.sources)
             settled.left_out.update(self._known.planned[source].name for source in group.sources)
             return group.parts
-        lineages = {reading.source: self._lineage(reading) for reading in readings}
-        news = [reading for reading in readings if self._settle_one(reading, lineages[reading.source], settled)]
+        growths = {reading.source: self._growth(reading) for reading in readings}
+        news = [reading for reading in readings if self._settle_one(reading, growths[reading.source], settled)]
         if news and not failure:
             settled.ties.update(self._ties(readings))
             if group.is_whole:
-                settled.together.append(self._together(readings, lineages))
+                settled.together.append(self._together(readings, growths))
         return ()
 
-    def _lineage(self, reading: Reading) -> Lineage:
+    def _growth(self, reading: Reading) -> Growth:
         planned = self._known.planned[reading.source]
-        return lineage(self._known.fingerprints.get(planned.id), reading, is_outdated=planned.replaces)
+        return growth_of(self._known.fingerprints.get(planned.id), reading, is_outdated=planned.replaces)
 
-    def _settle_one(self, reading: Reading, line: Lineage, settled: Settled) -> bool:
+    def _settle_one(self, reading: Reading, growth: Growth, settled: Settled) -> bool:
         """Note what became of a source, and return whether that is worth a version of the ledger."""
         planned = self._known.planned[reading.source]
         before = self._known.fingerprints.get(planned.id)
@@ -100,8 +100,8 @@ class Settlement:
         labels = len(set(reading.labels))
         importer = planned.claim.importer
         counts = (labels, reading.problems, planned.size_bytes)
-        self._tell(Outcome(planned.name, importer.name, status, reason, *counts, unread=reading.unread))
-        now = self._fingerprint(planned, reading, line, failure)
+        self._record(Outcome(planned.name, importer.name, status, reason, *counts, unread=reading.unread))
+        now = self._fingerprint(planned, reading, growth, failure)
         if reading.failure:  # what the ledger has of it is still what the reading before gave
             last = before or msgspec.structs.replace(now, content="", size_bytes=-1)
             stamps = (*(reading.stamps or ("",))[:1], *last.stamps[1:])  # of sidecars, as they were when they gave rows
@@ -110,11 +110,11 @@ class Settlement:
             return False
         settled.entries.append(Entry(planned, reading, status, failure))
         settled.fingerprints[planned.id] = now
-        if line is Lineage.GROWN and not reading.failure:
+        if growth is Growth.GROWN and not reading.failure:
             settled.problems_since[planned.name] = now.since
         return True
 
-    def _fingerprint(self, planned: Planned, reading: Reading, line: Lineage, failure: str) -> Fingerprint:
+    def _fingerprint(self, planned: Planned, reading: Reading, growth: Growth, failure: str) -> Fingerprint:
         importer = planned.claim.importer
         return Fingerprint(
             importer.name,
@@ -124,12 +124,12 @@ class Settlement:
             failure,
             reading.size_bytes,
             "" if reading.main_hash in (None, reading.content) else str(reading.main_hash),
-            self._since(planned, line),
+            self._since(planned, growth),
         )
 
-    def _since(self, planned: Planned, line: Lineage) -> int:
+    def _since(self, planned: Planned, growth: Growth) -> int:
         before = self._known.fingerprints.get(planned.id)
-        if before is None or line in (Lineage.NEW, Lineage.REWRITTEN):
+        if before is None or growth in (Growth.NEW, Growth.REWRITTEN):
             return self._run.started_at
         return before.since or self._run.started_at
 
@@ -140,22 +140,22 @@ class Settlement:
         read_with = reading_of({ids[reading.source]: reading.content for reading in readings})
         return {ids[reading.source]: SourceTies(read_with, reading.ties or b"") for reading in readings}
 
-    def _together(self, readings: Sequence[Reading], lineages: Mapping[Source, Lineage]) -> ReadTogether:
+    def _together(self, readings: Sequence[Reading], growths: Mapping[Source, Growth]) -> ReadTogether:
         planned = {reading.source: self._known.planned[reading.source] for reading in readings}
         since = {
-            planned[source].name: _NEVER if line is Lineage.UNKNOWN else self._since(planned[source], line)
-            for source, line in lineages.items()
+            planned[source].name: _NEVER if growth is Growth.UNKNOWN else self._since(planned[source], growth)
+            for source, growth in growths.items()
         }
-        holds_all = all(_holds_all(planned[source], line) for source, line in lineages.items())
+        holds_all = all(_holds_all(planned[source], growth) for source, growth in growths.items())
         anew = {label for reading in readings if planned[reading.source].replaces for label in reading.labels}
         return ReadTogether(since, anew if holds_all else ())
 
 
-def _holds_all(planned: Planned, line: Lineage) -> bool:
+def _holds_all(planned: Planned, growth: Growth) -> bool:
     """Whether a source that is read with one to be replaced lets it: nothing of it is lost in this very run."""
-    if line is Lineage.GROWN:
+    if growth is Growth.GROWN:
         return planned.replaces or not planned.state.must_be_read
-    return line is Lineage.NEW
+    return growth is Growth.NEW
 
 
 def _status(planned: Planned, failure: str) -> Status:

@@ -27,7 +27,7 @@ from aix.pipeline.discovery import (
     walk_given,
 )
 from aix.pipeline.plan import Planned, make_plan, owner_by, version_of
-from aix.pipeline.progress import Teller, Watcher
+from aix.pipeline.progress import OutcomeRecorder, Watcher
 from aix.pipeline.registry import Options, load_importers
 from aix.pipeline.report import Outcome, Report, Status
 from aix.pipeline.stamp_cache import note_touched, with_touched
@@ -184,7 +184,7 @@ def _import(
         try:
             if to_read or is_unfinished:
                 watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-                _read(ledger, surveyed, importers, settings, prices, started_at, Teller(report, watcher))
+                _read(ledger, surveyed, importers, settings, prices, started_at, OutcomeRecorder(report, watcher))
             report.after = _renewed(ledger, prices)
         except BaseException:
             refresh_catalog(ledger)
@@ -238,15 +238,15 @@ def _read(
     settings: Settings,
     prices: PriceTable,
     started_at: int,
-    teller: Teller,
+    recorder: OutcomeRecorder,
 ) -> None:
     import platform
     from uuid import uuid4
 
     from aix.ids import ulid
     from aix.pipeline.import_log import Run
-    from aix.pipeline.scheduler import Manner, carry_out_plan
+    from aix.pipeline.scheduler import ReadOptions, carry_out_plan
 
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
-    manner = Manner(settings.jobs, settings.strict, settings.keep_raw, prices)
-    carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, manner, teller)
+    options = ReadOptions(settings.jobs, settings.strict, settings.keep_raw, prices)
+    carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, options, recorder)

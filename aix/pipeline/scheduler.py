@@ -21,14 +21,14 @@ from aix.ledger.manifest import is_ledger, read_latest
 from aix.ledger.staging import staging_folder
 from aix.ledger.views import view_select
 from aix.pipeline.batch import Batch, Event
-from aix.pipeline.connected_sources import TiedSources
+from aix.pipeline.connected_sources import ConnectedSources
 from aix.pipeline.contract import Importer, Source
 from aix.pipeline.crash_marks import CrashMarks, mark_sources
 from aix.pipeline.extraction import carry_out
 from aix.pipeline.grouping import portions
 from aix.pipeline.import_log import Run
 from aix.pipeline.plan import Planned, State, source_name
-from aix.pipeline.progress import Teller
+from aix.pipeline.progress import OutcomeRecorder
 from aix.pipeline.read_outcomes import Known
 from aix.pipeline.worker_messages import Began, Group, Order
 from aix.prices.table import PriceTable
@@ -46,7 +46,7 @@ _FEW_SOURCES = 16
 
 
 @dataclass(frozen=True)
-class Manner:
+class ReadOptions:
     """How sources are read."""
 
     jobs: int | None = None
@@ -62,22 +62,22 @@ def carry_out_plan(
     fingerprints: Fingerprints,
     importers: Sequence[Importer],
     run: Run,
-    manner: Manner,
-    teller: Teller,
+    options: ReadOptions,
+    recorder: OutcomeRecorder,
 ) -> None:
-    """Read what must be read, and commit it; the teller hears of each source that was read, maybe more than once."""
+    """Read what must be read, and commit it; the recorder hears of each source that was read, maybe more than once."""
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
-    tied = TiedSources(ledger, plan, known, importers, run.machine)
+    tied = ConnectedSources(ledger, plan, known, importers, run.machine)
     with staging_folder(ledger) as staging:
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
         crashes = CrashMarks(ledger)
         read: set[Source] = set()
-        batch = Batch(ledger, folders, run, known, teller.tell, manner.prices)
+        batch = Batch(ledger, folders, run, known, recorder.record, options.prices)
         while True:
-            blank = Order((), staging, ledger, run.id, run.machine, manner.strict, manner.keep_raw)
-            jobs = _jobs(manner.jobs, groups, known, crashes)
+            blank = Order((), staging, ledger, run.id, run.machine, options.strict, options.keep_raw)
+            jobs = _jobs(options.jobs, groups, known, crashes)
             read.update(source for group in groups for source in group.sources)
             _read_all(batch, tied, groups, blank, folders, jobs)
             left = tied.sets_left(batch.contents, batch.ties)
@@ -88,11 +88,11 @@ def carry_out_plan(
                 # What a source gave in this round is noted apart from what it gave in the one before.
                 started_at = max(time.time_ns() // 10**6, run.started_at + 1)
                 run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
-                batch = Batch(ledger, folders, run, known, teller.tell, manner.prices)
+                batch = Batch(ledger, folders, run, known, recorder.record, options.prices)
             if not left:
                 break
             groups = tied.groups_of(left)
-            teller.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
+            recorder.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
         batch.commit(is_last=True, finished=tied.left_undone)
         crashes.remove(known.planned[source].name for source in read)
 
@@ -125,7 +125,7 @@ def _latest_start(ledger: Path) -> int:
 
 
 def _read_all(
-    batch: Batch, tied: TiedSources, groups: Sequence[Group], blank: Order, folders: Iterator[Path], jobs: int
+    batch: Batch, tied: ConnectedSources, groups: Sequence[Group], blank: Order, folders: Iterator[Path], jobs: int
 ) -> None:
     """Read groups, and commit what was read whenever much of it waits."""
 

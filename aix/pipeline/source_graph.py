@@ -21,7 +21,7 @@ def reading_of(contents: Mapping[str, str]) -> bytes:
     return hashlib.sha256(lines.encode()).digest()[:16]
 
 
-class Web:
+class SourceGraph:
     """The ties of all sources, as one long list of numbers and one of the places of the sources they belong to."""
 
     def __init__(self, ties: StoredTies) -> None:
@@ -34,7 +34,7 @@ class Web:
 
         `fresh` holds the ties of some sources as they are by now.
         """
-        newer = Web(fresh)
+        newer = SourceGraph(fresh)
         ties = {**{source: each for source, each in self._ties.items() if source not in fresh}, **newer._ties}
         given = ties.keys() if sources is None else ties.keys() & set(sources)
         reached, new = list(given), given

@@ -270,7 +270,7 @@ def test_a_run_that_dies_leaves_nothing_for_the_next_to_put_right(
 
     with monkeypatch.context() as patch:
         patch.setattr("aix.pipeline.scheduler._COMMIT_BYTES", 0)  # commits after each source, before others are read
-        patch.setattr("aix.pipeline.connected_sources.TiedSources.groups_of", crash)
+        patch.setattr("aix.pipeline.connected_sources.ConnectedSources.groups_of", crash)
         with pytest.raises(CrashError):
             run(ledger, logs)
     for name in "ad":  # b and c are tied to a, and wait
@@ -314,7 +314,7 @@ def test_what_a_run_of_an_earlier_release_that_died_has_left_is_done_by_the_next
 ) -> None:
     write(logs, {"d.yarn": yarn("d1 - apart")})
     with monkeypatch.context() as patch:  # it committed what is tied before it had read it together, and said so
-        patch.setattr("aix.pipeline.connected_sources.TiedSources._sets_left", lambda *_: [])
+        patch.setattr("aix.pipeline.connected_sources.ConnectedSources._sets_left", lambda *_: [])
         run(ledger, logs)
     assert facts(ledger) != all_at_once(tmp_path, logs)
     newest = manifest_path(ledger, read_latest(ledger).version)

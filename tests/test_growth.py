@@ -6,7 +6,7 @@ import pytest
 
 from aix.ledger.fingerprints import Fingerprint
 from aix.pipeline.contract import Source
-from aix.pipeline.growth import Lineage, lineage
+from aix.pipeline.growth import Growth, growth_of
 from aix.pipeline.hashing import content_hash, hash_file
 from aix.pipeline.worker_messages import Reading
 
@@ -26,44 +26,44 @@ def log(head_hash: str | None, content: str = "d") -> Reading:
 @pytest.mark.parametrize(
     ("before", "reading", "expected"),
     [
-        (None, log(None), Lineage.NEW),
-        (fingerprint("", "it failed"), log(None), Lineage.NEW),
-        (fingerprint("c", "it failed", 3), log("c"), Lineage.GROWN),
-        (fingerprint("c", "", 3), log("c"), Lineage.GROWN),
-        (fingerprint("", "", 3, "main"), log("main"), Lineage.GROWN),
-        (fingerprint("c", "", 3), log("x"), Lineage.REWRITTEN),
-        (fingerprint("c", "", 3), log(None), Lineage.REWRITTEN),
-        (fingerprint("c"), log(None), Lineage.UNKNOWN),
-        (fingerprint("c"), log(None, "c"), Lineage.GROWN),
-        (fingerprint("c"), CONVERSATION, Lineage.UNKNOWN),
-        (fingerprint("c"), SAME_CONVERSATION, Lineage.GROWN),
+        (None, log(None), Growth.NEW),
+        (fingerprint("", "it failed"), log(None), Growth.NEW),
+        (fingerprint("c", "it failed", 3), log("c"), Growth.GROWN),
+        (fingerprint("c", "", 3), log("c"), Growth.GROWN),
+        (fingerprint("", "", 3, "main"), log("main"), Growth.GROWN),
+        (fingerprint("c", "", 3), log("x"), Growth.REWRITTEN),
+        (fingerprint("c", "", 3), log(None), Growth.REWRITTEN),
+        (fingerprint("c"), log(None), Growth.UNKNOWN),
+        (fingerprint("c"), log(None, "c"), Growth.GROWN),
+        (fingerprint("c"), CONVERSATION, Growth.UNKNOWN),
+        (fingerprint("c"), SAME_CONVERSATION, Growth.GROWN),
     ],
 )
-def test_what_begins_as_it_was_has_grown(before: Fingerprint | None, reading: Reading, expected: Lineage) -> None:
-    assert lineage(before, reading, is_outdated=False) is expected
+def test_what_begins_as_it_was_has_grown(before: Fingerprint | None, reading: Reading, expected: Growth) -> None:
+    assert growth_of(before, reading, is_outdated=False) is expected
 
 
 def test_what_another_version_reads_is_replaced_where_nobody_can_say_how_it_changed() -> None:
-    assert lineage(fingerprint("c"), CONVERSATION, is_outdated=True) is Lineage.GROWN
-    assert lineage(fingerprint("c", "", 3), log("x"), is_outdated=True) is Lineage.REWRITTEN
+    assert growth_of(fingerprint("c"), CONVERSATION, is_outdated=True) is Growth.GROWN
+    assert growth_of(fingerprint("c", "", 3), log("x"), is_outdated=True) is Growth.REWRITTEN
 
 
 @pytest.mark.parametrize(
     ("stamps", "content", "expected"),
     [
-        (("9", "1:1:1"), "d", Lineage.GROWN),
-        (("9", "2:2:2", "1:1:1"), "d", Lineage.GROWN),
-        (("9",), "d", Lineage.REWRITTEN),
-        (("9", "1:2:1"), "d", Lineage.REWRITTEN),
-        (("9", "1:2:1"), "c", Lineage.GROWN),
+        (("9", "1:1:1"), "d", Growth.GROWN),
+        (("9", "2:2:2", "1:1:1"), "d", Growth.GROWN),
+        (("9",), "d", Growth.REWRITTEN),
+        (("9", "1:2:1"), "d", Growth.REWRITTEN),
+        (("9", "1:2:1"), "c", Growth.GROWN),
     ],
 )
 def test_what_misses_a_sidecar_that_it_had_has_not_grown(
-    stamps: tuple[str, ...], content: str, expected: Lineage
+    stamps: tuple[str, ...], content: str, expected: Growth
 ) -> None:
     before = Fingerprint("notes", "1", ("3", "1:1:1"), "c", "", 3, "main")
     reading = Reading(Source("/log"), stamps, content, "whole", 9, "main")
-    assert lineage(before, reading, is_outdated=False) is expected
+    assert growth_of(before, reading, is_outdated=False) is expected
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**20 - 1, 2**20, 2**20 + 1, 3 * 2**20])

@@ -6,7 +6,7 @@ import pytest
 
 from aix.ledger.numbers import of_array, to_file_order
 from aix.ledger.ties import SourceTies
-from aix.pipeline.source_graph import Web
+from aix.pipeline.source_graph import SourceGraph
 
 
 def ties(**numbers: list[int]) -> dict[str, SourceTies]:
@@ -28,7 +28,7 @@ TIES = ties(a=[1, 2], b=[2, 3, 2**64 - 1], c=[3], d=[4, 5], e=[5], f=[6], g=[])
     ],
 )
 def test_sets_are_found_from_any_source_of_them(given: list[str] | None, expected: set[str]) -> None:
-    assert {"".join(sorted(each)) for each in Web(TIES).sets_with(given)} == expected
+    assert {"".join(sorted(each)) for each in SourceGraph(TIES).sets_with(given)} == expected
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_sets_are_found_from_any_source_of_them(given: list[str] | None, expecte
 def test_fresh_ties_hold_in_place_of_those_that_were_known(
     fresh: dict[str, SourceTies], given: list[str] | None, expected: set[str]
 ) -> None:
-    web = Web(TIES)
+    web = SourceGraph(TIES)
     assert {"".join(sorted(each)) for each in web.sets_with(given, fresh)} == expected
     assert {"".join(sorted(each)) for each in web.sets_with(None)} == {"abc", "de"}, "they hold for one question"
 
 
 def test_where_nothing_is_known_nothing_is_tied() -> None:
-    assert list(Web({}).sets_with(["a"])) == list(Web({}).sets_with(None)) == []
+    assert list(SourceGraph({}).sets_with(["a"])) == list(SourceGraph({}).sets_with(None)) == []
