@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from aix.errors import LedgerDamagedError, UnknownNameError
-from aix.ledger.manifest import EMPTY, Manifest, dead_in, manifest_path, read_latest, read_manifest, segments_of
-from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
 from aix.library.query import Query
 from aix.library.views import create_library_views, library_views, views_named
+from aix.store.manifest import EMPTY, Manifest, dead_in, manifest_path, read_latest, read_manifest, segments_of
+from aix.store.views import create_views
 
 if TYPE_CHECKING:
     import duckdb
@@ -159,7 +159,7 @@ def examine(ledger: Path) -> Iterator[Examination]:
     import duckdb
 
     from aix.derived.materialised_tables import derived_columns
-    from aix.ledger.segment_checks import check_segments
+    from aix.store.segment_checks import check_segments
 
     manifest = read_latest(ledger)
     previous = _read_previous(ledger, manifest)

@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.health import Status, check
-from aix.ledger.manifest import PRICE_TABLES, read_latest
-from aix.ledger.views import create_views
 from aix.pipeline.run import Settings, import_histories
 from aix.schema import TABLES
 from aix.schema.imports import IMPORT_TABLES
 from aix.schema.sql import quote_name
+from aix.store.manifest import PRICE_TABLES, read_latest
+from aix.store.views import create_views
 
 if TYPE_CHECKING:
     import duckdb

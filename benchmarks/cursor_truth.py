@@ -18,8 +18,8 @@ from typing import Any
 
 import duckdb
 
-from aix.ledger.manifest import read_latest
-from aix.ledger.views import create_views
+from aix.store.manifest import read_latest
+from aix.store.views import create_views
 
 Figures = dict[str, Any]
 Difference = tuple[str, str]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aix.ledger.manifest import read_latest
+from aix.store.manifest import read_latest
 
 _SOURCES = 10_000
 _PER_FOLDER = 100

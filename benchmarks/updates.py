@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aix.ledger.manifest import read_latest
+from aix.store.manifest import read_latest
 from benchmarks.generated_logs import write_logs
 from benchmarks.replicated_logs import with_fresh_ids
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from aix.derived.derived_data import DerivedData
-from aix.ledger import commit as commit_module
-from aix.ledger.commit import Change
-from aix.ledger.commit import commit as commit_change
-from aix.ledger.manifest import Manifest
-from aix.ledger.stage import Stage
+from aix.store import commit as commit_module
+from aix.store.commit import Change
+from aix.store.commit import commit as commit_change
+from aix.store.manifest import Manifest
+from aix.store.stage import Stage
 
 Function = Callable[[Manifest, Stage], Manifest]
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aix.ids import ulid
-from aix.ledger.addition import add
-from aix.ledger.delivery import Delivery
-from aix.ledger.staging import staging_folder
+from aix.merge.merge_rows import add
+from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.staging import staging_folder
 from tests.sample_ledger import Row
 
 _ROWS_AT_ONCE = 1_000

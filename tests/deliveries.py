@@ -7,14 +7,14 @@ from pathlib import Path
 
 import duckdb
 
-from aix.ledger.addition import add
-from aix.ledger.delivery import Delivery
-from aix.ledger.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
-from aix.ledger.staging import staging_folder
-from aix.ledger.views import create_views
+from aix.merge.merge_rows import add
+from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
 from aix.schema.imports import IMPORT_TABLES
+from aix.store.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
+from aix.store.staging import staging_folder
+from aix.store.views import create_views
 from tests.sample_ledger import Row
 
 Rows = Mapping[str, Sequence[Row]]

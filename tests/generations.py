@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from aix.ledger.manifest import Manifest, Segment, is_ledger, read_latest
-from aix.ledger.stage import Stage
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.manifest import Manifest, Segment, is_ledger, read_latest
+from aix.store.stage import Stage
 from tests.changes import commit
 from tests.sample_ledger import Row
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aix.errors import WorkerDiedError
-from aix.ledger import groups
-from aix.ledger.addition import add
-from aix.ledger.delivery import Delivery, Files
-from aix.ledger.manifest import count_rows, is_ledger, read_latest
-from aix.ledger.staging import staging_folder
+from aix.merge import groups
+from aix.merge.merge_rows import add
+from aix.merge.row_batches import Delivery, Files
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.manifest import count_rows, is_ledger, read_latest
+from aix.store.staging import staging_folder
 from aix.workers import map_in_workers
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows

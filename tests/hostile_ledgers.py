@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aix.ledger.manifest import manifest_path, manifest_paths
+from aix.store.manifest import manifest_path, manifest_paths
 
 DEEP = b"[" * 100_000
 OLD = 1_000_000_000

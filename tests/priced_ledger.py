@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aix.derived.derived_data import renew
-from aix.ledger.tagging import Entity, add_tag
+from aix.merge.tagging import Entity, add_tag
 from aix.prices.table import PriceTable
 from tests.conversations import context, message, request, session, turn
 from tests.deliveries import deliver

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.ids import h63, ulid
-from aix.ledger.manifest import manifest_path
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.manifest import manifest_path
 
 Row = dict[str, Any]
 

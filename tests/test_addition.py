@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from aix.errors import RowError
-from aix.ledger import addition, groups
-from aix.ledger.manifest import is_ledger, read_latest
+from aix.merge import groups
+from aix.merge import merge_rows as addition
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.manifest import is_ledger, read_latest
 from tests.conversations import message, request, session, turn
 from tests.deliveries import as_text, deliver, dump
 from tests.sample_ledger import SAMPLE_ROWS

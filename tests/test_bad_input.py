@@ -15,10 +15,10 @@ from aix.health import Status as CheckStatus
 from aix.health import check
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source
-from aix.ledger.manifest import read_latest
 from aix.pipeline.progress import Watcher
 from aix.pipeline.report import Outcome, Report, Status
 from aix.pipeline.run import Settings, import_histories
+from aix.store.manifest import read_latest
 from aix_importers.session_log import SessionLogImporter
 from tests.deliveries import rows_of
 from tests.sample_ledger import Row

@@ -18,11 +18,11 @@ import pytest
 import aix
 from aix.derived import catalog
 from aix.derived.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
-from aix.ledger.engine import engine
-from aix.ledger.manifest import manifest_path, read_latest, read_manifest
 from aix.library.view_files import view_folder
 from aix.library.views import create_library_views, read_views
 from aix.schema import TABLES
+from aix.store.engine import engine
+from aix.store.manifest import manifest_path, read_latest, read_manifest
 from tests.changes import commit
 from tests.generations import next_generation, read_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

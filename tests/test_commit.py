@@ -18,15 +18,15 @@ import pytest
 from aix.derived.catalog import CATALOG, CATALOG_NOTE
 from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
-from aix.ledger import durable
-from aix.ledger.commit import Change
-from aix.ledger.commit import commit as commit_change
-from aix.ledger.manifest import Manifest, Segment, manifest_path, read_latest
-from aix.ledger.stage import Stage
 from aix.schema import SCHEMA_VERSION, TABLES, migrations
 from aix.schema.arrow import arrow_schema
 from aix.schema.checks import batch_from_rows
 from aix.schema.migrations import TableChange
+from aix.store import durable
+from aix.store.commit import Change
+from aix.store.commit import commit as commit_change
+from aix.store.manifest import Manifest, Segment, manifest_path, read_latest
+from aix.store.stage import Stage
 from tests.changes import Function, commit, overtake
 from tests.generations import next_generation, read_generation, with_tables
 from tests.sample_ledger import write_ledger
@@ -158,7 +158,7 @@ def test_concurrent_writers_lose_nothing(tmp_path: Path, file_system: str) -> No
     program = f"""
 import errno, sys, time
 from pathlib import Path
-from aix.ledger import durable
+from aix.store import durable
 from tests.changes import commit
 from tests.test_commit import add_tag
 {file_system}

@@ -10,7 +10,7 @@ import pytest
 
 from aix.derived import derived_data
 from aix.errors import LedgerUnwritableError
-from aix.ledger import durable
+from aix.store import durable
 from tests.changes import commit
 from tests.generations import next_generation, read_generation
 

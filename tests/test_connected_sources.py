@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import aix
 from aix.health import Status as CheckStatus
 from aix.health import check
-from aix.ledger.collection import collect
-from aix.ledger.manifest import manifest_path, read_latest
-from aix.ledger.merging import join_ledger
-from aix.ledger.removal import forget
-from aix.ledger.selection import Selection
-from aix.ledger.ties import read_ties
+from aix.merge.forget import forget
+from aix.merge.ledger_merge import join_ledger
+from aix.merge.selection import Selection
 from aix.pipeline.report import Report, Status
 from aix.pipeline.run import Settings, import_histories
+from aix.store.garbage import collect
+from aix.store.manifest import manifest_path, read_latest
+from aix.store.source_ties import read_ties
 from tests.deliveries import facts, rows_of
 from tests.test_import_properties import EXAMPLES
 from tests.yarns import Yarns, install_here, yarn, yarns

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from aix.ledger.manifest import files_of as files_of_version
-from aix.ledger.manifest import read_latest, read_manifest
+from aix.store.manifest import files_of as files_of_version
+from aix.store.manifest import read_latest, read_manifest
 from tests.deliveries import deliver, dump
 from tests.generations import FILES_OF_A_COMMIT, read_generation
 from tests.growing_ledger import rows_of_step, step_of

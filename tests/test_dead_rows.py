@@ -14,21 +14,22 @@ import pytest
 from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerTooNewError
 from aix.health import Status, check
-from aix.ledger import groups, manifest
-from aix.ledger.addition import Addition
-from aix.ledger.commit import Change, commit
-from aix.ledger.delivery import Delivery
-from aix.ledger.export import export_parquet
-from aix.ledger.gathering import Part, gather
-from aix.ledger.manifest import count_rows, files_of, manifest_path, read_latest, read_manifest
-from aix.ledger.merging import join_ledger
-from aix.ledger.removal import forget, without_sessions
-from aix.ledger.selection import Selection
-from aix.ledger.staging import staging_folder
-from aix.ledger.tidying import tidy_groups, untidy_groups
+from aix.merge import groups
+from aix.merge.combine_batches import Part, gather
+from aix.merge.compact_files import tidy_groups, untidy_groups
+from aix.merge.forget import forget, without_sessions
+from aix.merge.ledger_merge import join_ledger
+from aix.merge.merge_rows import Addition
+from aix.merge.row_batches import Delivery
+from aix.merge.selection import Selection
+from aix.reading.export import export_parquet
 from aix.reading.ledger import open_ledger
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store import manifest
+from aix.store.commit import Change, commit
+from aix.store.manifest import count_rows, files_of, manifest_path, read_latest, read_manifest
+from aix.store.staging import staging_folder
 from tests.changes import FunctionStep
 from tests.deliveries import as_text, deliver, dump, rows_of
 from tests.test_groups import conversation
@@ -364,7 +365,7 @@ def test_a_file_of_a_group_without_numbers_is_damage(thinned: Path) -> None:
 
 
 def test_numbers_of_nodes_are_those_of_the_engine() -> None:
-    from aix.ledger.nodes import node_number, node_of
+    from aix.store.nodes import node_number, node_of
 
     values = ["", "a", "näve", "x" * 1000, "'"]
     with duckdb.connect() as connection:

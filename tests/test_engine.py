@@ -5,8 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from aix.ledger import engine as engines
-from aix.ledger.engine import engine, one_engine
+from aix.store import engine as engines
+from aix.store.engine import engine, one_engine
 
 
 def test_nothing_is_opened_when_nothing_is_asked(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aix.ledger.manifest import is_ledger
+from aix.store.manifest import is_ledger
 from tests.plugged import plug_in
 
 pytestmark = pytest.mark.long

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aix.errors import LedgerDamagedError
-from aix.ledger import groups
-from aix.ledger.index import Index, StoredIndex
-from aix.ledger.manifest import (
+from aix.merge import groups
+from aix.schema import TABLES
+from aix.store.index import Index, StoredIndex
+from aix.store.manifest import (
     EntryFile,
     Manifest,
     count_rows,
@@ -27,9 +28,8 @@ from aix.ledger.manifest import (
     read_latest,
     read_manifest,
 )
-from aix.ledger.row_groups import read_live_rows
-from aix.ledger.views import create_views
-from aix.schema import TABLES
+from aix.store.row_groups import read_live_rows
+from aix.store.views import create_views
 from tests.conversations import message, request, session, turn
 from tests.deliveries import Rows, as_text, deliver, dump
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from aix.ledger.fingerprints import Fingerprint
 from aix.pipeline.contract import Source
 from aix.pipeline.growth import Growth, growth_of
 from aix.pipeline.hashing import content_hash, hash_file
 from aix.pipeline.worker_messages import Reading
+from aix.store.fingerprints import Fingerprint
 
 
 def fingerprint(content: str = "c", failure: str = "", size_bytes: int = -1, head: str = "") -> Fingerprint:

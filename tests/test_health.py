@@ -14,12 +14,12 @@ import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, UnknownNameError
 from aix.health import Examination, Severity, Status, check, check_names, find_check
-from aix.ledger.manifest import Manifest, manifest_path
-from aix.ledger.stage import Stage
 from aix.library.query import Query
 from aix.library.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.manifest import Manifest, manifest_path
+from aix.store.stage import Stage
 from tests.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put
 from tests.changes import commit
 from tests.generations import with_tables

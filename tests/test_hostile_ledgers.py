@@ -15,9 +15,9 @@ import pytest
 from aix.cli.diagnostics import ExitCode, run
 from aix.cli.root import aix as root_command
 from aix.errors import LedgerDamagedError, LedgerError
-from aix.ledger.manifest import manifest_paths, read_latest
-from aix.ledger.raw import keep_raw, raw_path
 from aix.pipeline.run import Settings, import_histories
+from aix.store.manifest import manifest_paths, read_latest
+from aix.store.raw_copies import keep_raw, raw_path
 from tests.deliveries import dump
 from tests.hostile_ledgers import (
     FILE_CASES,
@@ -211,7 +211,7 @@ def test_no_lock_is_made_through_a_link(scene: Scene, monkeypatch: pytest.Monkey
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, "this disk has no hard links")
 
-    monkeypatch.setattr("aix.ledger.durable.link", refuse)
+    monkeypatch.setattr("aix.store.durable.link", refuse)
     (scene.ledger / "versions" / ".lock").symlink_to(scene.victim / "made")
     with pytest.MonkeyPatch.context() as patch:
         assert outcome("import", scene, patch) is ExitCode.LEDGER

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from aix.health import Status as CheckStatus
 from aix.health import check
-from aix.ledger import groups
-from aix.ledger.manifest import read_latest
+from aix.merge import groups
 from aix.pipeline.report import Status
 from aix.pipeline.run import Settings, import_histories
+from aix.store.manifest import read_latest
 from tests.deliveries import facts
 from tests.random_histories import History, histories, write_history
 from tests.session_log.logs import FIXTURES, entry, write_log

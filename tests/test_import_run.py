@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from aix.health import Status, check
-from aix.ledger.manifest import is_ledger, read_latest
-from aix.ledger.raw import kept_digests
 from aix.pipeline.registry import GROUP
 from aix.pipeline.report import Status as ImportStatus
 from aix.pipeline.run import Settings, import_histories
+from aix.store.manifest import is_ledger, read_latest
+from aix.store.raw_copies import kept_digests
 from tests.command_line import run_on_terminal
 from tests.deliveries import dump, facts, rows_of
 from tests.plugged import PLUGIN, Plugged, plug_in

@@ -12,17 +12,17 @@ import pytest
 import aix
 from aix.cli.root import aix as root_command
 from aix.health import check
-from aix.ledger.collection import collect
-from aix.ledger.contradictions import Contradiction, Version, find_contradictions
-from aix.ledger.manifest import read_latest
-from aix.ledger.raw import keep_raw
-from aix.ledger.removal import forget
-from aix.ledger.selection import Selection
-from aix.ledger.tidying import tidy_groups
+from aix.merge.compact_files import tidy_groups
+from aix.merge.contradictions import Contradiction, Version, find_contradictions
+from aix.merge.forget import forget
+from aix.merge.selection import Selection
 from aix.pipeline.report import Status
 from aix.pipeline.run import Settings
 from aix.schema import TABLES
 from aix.schema.sql import name_list
+from aix.store.garbage import collect
+from aix.store.manifest import read_latest
+from aix.store.raw_copies import keep_raw
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import as_text, deliver, dump, facts
 from tests.growing_ledger import rows_of_step

@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError
-from aix.ledger import removal, staging
-from aix.ledger.collection import collect, find_removals, finish_forgetting
-from aix.ledger.durable import make_folder
-from aix.ledger.manifest import PRICE_TABLES, manifest_paths, read_latest
-from aix.ledger.manifest import files_of as files_of_version
-from aix.ledger.merging import join_ledger
-from aix.ledger.raw import keep_raw, kept_digests, open_raw, raw_path
-from aix.ledger.removal import forget
-from aix.ledger.selection import Selection
-from aix.ledger.staging import staging_folder
+from aix.merge import forget as removal
+from aix.merge.forget import forget
+from aix.merge.ledger_merge import join_ledger
+from aix.merge.selection import Selection
+from aix.store import staging
+from aix.store.durable import make_folder
+from aix.store.garbage import collect, find_removals, finish_forgetting
+from aix.store.manifest import PRICE_TABLES, manifest_paths, read_latest
+from aix.store.manifest import files_of as files_of_version
+from aix.store.raw_copies import keep_raw, kept_digests, open_raw, raw_path
+from aix.store.staging import staging_folder
 from tests.changes import overtake
 from tests.deliveries import Rows, deliver, dump, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

@@ -20,21 +20,21 @@ from aix.derived.catalog import CATALOG
 from aix.derived.materialised_tables import derived_selects
 from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError
-from aix.ledger import groups as ledger_groups
-from aix.ledger import locks
-from aix.ledger.collection import collect
-from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, files_of, groups_of, manifest_path, read_latest
-from aix.ledger.merging import join_ledger
-from aix.ledger.removal import forget
-from aix.ledger.selection import Selection
-from aix.ledger.tagging import Entity, add_tag
-from aix.ledger.tidying import tidy_groups
-from aix.ledger.views import create_views
 from aix.library.views import create_library_views, library_views, with_foundations
+from aix.merge import groups as ledger_groups
+from aix.merge.compact_files import tidy_groups
+from aix.merge.forget import forget
+from aix.merge.ledger_merge import join_ledger
+from aix.merge.selection import Selection
+from aix.merge.tagging import Entity, add_tag
 from aix.permissions import derivation
 from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
 from aix.permissions.target_rows import TargetRows
 from aix.pipeline.run import Settings, import_histories
+from aix.store import locks
+from aix.store.garbage import collect
+from aix.store.manifest import CACHE_FOLDER, Manifest, Segment, files_of, groups_of, manifest_path, read_latest
+from aix.store.views import create_views
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import deliver
 from tests.test_groups import conversation

@@ -7,10 +7,10 @@ import duckdb
 import polars as pl
 import pytest
 
-from aix.ledger import groups
-from aix.ledger.manifest import read_latest
-from aix.ledger.raw import keep_raw, kept_digests
+from aix.merge import groups
 from aix.schema import TABLES
+from aix.store.manifest import read_latest
+from aix.store.raw_copies import keep_raw, kept_digests
 from tests.command_line import run_in_process
 from tests.deliveries import as_text, deliver, dump
 from tests.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SUBAGENT

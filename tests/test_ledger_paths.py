@@ -9,8 +9,8 @@ import aix
 from aix.cli.diagnostics import ExitCode, run
 from aix.cli.root import aix as root_command
 from aix.errors import ExportError, LedgerPathError
-from aix.ledger.export import export_duckdb
-from aix.ledger.manifest import EMPTY
+from aix.reading.export import export_duckdb
+from aix.store.manifest import EMPTY
 from tests.command_line import run_here
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 

@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
-from aix.ledger.manifest import manifest_path, read_latest
-from aix.ledger.views import create_views
 from aix.library.packs import query_root
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import arrow_schema
+from aix.store.manifest import manifest_path, read_latest
+from aix.store.views import create_views
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ledgers"

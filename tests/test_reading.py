@@ -23,12 +23,12 @@ from aix.errors import (
     UnknownNameError,
     UnknownVersionError,
 )
-from aix.ledger.manifest import read_latest
 from aix.reading.connection import connect
 from aix.reading.ledger import Ledger
 from aix.reading.statement import HARMLESS_FUNCTIONS
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import arrow_schema
+from aix.store.manifest import read_latest
 from tests.changes import commit
 from tests.generations import next_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

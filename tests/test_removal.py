@@ -9,12 +9,12 @@ import pytest
 import aix
 from aix.health import check
 from aix.ids import h63
-from aix.ledger.manifest import manifest_paths, read_latest
-from aix.ledger.removal import Forgotten, forget
-from aix.ledger.selection import Selection, count_rules, select_before, select_match, select_source
-from aix.ledger.staging import staging_folder
-from aix.ledger.views import create_views
+from aix.merge.forget import Forgotten, forget
+from aix.merge.selection import Selection, count_rules, select_before, select_match, select_source
 from aix.reading.names import find_session
+from aix.store.manifest import manifest_paths, read_latest
+from aix.store.staging import staging_folder
+from aix.store.views import create_views
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows, deliver, dump, rows_of
 from tests.sample_ledger import ABANDONED, MAIN, OTHER, SAMPLE_ROWS, SUBAGENT, Row

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from aix.derived.derived_data import DerivedData
-from aix.ledger import removal
-from aix.ledger.addition import Addition
-from aix.ledger.commit import Change, commit
-from aix.ledger.delivery import Delivery
-from aix.ledger.gathering import Part, gather
-from aix.ledger.manifest import Manifest
-from aix.ledger.removal import without_sessions
-from aix.ledger.staging import staging_folder
+from aix.merge import forget as removal
+from aix.merge.combine_batches import Part, gather
+from aix.merge.forget import without_sessions
+from aix.merge.merge_rows import Addition
+from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.commit import Change, commit
+from aix.store.manifest import Manifest
+from aix.store.staging import staging_folder
 from tests.changes import FunctionStep
 from tests.conversations import message, request, session, turn
 from tests.deliveries import Rows, deliver, facts, rows_of

@@ -4,9 +4,9 @@ from array import array
 
 import pytest
 
-from aix.ledger.numbers import of_array, to_file_order
-from aix.ledger.ties import SourceTies
 from aix.pipeline.source_graph import SourceGraph
+from aix.store.source_ties import SourceTies
+from aix.store.uint64 import of_array, to_file_order
 
 
 def ties(**numbers: list[int]) -> dict[str, SourceTies]:

@@ -16,11 +16,11 @@ import pytest
 import aix
 from aix.cli.status import filled, status_line
 from aix.errors import LedgerNotFoundError, ParameterError
-from aix.ledger.manifest import STATUS_FILE, read_latest
-from aix.ledger.removal import forget
-from aix.ledger.selection import Selection
+from aix.merge.forget import forget
+from aix.merge.selection import Selection
 from aix.pipeline.run import Settings, import_histories
 from aix.reading.summary import Summary, Use, read_summary, totals
+from aix.store.manifest import STATUS_FILE, read_latest
 from tests.command_line import run_here
 from tests.deliveries import deliver
 from tests.priced_ledger import APRIL_1, MARCH_1, MARCH_2, make_priced_ledger

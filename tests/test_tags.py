@@ -10,15 +10,15 @@ import pytest
 
 import aix
 from aix.errors import TagError, UnknownNameError, UnknownSessionError
-from aix.ledger.export import export_parquet
-from aix.ledger.manifest import read_latest
-from aix.ledger.removal import forget
-from aix.ledger.selection import Selection
-from aix.ledger.tagging import Entity, add_tag, remove_tag
-from aix.ledger.tidying import tidy_groups
 from aix.library.packs import find_query
+from aix.merge.compact_files import tidy_groups
+from aix.merge.forget import forget
+from aix.merge.selection import Selection
+from aix.merge.tagging import Entity, add_tag, remove_tag
 from aix.pipeline.run import Settings, import_histories
+from aix.reading.export import export_parquet
 from aix.schema import TABLES
+from aix.store.manifest import read_latest
 from tests.changes import overtake
 from tests.command_line import run_here
 from tests.deliveries import deliver, dump, rows_of

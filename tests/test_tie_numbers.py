@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from aix.importing import Capabilities, Importer, Problem, Rows, Source, Ties
-from aix.ledger.numbers import from_file_order
 from aix.pipeline.tie_numbers import TieNumbers, likely_numbers
+from aix.store.uint64 import from_file_order
 
 SOURCE = Source("/logs/a.jsonl", group="/logs/a")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from aix.ledger.manifest import read_latest
 from aix.permissions.registry import dialects
 from aix.pipeline.report import Report, Status
 from aix.pipeline.run import Settings, import_histories
 from aix.pipeline.unchanged_cache import FILE_NAME
+from aix.store.manifest import read_latest
 
 pytestmark = pytest.mark.long
 

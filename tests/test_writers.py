@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aix.ledger.manifest import read_latest
+from aix.store.manifest import read_latest
 from tests.deliveries import Rows, deliver, dump
 from tests.growing_ledger import rows_of_step
 

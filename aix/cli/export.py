@@ -60,7 +60,7 @@ def command(
         raise click.UsageError("--session is for formats of sessions.")
     exporter = None if form in _WHOLE_LEDGER else _load_exporter(form)
     from aix.exporting.folder import export_sessions
-    from aix.ledger.export import export_duckdb, export_parquet, tables_to_export
+    from aix.reading.export import export_duckdb, export_parquet, tables_to_export
     from aix.reading.ledger import open_ledger
 
     opened = open_ledger(ledger)

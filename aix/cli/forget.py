@@ -14,8 +14,8 @@ from aix.errors import UnknownSessionError
 from aix.formats import Listing, ListingColumn
 
 if TYPE_CHECKING:
-    from aix.ledger.removal import Forgotten
-    from aix.ledger.selection import Selection
+    from aix.merge.forget import Forgotten
+    from aix.merge.selection import Selection
 
 
 @click.command(cls=Command)
@@ -72,8 +72,8 @@ def command(
         raise click.UsageError("What to forget must be UTF-8.")
     if text == "":
         raise click.UsageError("--match needs a text; every session holds the empty one.")
-    from aix.ledger.collection import finish_forgetting, is_forgetting_unfinished
-    from aix.ledger.removal import forget
+    from aix.merge.forget import forget
+    from aix.store.garbage import finish_forgetting, is_forgetting_unfinished
 
     before_ms = to_milliseconds(before, load_config(ctx.obj).timezone)
     try:
@@ -104,11 +104,11 @@ def _select(
     """Return what to forget, and how many permission rules of each file are part of it."""
     import duckdb
 
-    from aix.ledger.manifest import read_latest
-    from aix.ledger.selection import Selection, count_rules, select_before, select_match, select_source
-    from aix.ledger.views import create_views
-    from aix.ledger.workbench import engine_errors_of
+    from aix.merge.selection import Selection, count_rules, select_before, select_match, select_source
+    from aix.merge.workspace import engine_errors_of
     from aix.reading.names import find_session
+    from aix.store.manifest import read_latest
+    from aix.store.views import create_views
 
     with engine_errors_of(ledger), duckdb.connect() as connection:
         create_views(connection, ledger, read_latest(ledger))

@@ -7,13 +7,13 @@ from aix.cli.diagnostics import say
 from aix.formats import Listing, ListingColumn
 from aix.formats.people import counted
 from aix.formats.text import to_json
-from aix.ledger.manifest import EMPTY, count_rows
 from aix.pipeline.ledger_join import join_ledgers
 from aix.pipeline.progress import Watcher
 from aix.pipeline.report import Report
+from aix.store.manifest import EMPTY, count_rows
 
 if TYPE_CHECKING:
-    from aix.ledger.contradictions import Contradiction
+    from aix.merge.contradictions import Contradiction
     from aix.pipeline.run import Settings
 
 _SHOWN_CHARACTERS = 60

@@ -14,10 +14,10 @@ from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
 from aix.formats import Listing, ListingColumn
 from aix.formats.people import one_line
-from aix.ledger.manifest import is_ledger, read_latest
 from aix.prices.lines import COLUMNS, FOREVER, UNITS, PriceLine
 from aix.prices.rules import parse_rule
 from aix.prices.table import PriceTable
+from aix.store.manifest import is_ledger, read_latest
 
 if TYPE_CHECKING:
     from aix.prices.choice import ModelPrice

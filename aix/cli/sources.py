@@ -92,8 +92,8 @@ def _gone(
 ) -> Iterator[Row]:
     """Go through what was imported and is not there any more; only the machine it was on can tell."""
     from aix.importing import readable
-    from aix.ledger.manifest import is_ledger, read_latest
     from aix.pipeline.plan import State
+    from aix.store.manifest import is_ledger, read_latest
 
     if not is_ledger(ledger) or "import_sources" not in read_latest(ledger).tables:
         return

@@ -17,7 +17,7 @@ from aix.formats.people import local_time, one_line
 from aix.reading.ledger import Ledger, open_ledger
 
 if TYPE_CHECKING:
-    from aix.ledger.tagging import Entity
+    from aix.merge.tagging import Entity
     from aix.reading.result import Result
 
 _TITLE_CHARACTERS = 72
@@ -60,7 +60,7 @@ def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
       aix tag add billing 5b1f03ab
       aix tag add "sprint 12" 5b1f03ab 77c0e1d2
     """
-    from aix.ledger.tagging import add_tag, check_tag
+    from aix.merge.tagging import add_tag, check_tag
 
     check_tag(tag)
     entities = _entities(ledger, names)
@@ -83,7 +83,7 @@ def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> List
     """
     if everywhere == bool(names):
         raise click.UsageError("Say what to take the tag from: SESSION or TURN, or --everywhere.")
-    from aix.ledger.tagging import remove_tag
+    from aix.merge.tagging import remove_tag
 
     entities = None if everywhere else _entities(ledger, names)
     had = remove_tag(ledger, tag, entities)
@@ -123,7 +123,7 @@ def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
 
 def _entities(ledger: Path, names: tuple[str, ...]) -> list["Entity"]:
     """Return what the names stand for, each once."""
-    from aix.ledger.tagging import Entity
+    from aix.merge.tagging import Entity
 
     with open_ledger(ledger) as opened:
         found = [opened.find(name) for name in names]

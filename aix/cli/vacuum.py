@@ -39,8 +39,8 @@ def command(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT0
       aix vacuum --grace 1
     """
     from aix.derived.view_cache import is_cache_of
-    from aix.ledger.collection import collect, find_removals
-    from aix.ledger.tidying import tidy_groups, untidy_groups
+    from aix.merge.compact_files import tidy_groups, untidy_groups
+    from aix.store.garbage import collect, find_removals
 
     removals = find_removals(ledger, grace * 3600, is_cache_of)
     groups = untidy_groups(ledger) if dry_run else tidy_groups(ledger)

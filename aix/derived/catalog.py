@@ -22,13 +22,13 @@ import msgspec
 from aix.derived.materialised_tables import derived_selects, rows_select
 from aix.derived.view_cache import cached_views
 from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
-from aix.ledger.durable import replace_file, writing_to
-from aix.ledger.manifest import EMPTY, Manifest, read_latest
-from aix.ledger.stored_files import read_decoded, read_regular
-from aix.ledger.views import create_views, view_select
 from aix.library.view_files import library_views_digest
 from aix.library.views import create_library_views, library_views
 from aix.schema import SCHEMA_VERSION, TABLES
+from aix.store.durable import replace_file, writing_to
+from aix.store.manifest import EMPTY, Manifest, read_latest
+from aix.store.stored_files import read_decoded, read_regular
+from aix.store.views import create_views, view_select
 
 if TYPE_CHECKING:
     import duckdb

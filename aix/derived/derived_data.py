@@ -6,10 +6,10 @@ from pathlib import Path
 from aix.derived.catalog import refresh_catalog
 from aix.derived.materialised_tables import keep_views, loading
 from aix.derived.pricing import with_prices, without_prices
-from aix.ledger.commit import Change, commit
-from aix.ledger.manifest import Manifest
-from aix.ledger.stage import Stage
 from aix.prices.table import PriceTable
+from aix.store.commit import Change, commit
+from aix.store.manifest import Manifest
+from aix.store.stage import Stage
 
 
 @dataclass(frozen=True)

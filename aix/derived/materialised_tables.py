@@ -16,24 +16,24 @@ import msgspec
 
 from aix.derived.cache_key import are_rows_current, in_vain, made_by_now
 from aix.errors import LedgerError, QueryFileError
-from aix.ledger.manifest import COMPONENT, Manifest, Segment, groups_of, segment_path
-from aix.ledger.views import live_select, stored_rows, tables_named, view_select
 from aix.library.views import library_views
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
 from aix.schema_version import FIRST_NUMBERED
+from aix.store.manifest import COMPONENT, Manifest, Segment, groups_of, segment_path
+from aix.store.views import live_select, stored_rows, tables_named, view_select
 from aix.threads import Beside, map_in_threads
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from aix.ledger.index import Index
-    from aix.ledger.stage import Stage
-    from aix.ledger.views import StoredRows
     from aix.library.query import Query
     from aix.permissions.derivation import Answers
     from aix.permissions.rule_book import RuleBook
+    from aix.store.index import Index
+    from aix.store.stage import Stage
+    from aix.store.views import StoredRows
 
 _RULES = "permission_rules"
 
@@ -79,9 +79,9 @@ loading = Beside(_load)
 
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     """Return the new version with the derived tables of its groups."""
-    from aix.ledger.engine import engine
-    from aix.ledger.workbench import engine_errors_of
+    from aix.merge.workspace import engine_errors_of
     from aix.permissions.derivation import RULE_TABLES
+    from aix.store.engine import engine
 
     made_by = made_by_now(new)
     groups = groups_of(new.tables)
@@ -193,7 +193,7 @@ class _Group:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from aix.ledger.row_groups import read_row_groups
+        from aix.store.row_groups import read_row_groups
 
         families = index.families.cast(pa.int64())
         for segment in self._gone.get(name, ()):
@@ -215,7 +215,7 @@ def part_of(version: Manifest, files: Mapping[str, Sequence[Segment]]) -> Manife
 
 def index_of(ledger: Path, version: Manifest, group: str | None) -> "Index | None":
     """Return the index of a group of a version, dead families included; None where families have no numbers."""
-    from aix.ledger.index import StoredIndex
+    from aix.store.index import StoredIndex
 
     if group is None or version.schema_version < FIRST_NUMBERED:
         return None

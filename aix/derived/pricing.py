@@ -17,16 +17,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.ids import h63
-from aix.ledger.manifest import EMPTY, PRICE_TABLES, Manifest, Segment, dead_in
-from aix.ledger.row_groups import read_live_rows
-from aix.ledger.segment_checks import checked_path, reading
-from aix.ledger.stage import Stage
 from aix.prices import table as price_table
 from aix.prices.choice import Chooser, ModelPrice
 from aix.prices.lines import FOREVER, UNITS, PriceLine
 from aix.prices.table import PriceTable, bundled_providers
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
+from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, Segment, dead_in
+from aix.store.row_groups import read_live_rows
+from aix.store.segment_checks import checked_path, reading
+from aix.store.stage import Stage
 
 _PRICES, _MODEL_PRICES = (TABLES[name] for name in PRICE_TABLES)
 _REQUESTS = TABLES["requests"]

@@ -20,22 +20,22 @@ import msgspec
 from aix.derived.cache_key import PRICES, rows_digest
 from aix.derived.materialised_tables import derived_selects, index_of, part_of, rows_select
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
-from aix.ledger.durable import make_folder, new_file, part_file, writing_to
-from aix.ledger.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest, ungrouped_cache
-from aix.ledger.nodes import node_expressions, node_of
-from aix.ledger.stored_files import check_folder, ends_with
-from aix.ledger.views import create_views, tables_named
 from aix.library.views import create_library_views, library_views, with_foundations
 from aix.process import load_arrow
 from aix.schema import TABLES
 from aix.schema.sql import quote_name
+from aix.store.durable import make_folder, new_file, part_file, writing_to
+from aix.store.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest, ungrouped_cache
+from aix.store.nodes import node_expressions, node_of
+from aix.store.stored_files import check_folder, ends_with
+from aix.store.views import create_views, tables_named
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from aix.ledger.index import Index
     from aix.library.query import Query
+    from aix.store.index import Index
 
 _SUFFIX = ".parquet"
 _END_OF_PARQUET = b"PAR1"
@@ -95,8 +95,8 @@ def _groups(ledger: Path, manifest: Manifest) -> list["_CachedGroup"]:
 
 def _compute(ledger: Path, missing: "Iterable[tuple[_CachedGroup, Sequence[Query]]]") -> None:
     load_arrow()
-    from aix.ledger.engine import engine, one_engine
-    from aix.ledger.workbench import engine_errors_of
+    from aix.merge.workspace import engine_errors_of
+    from aix.store.engine import engine, one_engine
 
     with (
         suppress(LedgerError, QueryFileError, OSError),
@@ -166,8 +166,8 @@ class _CachedGroup:
                 create_library_views(connection, [view], {view.name: rows}, self._ledger)
 
     def _write(self, connection: "duckdb.DuckDBPyConnection", view: "Query") -> None:
-        from aix.ledger.locks import among_writers
-        from aix.ledger.row_groups import Pace, RowGroupWriter
+        from aix.store.locks import among_writers
+        from aix.store.row_groups import Pace, RowGroupWriter
 
         with part_file(self._folder) as part:
             # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
@@ -203,8 +203,8 @@ def _numbered_rows(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from aix.ledger.index import COMPONENT_FIELD
-    from aix.ledger.streaming import computed_rows
+    from aix.store.index import COMPONENT_FIELD
+    from aix.store.streaming import computed_rows
 
     name = quote_name(view.name)
     if index is None:

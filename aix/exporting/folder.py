@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aix.exporting.contract import Exporter, Row
 from aix.exporting.conversations import labels_to_export, read_conversation, read_table
-from aix.ledger.export import new_folder
+from aix.reading.export import new_folder
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.ledger.engine import duplicate
-from aix.ledger.manifest import COMPONENT
-from aix.ledger.streaming import start_reader
 from aix.library.views import library_views
 from aix.permissions.remarks import remark_rows
 from aix.permissions.risks import Risks
@@ -23,6 +20,9 @@ from aix.permissions.rule_rows import RuleRows
 from aix.permissions.target_rows import TargetRows
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
+from aix.store.engine import duplicate
+from aix.store.manifest import COMPONENT
+from aix.store.streaming import start_reader
 
 if TYPE_CHECKING:
     import duckdb
@@ -130,7 +130,7 @@ class Answers(msgspec.Struct, frozen=True):
         """Return the rows, each with its number in a last column."""
         import pyarrow as pa
 
-        from aix.ledger.index import COMPONENT_FIELD
+        from aix.store.index import COMPONENT_FIELD
 
         own, rest = self.own.take(pa.array(self.owners)), self.shared.take(pa.array(self.places))
         columns = [*zip(own.schema, own.columns, strict=True), *zip(rest.schema, rest.columns, strict=True)]

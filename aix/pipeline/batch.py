@@ -7,16 +7,16 @@ from pathlib import Path
 
 from aix.derived.derived_data import DerivedData
 from aix.errors import WorkerDiedError
-from aix.ledger.addition import Addition
-from aix.ledger.commit import Change, commit
-from aix.ledger.gathering import Part, gather
-from aix.ledger.replacement import ProblemsNotedAgain, SessionsGivenAgain
-from aix.ledger.ties import SourceTies
+from aix.merge.combine_batches import Part, gather
+from aix.merge.merge_rows import Addition
+from aix.merge.replacement import ProblemsNotedAgain, SessionsGivenAgain
 from aix.pipeline.import_log import Run, write_bookkeeping
 from aix.pipeline.read_outcomes import Known, Settled, Settlement
 from aix.pipeline.report import Outcome
 from aix.pipeline.worker_messages import Began, Delivered, Group, GroupRead, Order, Reading
 from aix.prices.table import PriceTable
+from aix.store.commit import Change, commit
+from aix.store.source_ties import SourceTies
 
 Event = Began | GroupRead | Delivered | WorkerDiedError
 

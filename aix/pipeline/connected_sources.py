@@ -10,9 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from aix.ledger.fingerprints import read_fingerprints
-from aix.ledger.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
-from aix.ledger.ties import NO_TIES, SourceTies, StoredTies, read_ties
 from aix.pipeline.contract import Importer
 from aix.pipeline.grouping import by_group, group_of
 from aix.pipeline.plan import Planned, State
@@ -21,6 +18,9 @@ from aix.pipeline.source_graph import SourceGraph, reading_of
 from aix.pipeline.source_lookup import find_again
 from aix.pipeline.tie_numbers import likely_numbers
 from aix.pipeline.worker_messages import Group
+from aix.store.fingerprints import read_fingerprints
+from aix.store.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
+from aix.store.source_ties import NO_TIES, SourceTies, StoredTies, read_ties
 
 
 class ConnectedSources:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from aix.ledger.staging import abandoned_folders
-from aix.ledger.stored_files import read_note
+from aix.store.staging import abandoned_folders
+from aix.store.stored_files import read_note
 
 _MARK = "reading.json"
 _DECODER = msgspec.json.Decoder(set[str])

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from aix.ledger.delivery import Delivery
-from aix.ledger.raw import keep_raw
+from aix.merge.row_batches import Delivery
 from aix.pipeline.contract import Importer, Problem, Rows, Source, Ties
 from aix.pipeline.group_buffer import GroupBuffer, statement_of
 from aix.pipeline.hashing import combined_hash, hash_file
@@ -20,6 +19,7 @@ from aix.pipeline.tie_numbers import TieNumbers
 from aix.pipeline.worker_messages import Began, Delivered, Group, GroupRead, Order, Reading, explain, fail
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns, repaired
+from aix.store.raw_copies import keep_raw
 
 _LABELS = {"sessions": "label", "session_turns": "session_label"}
 """Where rows say which session they are of."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from aix.ledger.delivery import Delivery, check_marks, statement_name
-from aix.ledger.nodes import INFERRED_VALUES
+from aix.merge.row_batches import Delivery, check_marks, statement_name
 from aix.pipeline.contract import Rows
 from aix.pipeline.plan import source_name
 from aix.pipeline.worker_messages import GroupRead, Order, Reading, explain, fail
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_columns
+from aix.store.nodes import INFERRED_VALUES
 
 _MOST_ROWS = 20_000
 _MOST_CHARACTERS = 8_000_000

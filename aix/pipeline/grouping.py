@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from aix.ledger.fingerprints import Fingerprints
 from aix.pipeline.plan import Planned
 from aix.pipeline.worker_messages import Group
+from aix.store.fingerprints import Fingerprints
 
 _LARGE_BYTES = 6 * 2**20
 _ORDER_BYTES = 32 * 2**20

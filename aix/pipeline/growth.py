@@ -7,8 +7,8 @@ misses a file it had beside it, or has another in its place.
 
 from enum import Enum, auto
 
-from aix.ledger.fingerprints import Fingerprint
 from aix.pipeline.worker_messages import Reading
+from aix.store.fingerprints import Fingerprint
 
 
 class Growth(Enum):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from aix.ledger.delivery import Delivery, Files
+from aix.merge.row_batches import Delivery, Files
 from aix.pipeline.contract import Problem, readable
 from aix.pipeline.plan import Planned, version_of
 from aix.pipeline.problems import problem_columns

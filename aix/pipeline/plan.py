@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from aix.ledger.fingerprints import Fingerprint, Fingerprints, source_id
 from aix.pipeline.contract import Importer, Source, readable
 from aix.pipeline.discovery import Claim, Discovery, Owner, stamp
+from aix.store.fingerprints import Fingerprint, Fingerprints, source_id
 
 
 class State(StrEnum):

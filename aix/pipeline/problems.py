@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from aix.ledger.delivery import Delivery, statement_name
+from aix.merge.row_batches import Delivery, statement_name
 from aix.pipeline.contract import Problem
 from aix.pipeline.plan import source_name
 from aix.pipeline.worker_messages import Order

@@ -7,7 +7,7 @@ import msgspec
 from aix.pipeline.report import Outcome, Report, Status
 
 if TYPE_CHECKING:
-    from aix.ledger.contradictions import Contradiction
+    from aix.merge.contradictions import Contradiction
 
 
 class Watcher:

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from aix.ledger.delivery import Files
-from aix.ledger.fingerprints import Fingerprint
-from aix.ledger.replacement import ReadTogether
-from aix.ledger.ties import SourceTies
+from aix.merge.replacement import ReadTogether
+from aix.merge.row_batches import Files
 from aix.pipeline.contract import Source
 from aix.pipeline.growth import Growth, growth_of
 from aix.pipeline.import_log import Entry, Run
@@ -16,6 +14,8 @@ from aix.pipeline.plan import Planned, version_of
 from aix.pipeline.report import Outcome, Status
 from aix.pipeline.source_graph import reading_of
 from aix.pipeline.worker_messages import Group, Reading
+from aix.store.fingerprints import Fingerprint
+from aix.store.source_ties import SourceTies
 
 _NEVER = 2**63 - 1
 

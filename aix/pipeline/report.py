@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.ledger.manifest import Manifest
 from aix.pipeline.discovery import Refusal
+from aix.store.manifest import Manifest
 
 if TYPE_CHECKING:
-    from aix.ledger.contradictions import Contradiction
+    from aix.merge.contradictions import Contradiction
 
 
 class Status(StrEnum):

@@ -13,8 +13,6 @@ import msgspec
 
 from aix.derived.cache_key import are_views_kept
 from aix.errors import PlaceError
-from aix.ledger.fingerprints import Fingerprint, Fingerprints, read_fingerprints
-from aix.ledger.manifest import Manifest, is_ledger, read_latest
 from aix.paths import absolute_path, check_ledger_path
 from aix.pipeline.contract import Importer
 from aix.pipeline.discovery import (
@@ -33,6 +31,8 @@ from aix.pipeline.report import Outcome, Report, Status
 from aix.pipeline.stamp_cache import note_touched, with_touched
 from aix.pipeline.unchanged_cache import note_quiet, recall_quiet, state_of
 from aix.prices.table import PriceTable
+from aix.store.fingerprints import Fingerprint, Fingerprints, read_fingerprints
+from aix.store.manifest import Manifest, is_ledger, read_latest
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,8 +176,8 @@ def _import(
     if not to_read and not is_unfinished and _is_up_to_date(report.before, prices):
         return
     from aix.derived.catalog import refresh_catalog
-    from aix.ledger.engine import one_engine
     from aix.reading.summary import note_summary
+    from aix.store.engine import one_engine
     from aix.threads import map_in_threads
 
     with one_engine(ledger):

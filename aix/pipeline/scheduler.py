@@ -15,11 +15,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from aix.ids import ulid
-from aix.ledger.engine import engine
-from aix.ledger.fingerprints import Fingerprints
-from aix.ledger.manifest import is_ledger, read_latest
-from aix.ledger.staging import staging_folder
-from aix.ledger.views import view_select
 from aix.pipeline.batch import Batch, Event
 from aix.pipeline.connected_sources import ConnectedSources
 from aix.pipeline.contract import Importer, Source
@@ -33,6 +28,11 @@ from aix.pipeline.read_outcomes import Known
 from aix.pipeline.worker_messages import Began, Group, Order
 from aix.prices.table import PriceTable
 from aix.schema import TABLES
+from aix.store.engine import engine
+from aix.store.fingerprints import Fingerprints
+from aix.store.manifest import is_ledger, read_latest
+from aix.store.staging import staging_folder
+from aix.store.views import view_select
 from aix.workers import map_in_workers
 
 _COMMIT_BYTES = 32 * 2**20

@@ -7,9 +7,9 @@ from itertools import accumulate
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.ledger.families import Families, Pairs, neighbours
-from aix.ledger.numbers import WIDTH, from_file_order
-from aix.ledger.ties import NO_TIES, StoredTies
+from aix.store.components import Families, Pairs, neighbours
+from aix.store.source_ties import NO_TIES, StoredTies
+from aix.store.uint64 import WIDTH, from_file_order
 
 _BITS = pa.scalar(32, pa.uint64())
 _LOWER = pa.scalar(2**32 - 1, pa.uint64())

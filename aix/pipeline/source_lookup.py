@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from aix.ledger.engine import engine
-from aix.ledger.fingerprints import Fingerprints
-from aix.ledger.manifest import Manifest
-from aix.ledger.views import create_views
 from aix.pipeline.contract import Importer
 from aix.pipeline.discovery import Walk, discover, stamp
 from aix.pipeline.plan import Planned, make_plan, owner_by
+from aix.store.engine import engine
+from aix.store.fingerprints import Fingerprints
+from aix.store.manifest import Manifest
+from aix.store.views import create_views
 
 
 class Partners(msgspec.Struct):

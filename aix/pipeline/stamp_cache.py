@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from aix.ledger.durable import write_note
-from aix.ledger.fingerprints import Fingerprint, Fingerprints
-from aix.ledger.stored_files import read_note
 from aix.pipeline.plan import Planned
+from aix.store.durable import write_note
+from aix.store.fingerprints import Fingerprint, Fingerprints
+from aix.store.stored_files import read_note
 
 FILE_NAME = "touched.json"
 _DECODER = msgspec.json.Decoder(dict[str, tuple[str, tuple[str, ...]]])

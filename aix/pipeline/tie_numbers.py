@@ -6,8 +6,8 @@ from array import array
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.ledger.numbers import of_array, to_file_order
 from aix.pipeline.contract import Importer, Source, Ties
+from aix.store.uint64 import of_array, to_file_order
 
 
 class TieNumbers:

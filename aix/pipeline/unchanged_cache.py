@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from aix.ledger.durable import write_note
-from aix.ledger.stored_files import read_note
 from aix.pipeline.discovery import Walk
+from aix.store.durable import write_note
+from aix.store.stored_files import read_note
 
 FILE_NAME = "quiet.json"
 _MOST_STATES = 16

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from aix.errors import AixError
-from aix.ledger.delivery import Files
+from aix.merge.row_batches import Files
 from aix.pipeline.contract import Source
 from aix.schema.checks import repaired
 

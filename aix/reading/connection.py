@@ -11,10 +11,10 @@ import duckdb
 
 from aix.derived.view_cache import cache_paths
 from aix.errors import LedgerDamagedError
-from aix.ledger.durable import is_absent
-from aix.ledger.manifest import DATA_FOLDER, Manifest, files_by_name
-from aix.ledger.views import file_literal
 from aix.schema.sql import quote_text
+from aix.store.durable import is_absent
+from aix.store.manifest import DATA_FOLDER, Manifest, files_by_name
+from aix.store.views import file_literal
 
 _SETTINGS = (
     "set autoinstall_known_extensions = false",

@@ -12,15 +12,6 @@ from aix.derived.catalog import refresh_catalog
 from aix.derived.materialised_tables import derived_columns, derived_selects
 from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError, QueryFileError, SqlError, UnknownVersionError, UsageError
-from aix.ledger.manifest import (
-    COMPONENT,
-    Manifest,
-    manifest_path,
-    read_latest,
-    read_manifest,
-    version_numbers,
-)
-from aix.ledger.views import create_views, stored_rows, tables_named
 from aix.library.views import (
     create_library_views,
     library_views,
@@ -33,18 +24,27 @@ from aix.paths import check_ledger_path
 from aix.schema import TABLES, find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
+from aix.store.manifest import (
+    COMPONENT,
+    Manifest,
+    manifest_path,
+    read_latest,
+    read_manifest,
+    version_numbers,
+)
+from aix.store.views import create_views, stored_rows, tables_named
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-    from aix.ledger.streaming import Parameters
     from aix.library.query import Query
     from aix.library.values import Variable
     from aix.permissions.risks import Risks
     from aix.permissions.rule_book import RuleBook
     from aix.reading.names import Named
     from aix.reading.result import Result
+    from aix.store.streaming import Parameters
 
 
 class Ledger:
@@ -383,8 +383,8 @@ class Ledger:
 
     def _check_files(self, error: Exception) -> None:
         """Raise LedgerDamagedError when a statement failed because of the files of the version."""
-        from aix.ledger.segment_checks import check_segments
         from aix.reading.connection import is_of_files
+        from aix.store.segment_checks import check_segments
 
         check_segments(self.path, self.manifest, derived_columns(self.manifest))
         if is_of_files(error, self.path):

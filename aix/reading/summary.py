@@ -17,8 +17,8 @@ from typing import Annotated
 import msgspec
 
 from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
-from aix.ledger.manifest import STATUS_FILE, count_rows, read_latest, version_numbers
-from aix.ledger.stored_files import read_note
+from aix.store.manifest import STATUS_FILE, count_rows, read_latest, version_numbers
+from aix.store.stored_files import read_note
 from aix.version import __version__
 
 _QUARTER_MS = 900_000
@@ -88,11 +88,11 @@ def refresh_summary(ledger: Path) -> Summary:
     import duckdb
 
     from aix.derived.view_cache import cached_selects, cached_views
-    from aix.ledger.durable import write_note
-    from aix.ledger.engine import engine
-    from aix.ledger.views import create_views, tables_named
     from aix.library.packs import find_query
     from aix.library.views import create_library_views, library_views, views_named
+    from aix.store.durable import write_note
+    from aix.store.engine import engine
+    from aix.store.views import create_views, tables_named
 
     folder = ledger.expanduser().absolute()
     manifest = read_latest(folder)

@@ -12,9 +12,9 @@ from aix.auditing.report import LedgerState, Report
 from aix.auditing.rows import finding_of
 from aix.auditing.run import audit
 from aix.auditing.sarif import sarif_lines
-from aix.ledger.manifest import read_latest
 from aix.library.query import parse_query
 from aix.reading.ledger import Ledger
+from aix.store.manifest import read_latest
 from tests.auditing.acme import TOOLS, write_called
 from tests.auditing.sarif_schema import SARIF
 from tests.sample_ledger import MAIN

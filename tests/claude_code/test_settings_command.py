@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import aix
-from aix.ledger.raw import kept_digests
+from aix.store.raw_copies import kept_digests
 from tests.command_line import run_in_process
 
 

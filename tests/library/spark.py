@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aix.ledger.manifest import Manifest, Segment
 from aix.library.view_files import view_folder
 from aix.library.views import read_views
 from aix.schema import TABLES, Type
+from aix.store.manifest import Manifest, Segment
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,8 +8,6 @@ import pytest
 
 from aix.derived.cache_key import PRICES
 from aix.formats import ListingColumn
-from aix.ledger.nodes import in_conversations
-from aix.ledger.views import tables_named
 from aix.library.packs import find_query, query_root
 from aix.library.query import ParameterType, Query
 from aix.library.values import bind
@@ -18,6 +16,8 @@ from aix.library.views import read_views, views_named
 from aix.permissions.derivation import SOURCES
 from aix.reading.ledger import Ledger
 from aix.schema import TABLES
+from aix.store.nodes import in_conversations
+from aix.store.views import tables_named
 from tests.library.ledger import QUERIES, RUNNABLE, expected_file, expected_text, result_text, written
 
 RULES = "permission_rules"

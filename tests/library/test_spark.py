@@ -12,11 +12,11 @@ import pytest
 
 import aix
 from aix.derived.materialised_tables import derived_selects
-from aix.ledger import groups
-from aix.ledger.manifest import read_latest
-from aix.ledger.views import create_views
 from aix.library.packs import find_query, own_query_names
 from aix.library.views import library_views
+from aix.merge import groups
+from aix.store.manifest import read_latest
+from aix.store.views import create_views
 from tests.deliveries import deliver
 from tests.library.spark import (
     Rows,

@@ -13,7 +13,6 @@ import pytest
 import aix
 from aix.derived.catalog import CATALOG
 from aix.derived.derived_data import renew
-from aix.ledger.manifest import manifest_path, read_latest
 from aix.library.views import library_views
 from aix.permissions.contract import Judge, Rule
 from aix.permissions.remarks import remark_rows
@@ -22,6 +21,7 @@ from aix.permissions.rule_rows import RuleRows
 from aix.pipeline.run import Settings, import_histories
 from aix.prices.table import PriceTable
 from aix.reading.ledger import Ledger
+from aix.store.manifest import manifest_path, read_latest
 from aix_importers.claude_code.permissions import ClaudeCodeRules
 
 DERIVED = [view.name for view in library_views().values() if view.derived]

@@ -9,14 +9,14 @@ import pytest
 
 from aix.errors import PriceFileError
 from aix.health import Status, examine, find_check
-from aix.ledger.manifest import PRICE_TABLES, Segment, read_latest
-from aix.ledger.merging import join_ledger
-from aix.ledger.removal import forget
-from aix.ledger.selection import Selection
-from aix.ledger.tidying import tidy_groups
+from aix.merge.compact_files import tidy_groups
+from aix.merge.forget import forget
+from aix.merge.ledger_merge import join_ledger
+from aix.merge.selection import Selection
 from aix.pipeline.report import Report
 from aix.pipeline.run import Settings, import_histories
 from aix.prices.table import PriceTable
+from aix.store.manifest import PRICE_TABLES, Segment, read_latest
 from tests.deliveries import deliver, dump, rows_of
 from tests.sample_ledger import SAMPLE_ROWS
 

@@ -7,11 +7,11 @@ import pytest
 from aix.derived import cache_key
 from aix.derived.cache_key import made_by_now
 from aix.errors import RiskFileError
-from aix.ledger.manifest import EMPTY
 from aix.permissions import risk_file
 from aix.permissions.risks import Risks, load_risks
 from aix.permissions.targets import parts_of
 from aix.shell import split
+from aix.store.manifest import EMPTY
 
 OWN = """
 dated = 2026-11-16

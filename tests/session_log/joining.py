@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from aix.join import Statement, join, join_sets
-from aix.ledger.nodes import is_taken_together
 from aix.schema import TABLES
+from aix.store.nodes import is_taken_together
 from tests.session_log.logs import Statements
 
 

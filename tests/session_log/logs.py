@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from aix.importing import Candidate, Problem, Source
-from aix.ledger.addition import add
-from aix.ledger.delivery import Delivery
-from aix.ledger.staging import staging_folder
+from aix.merge.merge_rows import add
+from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.checks import batch_from_rows
+from aix.store.staging import staging_folder
 from aix_importers.session_log import SessionLogImporter
 from tests.sample_ledger import Row
 

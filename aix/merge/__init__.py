@@ -1,0 +1,1 @@
+"""Merging rows into a ledger, and removing them: which rows belong together, and which of them hold."""

@@ -1,0 +1,370 @@
+"""Forgetting: rows of sessions and rules leave the newest version, and every older version goes with them.
+
+A turn that a session which stays shares with one that goes stays as well. Where a row that stays names one that goes,
+the name becomes NULL.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+
+from aix.derived.derived_data import DerivedData
+from aix.derived.tree import Tree, Turn
+from aix.merge.conflicts import lay_joined
+from aix.merge.entries import Scan, paired, read_entries
+from aix.merge.groups import Groups
+from aix.merge.merge_rows import add
+from aix.merge.rewriting import lay_part, settle, write_families
+from aix.merge.row_batches import Files
+from aix.merge.selection import Selection, holds
+from aix.merge.workspace import Delivered, Workbench, scan, workbench
+from aix.schema import TABLES, Join, Table
+from aix.schema.sql import quote_name, quote_text
+from aix.store.commit import Change, commit
+from aix.store.components import Families, concatenated
+from aix.store.durable import remove, sync_folder
+from aix.store.fingerprints import source_id
+from aix.store.garbage import DEFAULT_GRACE_SECONDS, check_removable, collect
+from aix.store.index import are_all_in
+from aix.store.manifest import STATUS_FILE, Manifest, has_groups, read_latest
+from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
+from aix.store.raw_copies import holds_any, kept_digests, raw_path
+from aix.store.source_ties import SourceTies, read_ties
+from aix.store.stage import Stage
+from aix.store.views import create_views
+
+_NEVER_LOST = ("turns", "messages", "tool_calls")
+"""Tables whose rows are missed when they are gone: the check `append_only` looks for them."""
+
+_OWNERS = ("turn_id", "message_id", "session_label")
+"""Columns that say what a row is part of, beside its key."""
+
+
+class Forgotten(msgspec.Struct):
+    """What went."""
+
+    sessions: list[str] = msgspec.field(default_factory=list)
+    rows: dict[str, int] = msgspec.field(default_factory=dict)
+    """By table, how many of the newest version."""
+    sharing_sessions: dict[str, int] = msgspec.field(default_factory=dict)
+    """Sessions that stay, with the number of turns which they share with those that went."""
+    raw_copies: int = 0
+    """Copies of sources that held them."""
+    files: int = 0
+    """Files of older versions, and files left behind, that were removed."""
+
+
+def forget(ledger: Path, selection: Selection) -> Forgotten:
+    """Remove what was selected from a ledger, and from its older versions."""
+    check_removable(ledger)  # before the commit, after which all older versions must go
+    if not has_groups(read_latest(ledger)):
+        add(ledger, [])
+    copies = set(kept_digests(ledger))
+    selected = Selected(selection)
+    forgotten = commit(ledger, Change(leaves=[selected], derived=DerivedData())).result(selected)
+    forgotten.raw_copies = len(copies.difference(kept_digests(ledger)))
+    remove(ledger / STATUS_FILE)  # it adds up what is gone; whoever asks for it makes it again
+    # Even when there is nothing to forget now, an earlier attempt may have been stopped before this point.
+    forgotten.files = len(collect(ledger, 0 if forgotten.rows else DEFAULT_GRACE_SECONDS))
+    return forgotten
+
+
+class Selected(msgspec.Struct, frozen=True):
+    """Rows that are to be forgotten."""
+
+    selection: Selection
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, Forgotten]:
+        """Return a version without them, and what is gone."""
+        forgotten = Forgotten()
+        with workbench(stage.ledger) as bench:
+            groups = Groups(base, stage)
+            create_views(bench.connection, stage.ledger, base)
+            _remove_conversations(bench, groups, self.selection, forgotten)
+            _remove_other_rows(bench, groups, self.selection, forgotten)
+            if not forgotten.rows and not base.dead:
+                return base, forgotten
+            ties = base.ties
+            if forgotten.rows:
+                # Before the commit: were it to end here, the sessions would still be there to be forgotten.
+                _remove_raw_copies(stage.ledger, bench, self.selection)
+                ties = stage.write_ties(base, _cut_ties(stage.ledger, base, bench))
+            # Also what earlier changes left dead: it may be an older form of what is to be forgotten.
+            groups.drop_dead_rows(leave_none=True)
+            return msgspec.structs.replace(groups.version(), ties=ties, oldest=base.version + 1), forgotten
+
+
+def without_sessions(base: Manifest, stage: Stage, labels: Sequence[str], rows: Delivered) -> Manifest:
+    """Return a version without the rows of sessions whose sources are about to give them again, in this delivery.
+
+    Other rows may name them: they will be there again.
+    """
+    with workbench(stage.ledger) as bench:
+        groups = Groups(base, stage)
+        if _drop_given_whole(bench, groups, labels, rows):
+            return groups.version()
+        _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
+        files = {table.name: file.path for table, file in rows}
+        is_any_lost = any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
+        return msgspec.structs.replace(groups.version(), replaces_rows=is_any_lost)
+
+
+def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
+    """Drop the families of these sessions unread, if no row of them could be missed; returns whether that was done.
+
+    All sessions of such a family are replaced; the new rows give each of its turns, messages and calls, and name
+    whatever else its rows name, which the index knows.
+    """
+    given = dict.fromkeys(_NEVER_LOST, pa.array([], pa.uint64()))
+    named: list[pa.ChunkedArray] = []
+    for (table, _), entries in zip(rows, bench.read(rows), strict=True):
+        given[table.name] = concatenated([entries.named.column(0)])
+        named += entries.named.columns
+    replaced = _nodes_of(bench, TABLES["sessions"], "label", labels)
+    expected = {"sessions": replaced, **{name: given[name] for name in _NEVER_LOST}}
+    all_named = concatenated(named)
+    touched = groups.holding(replaced, replaced)
+    for name, part in touched.items():
+        if not are_all_in(part.nodes, all_named):
+            return False
+        for table, _, stored in groups.entries(bench, name, part, expected):
+            if not are_all_in(stored.column("node"), expected[table.name]):
+                return False
+    for name, part in touched.items():
+        groups.remove(name, part)
+    return True
+
+
+def _column(bench: Workbench, query: str) -> pa.Array:
+    return bench.fetch(query).column(0).combine_chunks()
+
+
+def _remove_conversations(
+    bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten, *, come_back: bool = False
+) -> None:
+    bench.connection.execute("create temp table gone (name varchar, key varchar)")
+    nodes = pa.concat_arrays(
+        [
+            _nodes_of(bench, TABLES["sessions"], "label", selection.labels),
+            _nodes_of(bench, TABLES["turns"], "id", selection.turns),
+        ]
+    )
+    touched = groups.holding(nodes, nodes)
+    for name, part in touched.items():
+        lay_part(bench, groups, name, part)
+    settle(bench)
+    _find_gone(bench, selection, forgotten, with_subagents=not come_back)
+    tables = [table for table in TABLES.values() if bench.has(table)]
+    for table in sorted(tables, key=lambda table: table is INFERRED_VALUES):
+        _delete(bench, table, forgotten)
+    for table in tables:
+        if not come_back:
+            _clear_references(bench, table)
+    scans = [
+        Scan(table, f"(select *, _place as file_row_number from ({bench.standing_rows(table)}))") for table in tables
+    ]
+    families = Families([pairs for entries in read_entries(bench.connection, scans) for pairs in paired(entries.named)])
+    for name, part in touched.items():
+        groups.remove(name, part)
+    if len(families.nodes):
+        write_families(bench, groups, groups.numbered(families.nodes, families.numbers), bench.size_bytes)
+
+
+def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:
+    """Whether a row that leaves does not come back with the delivery."""
+    if not bench.has(table):
+        return False
+    is_given = table.name in delivery
+    given = f"select {row_key(table)} as key from {scan(delivery[table.name])}" if is_given else "select null as key"
+    return bool(
+        bench.count(f"leaving_{table.name} left_behind anti join ({given}) given on given.key = left_behind._key")
+    )
+
+
+def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:
+    with bench.temporary(key, pa.array(values, pa.string())) as given:
+        return _column(bench, f"select {node_of(table, key)} as node from {given}")
+
+
+def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten, *, with_subagents: bool) -> None:
+    """Fill `gone` with the sessions and turns that go."""
+    sessions = bench.connection.execute(
+        f"select label, thread_id, parent_session_label from ({bench.standing_rows(TABLES['sessions'])})"
+    ).fetchall()
+    turns = bench.connection.execute(
+        f"select id, parent_turn_id, started_at, false, 0 from ({bench.standing_rows(TABLES['turns'])})"
+    ).fetchall()
+    own_turns = bench.connection.execute(
+        f"select session_label, turn_id from ({bench.standing_rows(TABLES['session_turns'])})"
+    ).fetchall()
+    parents = {label: parent for label, _, parent in sessions}
+    going = _with_subagents(set(selection.labels), parents) if with_subagents else set(selection.labels) & set(parents)
+    tree = Tree(Turn(*turn) for turn in turns)
+    heads = {label: head for label, head, _ in sessions}
+    staying = {label: head for label, head in heads.items() if label not in going}
+    held = tree.ancestors_of_all(staying.values()) | set(staying.values())
+    if not with_subagents:
+        left_behind = {turn_id for label, turn_id in own_turns if label in staying}
+        held |= tree.ancestors_of_all(left_behind) | left_behind
+    gone_heads = [heads[label] for label in going]
+    wanted = {*tree.ancestors_of_all(gone_heads), *gone_heads, *selection.turns}
+    wanted.update(turn_id for label, turn_id in own_turns if label in going)
+    gone_turns = (tree.descendants(wanted) | wanted) - held
+    shared = tree.counts_up_to(wanted & held)
+    forgotten.sessions = sorted(going)
+    forgotten.sharing_sessions = {label: shared[head] for label, head in sorted(staying.items()) if shared.get(head, 0)}
+    _mark_gone(bench, "sessions.label", going)
+    _mark_gone(bench, "turns.id", gone_turns)
+
+
+def _with_subagents(labels: set[str], parents: Mapping[str, str | None]) -> set[str]:
+    going = labels & parents.keys()
+    while more := {label for label, parent in parents.items() if parent in going} - going:
+        going |= more
+    return going
+
+
+def _mark_gone(bench: Workbench, name: str, keys: set[str]) -> None:
+    with bench.temporary("key", pa.array(keys, pa.string())) as given:
+        bench.connection.execute(f"insert into gone select {quote_text(name)}, key from {given}")
+
+
+def _is_gone(column: str, name: str) -> str:
+    return f"{column} in (select key from gone where name = {quote_text(name)})"
+
+
+_OF_GONE_SESSION = _is_gone("session_label", "sessions.label")
+
+
+def _delete(bench: Workbench, table: Table, forgotten: Forgotten) -> None:
+    """Let go of the rows that belong to what is gone; tables come after those that their rows belong to."""
+    bench.connection.execute(
+        f"create temp table leaving_{table.name} as select _place, _key from ({bench.standing_rows(table)})"
+        f" where {_belongs_to_gone(table)}"
+    )
+    places = _column(bench, f"select _place from leaving_{table.name}")
+    if not len(places):
+        return
+    forgotten.rows[table.name] = forgotten.rows.get(table.name, 0) + len(places)
+    bench.fall(table, places)
+    bench.connection.execute(
+        f"insert into gone select {quote_text(f'{table.name}.{table.key[0]}')}, _key from leaving_{table.name}"
+    )
+
+
+def _belongs_to_gone(table: Table) -> str:
+    if table.name in ("turns", "sessions"):
+        return _is_gone(quote_name(table.key[0]), f"{table.name}.{table.key[0]}")
+    if table.name == "requests":
+        session = _is_gone("session_label", "sessions.label")
+        return f"{_is_gone('turn_id', 'turns.id')} or (turn_id is null and {session})"
+    if table is INFERRED_VALUES:
+        cases = [
+            f"table_name = {quote_text(other.name)} and {_is_gone('row_key', f'{other.name}.{other.key[0]}')}"
+            for other in TABLES.values()
+            if other is not INFERRED_VALUES
+        ]
+        return " or ".join(f"({case})" for case in cases)
+    owners = [
+        column
+        for column in table
+        if column.references and not column.nullable and (column.name in table.key or column.name in _OWNERS)
+    ]
+    return " or ".join(_is_gone(quote_name(owner.name), namespace(table, owner)) for owner in owners) or "false"
+
+
+def _clear_references(bench: Workbench, table: Table) -> None:
+    """Set to NULL what names something that is gone."""
+    names = {
+        column.name: _is_gone(quote_name(column.name), namespace(table, column))
+        for column in table
+        if column.references and column.nullable and column.join is not Join.DERIVED
+    }
+    if not names:
+        return
+    places = bench.fetch(
+        f"select _place, {', '.join(f'coalesce({test}, false) as {quote_name(name)}' for name, test in names.items())}"
+        f" from ({bench.standing_rows(table)}) where {' or '.join(names.values())} order by _place"
+    )
+    if not places.num_rows:
+        return
+    old = places.column("_place").combine_chunks()
+    rows = pa.concat_tables(bench.copy(table, old)).to_pylist()
+    cleared = [
+        {name: None if tests.get(name) else value for name, value in row.items()}
+        for row, tests in zip(rows, places.to_pylist(), strict=True)
+    ]
+    bench.fall(table, old)
+    lay_joined(bench, table, iter(cleared))
+
+
+def _cut_ties(ledger: Path, base: Manifest, bench: Workbench) -> dict[str, SourceTies]:
+    """Tie sources of what is gone to nothing: it would come back as soon as another source that has changed is read."""
+    sources = bench.fetch(f"select distinct source_key from import_log where {_OF_GONE_SESSION}")
+    ids = {source_id(name) for name in sources.column(0).to_pylist()}
+    return {source: SourceTies() for source in read_ties(ledger, base.ties) if source in ids}
+
+
+def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> None:
+    sources = bench.fetch(
+        "select distinct fingerprint from import_sources where fingerprint is not null"
+        f" and source_key in (select source_key from import_log where {_OF_GONE_SESSION})"
+    )
+    of_sources = set(sources.column(0).to_pylist())
+    for digest in kept_digests(ledger):
+        if digest in of_sources or holds_any(ledger, digest, selection.spellings):
+            remove(raw_path(ledger, digest))
+            sync_folder(raw_path(ledger, digest).parent)
+
+
+def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
+    """Remove rows outside conversations: notes about one that goes, rules of the place, rows that hold the text."""
+    for name, condition in _conditions(selection, anything_gone=bool(forgotten.rows)).items():
+        table = TABLES[name]
+        found = bench.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
+        groups.remove_rows(found.column(0).combine_chunks())
+        if found.num_rows:
+            forgotten.rows[name] = forgotten.rows.get(name, 0) + found.num_rows
+
+
+def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
+    """Return SQL that tells, by table, which rows go."""
+    conditions = _of_gone() if anything_gone else {}
+    more = list(selection.of_place().items())
+    if selection.text is not None:
+        more += [(name, holds(TABLES[name], selection.text)) for name in selection.other_tables]
+    for name, condition in more:
+        conditions[name] = f"({conditions[name]}) or {condition}" if name in conditions else condition
+    return conditions
+
+
+def _of_gone() -> dict[str, str]:
+    about_gone = "exists (select 1 from gone g where g.key = entity_id and g.name like entity_type || '.%')"
+    still_named = f"(select file_path from message_files where not ({_is_gone('message_id', 'messages.id')}))"
+    is_gone_label = _is_gone("label", "sessions.label")
+    only_gone_origins = (
+        f"(select origin_session_id from sessions where {is_gone_label}"
+        f" except select origin_session_id from sessions where not ({is_gone_label}))"
+    )
+    # Runs of two agents may have the same name; the label of a session then tells whose it is.
+    of_gone_run = (
+        f"(run_id in {only_gone_origins} or exists (select 1 from sessions s where s.origin_session_id = run_id"
+        f" and ends_with(s.label, agent_id || '/' || run_id) and {_is_gone('s.label', 'sessions.label')}))"
+    )
+    gone_events = f"(select event_id from dag_events where {of_gone_run})"
+    edge_of_gone = f"src in {gone_events} or dst in {gone_events}"
+    ends = "(select src from dag_edges where {0} union select dst from dag_edges where {0})"
+    return {
+        "tags": about_gone,
+        "embeddings": about_gone,
+        "import_problems": f"source_key in (select source_key from import_log where {_OF_GONE_SESSION})",
+        "import_log": _OF_GONE_SESSION,
+        "chat_participants": f"conversation_id in {only_gone_origins}",
+        "dag_events": of_gone_run,
+        "dag_edges": edge_of_gone,
+        "dag_nodes": f"node_id in {ends.format(f'({edge_of_gone})')}"
+        f" and node_id not in {ends.format(f'not ({edge_of_gone})')}",
+        "file_paths": f"file_path not in {still_named}",
+    }

@@ -1,0 +1,118 @@
+"""Joining rows into a ledger.
+
+A change gathers the families that the new rows belong to, from whatever groups hold them, joins what is said about
+each row, derives what follows from it, and writes these families as new groups. Where they came from, they are marked
+as dead. Everything else stays as it is, so that a change costs what it touches.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aix.derived.derived_data import DerivedData
+from aix.merge.combine_batches import Part, gather
+from aix.merge.entries import paired
+from aix.merge.groups import LARGEST_BYTES, Groups
+from aix.merge.rewriting import lay_part, settle, write_families
+from aix.merge.row_batches import Files
+from aix.merge.workspace import Delivered, StatementFile, Workbench, engine_errors_of, workbench
+from aix.schema import TABLES
+from aix.schema.sql import quote_text
+from aix.store.commit import Change, commit
+from aix.store.components import Families, Pairs, concatenated
+from aix.store.fingerprints import Fingerprints
+from aix.store.manifest import Manifest
+from aix.store.nodes import is_derived
+from aix.store.segment_checks import checked_path
+from aix.store.stage import Stage
+from aix.store.staging import staging_folder
+
+
+@dataclass(frozen=True)
+class Addition:
+    """Rows of files that are joined into a version."""
+
+    rows: Delivered
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, None]:
+        """Return the version that holds them."""
+        with workbench(stage.ledger) as bench:
+            groups = _join(base, stage, bench, [*self.rows, *_ungrouped(stage.ledger, base)])
+        if groups is None:
+            return base, None
+        with engine_errors_of(stage.ledger):
+            groups.drop_dead_rows()  # when the bench is cleared: both need memory
+        return groups.version(), None
+
+
+def add(ledger: Path, deliveries: Sequence[Files], fingerprints: Fingerprints | None = None) -> Manifest:
+    """Join the rows of deliveries, given as their files, into a ledger, and return the version that holds them.
+
+    The fingerprints of the sources that the rows were read from become part of that version.
+    """
+    with staging_folder(ledger) as folder:
+        rows = gather([Part(files) for files in deliveries], folder)
+        change = Change(adds=Addition(rows), fingerprints=fingerprints or {}, derived=DerivedData())
+        return commit(ledger, change).version
+
+
+def _ungrouped(ledger: Path, base: Manifest) -> Delivered:
+    """Return the files of a ledger that knew no groups: its rows are joined as if they were new."""
+    return [
+        (TABLES[name], StatementFile(checked_path(ledger, TABLES[name], segment), quote_text("")))
+        for name, segments in base.tables.items()
+        for segment in segments
+        if segment.group is None
+    ]
+
+
+def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) -> Groups | None:
+    """Return the groups with the new rows, unless these say nothing new."""
+    pairs: list[Pairs] = []
+    likely: list[pa.ChunkedArray] = []
+    for (table, _), entries in zip(delivered, bench.read(delivered), strict=True):
+        pairs += paired(entries.named)
+        if table.name in ("turns", "sessions"):
+            likely.append(entries.named.column(0))
+    groups = Groups(base, stage)
+    named = pc.unique(concatenated(nodes for pair in pairs for nodes in pair))
+    touched = groups.holding(pc.unique(concatenated(likely)), named)
+    for name, part in touched.items():
+        pairs += part.pairs()
+        lay_part(bench, groups, name, part)
+    families = Families(pairs)
+    pairs.clear()
+    for table, file in delivered:
+        if not is_derived(table):
+            bench.lay(table, file)
+        file.entries.clear()  # the bench has what is still needed of them
+    moving = pc.unique(families.of(settle(bench)))
+    if not len(moving):
+        return None
+    for name, part in touched.items():
+        is_leaving = pc.is_in(families.of(part.nodes), value_set=moving)
+        leaving = part.families_of(part.nodes.filter(is_leaving))
+        if len(leaving):
+            groups.remove(name, part.part(leaving))
+    for portion, size_bytes in _portions(bench, families, moving):
+        write_families(bench, groups, groups.numbered(*families.part(portion)), size_bytes)
+    return groups
+
+
+def _portions(bench: Workbench, families: Families, moving: pa.Array) -> Iterator[tuple[pa.Array, int]]:
+    """Divide families into as many groups as their rows will need, with the size of each."""
+    counted = pc.value_counts(families.part(moving)[1])
+    count = pc.sum(counted.field("counts")).as_py()
+    most_nodes = count * LARGEST_BYTES // max(bench.size_bytes, 1)
+    portion: list[int] = []
+    held = 0
+    for number, members in zip(*(field.to_pylist() for field in counted.flatten()), strict=True):
+        if portion and held + members > most_nodes:
+            yield pa.array(portion, pa.int32()), LARGEST_BYTES
+            portion, held = [], 0
+        portion.append(number)
+        held += members
+    yield pa.array(portion, pa.int32()), bench.size_bytes * held // count

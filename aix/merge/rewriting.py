@@ -1,0 +1,118 @@
+"""Rewriting families of rows: gather them on the bench, settle what is said about each row, derive, and write.
+
+These are the steps that every change of a ledger is made of.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aix.derived.columns import COLUMNS_READ, DERIVED_TABLES, derive, thread_rows
+from aix.merge.conflicts import resolve, resolve_marks
+from aix.merge.groups import Groups, Rows
+from aix.merge.workspace import StatementFile, Workbench
+from aix.schema import TABLES, Join, Table
+from aix.schema.arrow import arrow_schema
+from aix.store.components import concatenated
+from aix.store.index import COMPONENT_FIELD, Index
+from aix.store.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number
+
+_NAMED_BY_DERIVED_ROWS = ("turns", "threads", "sessions")
+"""Tables whose rows those of `threads` and `session_history` follow from, and name."""
+
+
+def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
+    """Put the rows of some families of a group on the bench."""
+    for table, path, rows in groups.entries(bench, name, part):
+        if not is_derived(table) and len(rows):
+            bench.lay(table, StatementFile(path, "null"), rows)
+
+
+def settle(bench: Workbench) -> pa.Array:
+    """Settle what is said about every row, and return a node of each row that is not as the ledger has it."""
+    stored = {table.name: sum(file.is_stored for file in bench.files(table)) for table in TABLES.values()}
+    tables = [table for table in TABLES.values() if bench.has(table) and table is not INFERRED_VALUES]
+    resolve_marks(bench, tables, [mark for table in tables for mark in resolve(bench, table)])
+    changed: list[pa.ChunkedArray] = []
+    for table in (*tables, INFERRED_VALUES):
+        standing = bench.standing(table)
+        first_new = pa.scalar(bench.place(stored[table.name]), pa.uint64())
+        changed.append(standing.column("node").filter(pc.greater_equal(standing.column("place"), first_new)))
+    bench.forget_entries()
+    return pc.unique(concatenated(changed))
+
+
+def write_families(bench: Workbench, groups: Groups, index: Index, size_bytes: int) -> None:
+    """Write the rows that stand of the families of an index, and what follows from them, as a new group."""
+    groups.add(_rows(bench, _chosen(bench, index), index), index, size_bytes)
+
+
+def _chosen(bench: Workbench, index: Index) -> dict[str, pa.Table]:
+    """Return by table the place and family of the rows that stand and are of the families of an index, in order."""
+    standing = {table.name: bench.standing(table) for table in TABLES.values() if bench.has(table)}
+    # All at once: to look something up, Arrow makes a table of the whole index first.
+    components = index.components(concatenated(rows.column("node") for rows in standing.values()))
+    chosen = {}
+    start = 0
+    for name, rows in standing.items():
+        own = components[start : start + len(rows)]
+        start += len(rows)
+        if own.null_count < len(own):
+            placed = pa.table({"place": rows.column("place"), "component": own})
+            chosen[name] = (placed.drop_null() if own.null_count else placed).sort_by("place")
+    return chosen
+
+
+def _rows(bench: Workbench, chosen: Mapping[str, pa.Table], index: Index) -> Rows:
+    """Go through tables with their rows; those that depend on other rows come last, and take a while.
+
+    All that asks the engine is done here, and not where rows are read: it answers one thread only.
+    """
+    for name, own in chosen.items():
+        if name not in DERIVED_TABLES:
+            yield TABLES[name], _copied(bench, TABLES[name], own)
+    if COLUMNS_READ.keys().isdisjoint(chosen):  # from what lies beside conversations nothing follows
+        return
+    read = {
+        name: bench.copy(TABLES[name], chosen[name].column("place").combine_chunks(), columns)
+        for name, columns in COLUMNS_READ.items()
+        if name in chosen
+    }
+    derived = derive(bench.connection, read)
+    index = index.only(concatenated(bench.standing(TABLES[name]).column("node") for name in _NAMED_BY_DERIVED_ROWS))
+    for name, columns in derived.columns.items():
+        if name in chosen:
+            yield TABLES[name], _copied(bench, TABLES[name], chosen[name], columns)
+    yield TABLES["session_history"], _numbered(TABLES["session_history"], iter([derived.history]), index)
+    yield TABLES["threads"], _numbered(TABLES["threads"], thread_rows(derived.stated_threads, derived.tree), index)
+
+
+def _numbered(table: Table, batches: Iterator[pa.RecordBatch], index: Index) -> Iterator[pa.RecordBatch]:
+    """Give each row the number of the family that it belongs to."""
+    column = node_column(table)
+    space = namespace(table, column)
+    for batch in batches:
+        nodes = [node_number(space, value) for value in batch.column(column.name).to_pylist()]
+        yield batch.append_column(COMPONENT_FIELD, index.components(pa.array(nodes, pa.uint64())))
+
+
+def _copied(
+    bench: Workbench, table: Table, chosen: pa.Table, derived: pa.Table | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Go through rows, with their derived columns, which are in the same order, and the numbers of their families."""
+    start = 0
+    for rows in bench.copy(table, chosen.column("place").combine_chunks()):
+        if derived is not None:
+            rows = _filled_in(table, rows, derived.slice(start, len(rows)))
+        numbers = chosen.column("component").slice(start, len(rows))
+        start += len(rows)
+        yield from rows.append_column(COMPONENT_FIELD, numbers).to_batches()
+
+
+def _filled_in(table: Table, rows: pa.Table, derived: pa.Table) -> pa.Table:
+    for number, column in enumerate(table):
+        if column.join is Join.DERIVED:
+            field = arrow_schema(table).field(column.name)
+            rows = rows.set_column(number, field, derived.column(column.name).cast(field.type))
+    return rows

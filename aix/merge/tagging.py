@@ -1,0 +1,131 @@
+"""Tags that users give to sessions and turns.
+
+A tag is a row of its own beside the conversations: reading a source again leaves it, forgetting what it was given to
+removes it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from aix.derived.derived_data import DerivedData
+from aix.errors import TagError, UnknownNameError
+from aix.merge.combine_batches import Part, gather
+from aix.merge.groups import Groups
+from aix.merge.merge_rows import Addition, add
+from aix.merge.row_batches import Delivery
+from aix.merge.workspace import Delivered, workbench
+from aix.schema import TABLES
+from aix.schema.checks import batch_from_rows
+from aix.schema.sql import quote_name
+from aix.store.commit import Change, commit
+from aix.store.manifest import Manifest, has_groups, read_latest
+from aix.store.nodes import node_expressions
+from aix.store.stage import Stage
+from aix.store.staging import staging_folder
+from aix.store.views import create_views
+
+LONGEST_TAG = 100
+_TAGS = TABLES["tags"]
+_SOURCE = "user"
+
+
+@dataclass(frozen=True, order=True)
+class Entity:
+    """Something that can have tags: a row of a table, by its key."""
+
+    table: str
+    key: str
+
+
+def check_tag(tag: str) -> None:
+    """Raise `TagError` for a text that cannot be a tag."""
+    if not tag.strip():
+        raise TagError(tag, "it is empty")
+    if tag != tag.strip():
+        raise TagError(tag, "it begins or ends with a blank")
+    if len(tag) > LONGEST_TAG:
+        raise TagError(tag, f"it has {len(tag)} characters, and {LONGEST_TAG} is the limit")
+    if not tag.isprintable():
+        raise TagError(tag, "it holds a character that cannot be printed")
+
+
+def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -> list[Entity]:
+    """Give a tag to sessions and turns, in one commit, and return those that did not have it."""
+    check_tag(tag)
+    read_latest(ledger)
+    rows = [
+        {"entity_type": entity.table, "entity_id": entity.key, "tag": tag, "added_at": added_at} for entity in entities
+    ]
+    with staging_folder(ledger) as folder:
+        with Delivery(folder / "tags") as delivery:
+            delivery.add(_SOURCE, _TAGS, batch_from_rows(_TAGS, rows))
+        given = TagGiven(tag, entities, gather([Part(delivery.files())], folder / "gathered"))
+        return commit(ledger, Change(adds=given, derived=DerivedData())).result(given)
+
+
+def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None) -> list[Entity]:
+    """Take a tag from sessions and turns, or from all that have it, in one commit, and return those that had it."""
+    if not has_groups(read_latest(ledger)):
+        add(ledger, [])
+    taken = TagTaken(tag, entities)
+    return commit(ledger, Change(leaves=[taken], derived=DerivedData())).result(taken)
+
+
+@dataclass(frozen=True)
+class TagGiven:
+    """A tag for sessions and turns, and the rows that say so."""
+
+    tag: str
+    entities: Sequence[Entity]
+    rows: Delivered
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, list[Entity]]:
+        """Return a version with these rows, and what did not have the tag."""
+        with duckdb.connect() as connection:
+            create_views(connection, stage.ledger, base, {_TAGS.name, *(entity.table for entity in self.entities)})
+            _check_there(connection, self.entities)
+            having = _having(connection, self.tag)
+        version, _ = Addition(self.rows).apply(base, stage)
+        return version, [entity for entity in self.entities if entity not in having]
+
+
+@dataclass(frozen=True)
+class TagTaken:
+    """The rows that give a tag to sessions and turns, or to all that have it."""
+
+    tag: str
+    entities: Sequence[Entity] | None
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, list[Entity]]:
+        """Return a version without these rows, and what had the tag."""
+        with workbench(stage.ledger) as bench:
+            create_views(bench.connection, stage.ledger, base, [_TAGS.name])
+            having = _having(bench.connection, self.tag)
+            had = sorted(having if self.entities is None else having.keys() & set(self.entities))
+            if not had:
+                return base, had
+            groups = Groups(base, stage)
+            groups.remove_rows(pa.array([having[entity] for entity in had], pa.uint64()))
+            groups.drop_dead_rows()
+            return groups.version(), had
+
+
+def _check_there(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) -> None:
+    """Another writer may have forgotten what was there when its name was looked up."""
+    for table in {entity.table for entity in entities}:
+        column = quote_name(TABLES[table].key[0])
+        keys = {entity.key for entity in entities if entity.table == table}
+        found = connection.execute(f"select {column} from {table} where {column} in (select unnest($1))", [list(keys)])
+        if gone := sorted(keys - {key for (key,) in found.fetchall()}):
+            raise UnknownNameError(table.removesuffix("s"), gone[0], ())
+
+
+def _having(connection: duckdb.DuckDBPyConnection, tag: str) -> dict[Entity, int]:
+    """Return what has the tag, each with the node of the row that says so."""
+    node = node_expressions(_TAGS)[0]
+    found = connection.execute(f"select entity_type, entity_id, {node} from tags where tag = $1", [tag])
+    return {Entity(table, key): node for table, key, node in found.fetchall()}

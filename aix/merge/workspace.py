@@ -1,0 +1,265 @@
+"""Where a change is prepared: statements from the ledger and from deliveries, laid out table by table.
+
+DuckDB reads the files and answers which rows belong together, which say the same, and what follows from them. Whole
+rows are copied from file to file by their positions, so that long texts pass through one row group at a time.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from aix.errors import LedgerDamagedError, LedgerUnwritableError
+from aix.merge.entries import Entries, Scan, read_entries
+from aix.process import return_large_blocks
+from aix.schema import Table
+from aix.schema.sql import empty_select, name_list
+from aix.store.durable import NewFile
+from aix.store.engine import engine
+from aix.store.nodes import node_expressions, row_key
+from aix.store.row_groups import Pace, RowGroupWriter
+from aix.store.staging import staging_folder
+from aix.store.views import file_literal
+
+_ROW_BITS = 40
+"""A place is the number of a file and, in the lower bits, of a row in it."""
+_MANY_BYTES = 128 * 2**20
+_NONE_STANDING = pa.table({"place": pa.array([], pa.uint64()), "node": pa.array([], pa.uint64())})
+
+
+@dataclass(frozen=True)
+class StatementFile:
+    """A Parquet file of rows, and SQL for the source that a row comes from: NULL for what the ledger holds."""
+
+    path: Path
+    source: str
+    is_earlier: bool = False
+    """Whether its bookkeeping is older than what the ledger has."""
+    entries: list[Entries] = field(default_factory=list, compare=False)
+    """Those of its rows, once they were read: a file does not change."""
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the rows come from the ledger itself."""
+        return self.source == "null"
+
+
+Delivered = Sequence[tuple[Table, StatementFile]]
+"""Rows that are to be joined into a ledger."""
+
+
+class Workbench:
+    """Statements about the rows of every table."""
+
+    def __init__(self, scratch: Path, connection: duckdb.DuckDBPyConnection) -> None:
+        self._scratch = scratch
+        self.connection = connection
+        self._files: dict[str, list[StatementFile]] = {}
+        self._entries: dict[str, list[pa.Table]] = {}
+        self._laid: dict[str, int] = {}
+        """By table, how many rows lie on the bench."""
+        self._standing: dict[str, pa.Table] = {}
+        self._partly: set[str] = set()
+        self.size_bytes = 0
+        """How much lies on the bench: of files of which some rows do, their share."""
+        self._written = 0
+
+    def read(self, delivered: Delivered) -> list[Entries]:
+        """Return the entries of files, of all that were not read before in one statement."""
+        unread = [(table, file) for table, file in delivered if not file.entries]
+        scans = [Scan(table, scan(file.path), file.source) for table, file in unread]
+        are_many = sum(file.path.stat().st_size for _, file in unread) > _MANY_BYTES
+        if are_many:
+            return_large_blocks()
+        for (_, file), entries in zip(unread, read_entries(self.connection, scans, are_many=are_many), strict=True):
+            file.entries.append(entries)
+        return [file.entries[0] for _, file in delivered]
+
+    def lay(self, table: Table, file: StatementFile, entries: pa.Table | None = None) -> None:
+        """Put the rows of a file on the bench, or those that have these entries."""
+        rows = self.read([(table, file)])[0].rows if entries is None else entries
+        count = len(rows) if entries is None else pq.read_metadata(file.path).num_rows
+        if len(rows) < count:
+            self._partly.add(table.name)
+        self.size_bytes += file.path.stat().st_size * len(rows) // max(count, 1)
+        first = pa.scalar(self.place(len(self.files(table))), pa.uint64())
+        placed = rows.set_column(0, "place", pc.add(rows.column("row"), first))
+        self._files.setdefault(table.name, []).append(file)
+        self._entries.setdefault(table.name, []).append(placed)
+        self._laid[table.name] = self._laid.get(table.name, 0) + len(placed)
+
+    def forget_entries(self) -> None:
+        """Let go of the entries of all rows: once it is settled which of them stand, they are of no use."""
+        self._entries.clear()
+
+    def has(self, table: Table) -> bool:
+        """Whether there are any rows of the table."""
+        return table.name in self._files
+
+    def files(self, table: Table) -> Sequence[StatementFile]:
+        """Return the files of the table."""
+        return self._files.get(table.name, ())
+
+    def entries(self, table: Table) -> pa.Table:
+        """Return the entries of all rows of the table, with the place of each."""
+        return pa.concat_tables(self._entries[table.name])
+
+    def entries_of_last(self, table: Table) -> pa.Table:
+        """Return the entries of the file that was laid last."""
+        return self._entries[table.name][-1]
+
+    def stand(self, table: Table, entries: pa.Table) -> None:
+        """Let these rows stand, beside those that do."""
+        more = entries.select(["place", "node"])
+        known = self._standing.get(table.name)
+        self._standing[table.name] = more if known is None else pa.concat_tables([known, more])
+
+    def fall(self, table: Table, places: pa.Array) -> None:
+        """Let the rows at these places stand no more."""
+        standing = self.standing(table)
+        self._standing[table.name] = standing.filter(pc.invert(pc.is_in(standing.column("place"), value_set=places)))
+
+    def standing(self, table: Table) -> pa.Table:
+        """Return the place and first node of every row that stands."""
+        return self._standing.get(table.name, _NONE_STANDING)
+
+    def rows_at(self, table: Table, places: pa.ChunkedArray) -> str:
+        """Return SQL for the rows of the table at these places, each with its place, source, key and first node."""
+        is_all = table.name not in self._partly and len(places) == self._laid.get(table.name, 0)
+        if is_all:
+            return f"select * from ({self.statements(table)})"
+        self._written += 1
+        self.connection.register(f"places_{self._written}", pa.table({"_place": places}))
+        return f"select * from ({self.statements(table)}) semi join places_{self._written} using (_place)"
+
+    def laid_rows(self, table: Table) -> str:
+        """Return SQL for the rows that were put on the bench."""
+        return self.rows_at(table, self.entries(table).column("place")) if self.has(table) else self.no_rows(table)
+
+    def standing_rows(self, table: Table) -> str:
+        """Return SQL for the rows that stand."""
+        return self.rows_at(table, self.standing(table).column("place"))
+
+    def write_scratch(self, table: Table, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Path:
+        """Write rows to a file that lasts as long as the change."""
+        self._written += 1
+        return write_rows(self._scratch / f"{table.name}-{self._written}.parquet", schema, batches)
+
+    def statements(self, table: Table) -> str:
+        """Return SQL for all rows in the files of the table, also for those that are not on the bench, or dead."""
+        node = node_expressions(table)[0]
+        parts = [
+            f"select {self.place(number)}::ubigint + file_row_number::ubigint as _place,"
+            f" cast({file.source} as varchar) as _source, {row_key(table)} as _key, {node} as _node,"
+            f" {name_list(table)} from {scan(file.path)}"
+            for number, file in enumerate(self.files(table))
+        ]
+        return " union all ".join(parts) or self.no_rows(table)
+
+    @staticmethod
+    def no_rows(table: Table) -> str:
+        """Return SQL for no rows of the table, with the columns of `statements`."""
+        return (
+            "select 0::ubigint as _place, null::varchar as _source, null::varchar as _key, 0::ubigint as _node, *"
+            f" from ({empty_select(table)})"
+        )
+
+    @staticmethod
+    def place(file_number: int) -> int:
+        """Return the place of the first row of a file."""
+        return file_number << _ROW_BITS
+
+    @contextmanager
+    def temporary(self, column: str, values: pa.Array) -> Iterator[str]:
+        """Give the name of a relation with one column of these values."""
+        self._written += 1
+        name = f"temporary_{self._written}"
+        self.connection.register(name, pa.table({column: values}))
+        try:
+            yield name
+        finally:
+            self.connection.unregister(name)
+
+    def count(self, relation: str) -> int:
+        """Return how many rows a relation has."""
+        [(count,)] = self.connection.execute(f"select count(*) from {relation}").fetchall()
+        return int(count)
+
+    def fetch(self, query: str) -> pa.Table:
+        """Return the rows of a query."""
+        return self.connection.sql(query).to_arrow_table()
+
+    def file_at(self, table: Table, place: int) -> StatementFile:
+        """Return the file that a place is in."""
+        return self.files(table)[place >> _ROW_BITS]
+
+    def copy(self, table: Table, places: pa.Array, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Go through the rows at these places, in ascending order, one row group at a time."""
+        file_numbers = pc.shift_right(places, pa.scalar(_ROW_BITS, pa.uint64()))
+        for number, file in enumerate(self.files(table)):
+            here = places.filter(pc.equal(file_numbers, pa.scalar(number, pa.uint64())))
+            if len(here):
+                rows = pc.bit_wise_and(here, pa.scalar((1 << _ROW_BITS) - 1, pa.uint64()))
+                yield from copy_rows(file.path, rows.cast(pa.int64()), columns or table.column_names)
+
+
+@contextmanager
+def workbench(ledger: Path) -> Iterator[Workbench]:
+    """Give an empty bench in the staging folder of a ledger."""
+    with staging_folder(ledger) as scratch, engine_errors_of(ledger), engine(ledger) as connection:
+        yield Workbench(scratch, connection)
+
+
+@contextmanager
+def engine_errors_of(ledger: Path) -> Iterator[None]:
+    """Say what an error of the engines means for the ledger they read."""
+    try:
+        yield
+    except (duckdb.InterruptException, RuntimeError) as error:
+        if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":  # how DuckDB says Ctrl-C
+            raise KeyboardInterrupt from error
+        raise
+    except duckdb.OutOfMemoryException as error:
+        raise LedgerUnwritableError(ledger, f"there is not enough room to work in: {error}") from error
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        if "No space left" in str(error):
+            raise LedgerUnwritableError(ledger, str(error)) from error
+        raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
+
+
+def write_rows(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Path:
+    """Write rows to a private file that need not outlast a power cut, and return its path."""
+    file = NewFile(path)
+    try:
+        with RowGroupWriter(file, schema, Pace.FAST) as writer:
+            for batch in batches:
+                writer.write(batch)
+    except BaseException:
+        file.discard()
+        raise
+    file.close()
+    return path
+
+
+def scan(path: Path) -> str:
+    """Return SQL that reads a Parquet file with the number of each row."""
+    return f"read_parquet([{file_literal(path)}], hive_partitioning = false, file_row_number = true)"
+
+
+def copy_rows(path: Path, rows: pa.Array, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Go through the rows of a file that have these numbers; row groups that have none are not read."""
+    with pq.ParquetFile(path) as file:
+        start = 0
+        for group in range(file.num_row_groups):
+            count = file.metadata.row_group(group).num_rows
+            inside = pc.and_(pc.greater_equal(rows, start), pc.less(rows, start + count))
+            numbers = pc.subtract(rows.filter(inside), start)
+            start += count
+            if len(numbers):
+                content = file.read_row_group(group, columns=list(columns))
+                yield content if len(numbers) == count else content.take(numbers)
