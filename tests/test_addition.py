@@ -16,9 +16,9 @@ from aix.schema.checks import batch_from_rows
 from aix.store.manifest import is_ledger, read_latest
 from tests.conversations import message, request, session, turn
 from tests.deliveries import as_text, deliver, dump
+from tests.random_rows import Source, sources
 from tests.sample_ledger import SAMPLE_ROWS
 from tests.test_groups import conversation
-from tests.worlds import Source, sources
 
 pytestmark = pytest.mark.long
 

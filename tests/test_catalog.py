@@ -24,7 +24,7 @@ from aix.schema import TABLES
 from aix.store.engine import engine
 from aix.store.manifest import manifest_path, read_latest, read_manifest
 from tests.changes import commit
-from tests.generations import next_generation, read_generation, rows_of
+from tests.numbered_ledgers import next_generation, read_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 
 pytestmark = pytest.mark.long
@@ -50,7 +50,7 @@ def catalog_generation(ledger: Path) -> int:
 
 
 def writer(ledger: Path, commits: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.generations", str(ledger), str(commits)]
+    command = [sys.executable, "-m", "tests.numbered_ledgers", str(ledger), str(commits)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -267,7 +267,7 @@ def test_a_damaged_version_does_not_stop_the_commit_that_mends_it(tmp_path: Path
 
 def test_a_commit_is_made_where_there_is_no_room_for_a_catalog(tmp_path: Path) -> None:
     program = (
-        "import resource, sys; from pathlib import Path; from tests.generations import next_generation;"
+        "import resource, sys; from pathlib import Path; from tests.numbered_ledgers import next_generation;"
         "from tests.changes import commit; resource.setrlimit(resource.RLIMIT_FSIZE, (2**17, 2**17));"
         "print(commit(Path(sys.argv[1]), next_generation).version)"
     )

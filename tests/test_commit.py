@@ -28,7 +28,7 @@ from aix.store.commit import commit as commit_change
 from aix.store.manifest import Manifest, Segment, manifest_path, read_latest
 from aix.store.stage import Stage
 from tests.changes import Function, commit, overtake
-from tests.generations import next_generation, read_generation, with_tables
+from tests.numbered_ledgers import next_generation, read_generation, with_tables
 from tests.sample_ledger import write_ledger
 
 pytestmark = pytest.mark.long
@@ -192,7 +192,7 @@ import resource, signal, sys
 from pathlib import Path
 from aix.errors import LedgerUnwritableError
 from tests.changes import commit
-from tests.generations import write_generation
+from tests.numbered_ledgers import write_generation
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 try:

@@ -12,7 +12,7 @@ from aix.derived import derived_data
 from aix.errors import LedgerUnwritableError
 from aix.store import durable
 from tests.changes import commit
-from tests.generations import next_generation, read_generation
+from tests.numbered_ledgers import next_generation, read_generation
 
 pytestmark = pytest.mark.faults
 

@@ -22,8 +22,8 @@ from aix.store.garbage import collect
 from aix.store.manifest import manifest_path, read_latest
 from aix.store.source_ties import read_ties
 from tests.deliveries import facts, rows_of
+from tests.linked_logs import Yarns, install_here, yarn, yarns
 from tests.test_import_properties import EXAMPLES
-from tests.yarns import Yarns, install_here, yarn, yarns
 
 pytestmark = pytest.mark.faults
 

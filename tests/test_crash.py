@@ -19,8 +19,8 @@ import pytest
 from aix.store.manifest import files_of as files_of_version
 from aix.store.manifest import read_latest, read_manifest
 from tests.deliveries import deliver, dump
-from tests.generations import FILES_OF_A_COMMIT, read_generation
 from tests.growing_ledger import rows_of_step, step_of
+from tests.numbered_ledgers import FILES_OF_A_COMMIT, read_generation
 from tests.test_commit import files_of
 
 pytestmark = pytest.mark.faults
@@ -34,7 +34,7 @@ def test_a_killed_writer_leaves_the_version_before_or_after(tmp_path: Path) -> N
     left_staged_files = 0
     for _ in range(KILLS):
         writer = subprocess.Popen(
-            [sys.executable, "-m", "tests.generations", str(tmp_path), "1000"], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.numbered_ledgers", str(tmp_path), "1000"], stdout=subprocess.PIPE, text=True
         )
         assert writer.stdout is not None
         acknowledged = int(writer.stdout.readline())

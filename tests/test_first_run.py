@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aix.store.manifest import is_ledger
-from tests.plugged import plug_in
+from tests.plugin_env import plug_in
 
 pytestmark = pytest.mark.long
 

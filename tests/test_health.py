@@ -22,7 +22,7 @@ from aix.store.manifest import Manifest, manifest_path
 from aix.store.stage import Stage
 from tests.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put
 from tests.changes import commit
-from tests.generations import with_tables
+from tests.numbered_ledgers import with_tables
 from tests.sample_ledger import (
     CHILD,
     COMPACTION,

@@ -18,7 +18,7 @@ from aix.store.manifest import is_ledger, read_latest
 from aix.store.raw_copies import kept_digests
 from tests.command_line import run_on_terminal
 from tests.deliveries import dump, facts, rows_of
-from tests.plugged import PLUGIN, Plugged, plug_in
+from tests.plugin_env import PLUGIN, Plugged, plug_in
 
 pytestmark = pytest.mark.faults
 

@@ -30,7 +30,7 @@ from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import arrow_schema
 from aix.store.manifest import read_latest
 from tests.changes import commit
-from tests.generations import next_generation, rows_of
+from tests.numbered_ledgers import next_generation, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 from tests.test_ledgers_of_all_versions import FIXTURES, VERSIONS, open_views
 

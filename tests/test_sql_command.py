@@ -17,7 +17,7 @@ from aix.cli.root import aix as root_command
 from aix.formats import FORMATS
 from tests.changes import commit
 from tests.command_line import AIX, run_aix
-from tests.generations import next_generation
+from tests.numbered_ledgers import next_generation
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
 from tests.test_reading import NATIVE, OTHER_STATEMENTS
 

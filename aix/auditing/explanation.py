@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aix.auditing.programs import Programs, RuledCall, programs_of
 from aix.errors import AmbiguousNameError, UnknownCallError
-from aix.formats.people import one_line
+from aix.formats.humanise import one_line
 from aix.formats.text import escape_unsafe
 from aix.permissions.contract import Decision
 from aix.permissions.rule_rows import call_of

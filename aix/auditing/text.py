@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from aix.auditing.finding import Finding, Severity
 from aix.auditing.report import Report
 from aix.auditing.wording import INFERRED, changes, place, skipped, summary
+from aix.formats.humanise import one_line
 from aix.formats.paragraphs import Paragraph
-from aix.formats.people import one_line
 
 _STYLES = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold yellow", Severity.LOW: "bold cyan"}
 _LONGEST = 300

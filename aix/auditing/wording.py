@@ -7,7 +7,7 @@ from aix.auditing.finding import Evidence, Finding, Severity
 from aix.auditing.report import Report
 from aix.formats import ListingColumn
 from aix.formats.display import displayed
-from aix.formats.people import counted, local_time
+from aix.formats.humanise import counted, local_time
 from aix.formats.text import to_text
 from aix.health import Status
 

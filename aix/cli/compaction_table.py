@@ -6,7 +6,7 @@ from typing import Any
 
 from aix.formats import Listing, ListingColumn
 from aix.formats.bars import bar
-from aix.formats.people import local_time, one_line, per_cent, short_count
+from aix.formats.humanise import local_time, one_line, per_cent, short_count
 from aix.reading.compaction_search import count_microcompactions, names_of_sessions
 from aix.reading.ledger import Ledger
 

@@ -12,7 +12,7 @@ from aix.cli.options import ledger_option, listing_output
 from aix.config import load_config
 from aix.formats import Listing, ListingColumn
 from aix.formats.bars import bar
-from aix.formats.people import local_time, one_line, signed_count
+from aix.formats.humanise import local_time, one_line, signed_count
 from aix.reading.ledger import open_ledger
 
 _TURN_CHARACTERS = 8

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aix.formats import Listing, ListingColumn
 from aix.formats.bars import bar
-from aix.formats.people import dollars, one_line, per_cent, short_count
+from aix.formats.humanise import dollars, one_line, per_cent, short_count
 from aix.reading.ledger import Ledger
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from aix.cli.diagnostics import say
 from aix.formats import Listing, ListingColumn
-from aix.formats.people import counted
+from aix.formats.humanise import counted
 from aix.formats.text import to_json
 from aix.pipeline.ledger_join import join_ledgers
 from aix.pipeline.progress import Watcher

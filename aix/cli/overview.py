@@ -11,7 +11,7 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
 from aix.config import load_config
 from aix.formats import Listing, ListingColumn
-from aix.formats.people import local_time, short_count
+from aix.formats.humanise import local_time, short_count
 
 if TYPE_CHECKING:
     from aix.reading.result import Result

@@ -13,7 +13,7 @@ from aix.cli.options import DATE, ledger_option, listing_output, prices_option, 
 from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
 from aix.formats import Listing, ListingColumn
-from aix.formats.people import one_line
+from aix.formats.humanise import one_line
 from aix.prices.lines import COLUMNS, FOREVER, UNITS, PriceLine
 from aix.prices.rules import parse_rule
 from aix.prices.table import PriceTable

@@ -9,7 +9,7 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
 from aix.formats import Listing
-from aix.formats.people import one_line
+from aix.formats.humanise import one_line
 from aix.library.packs import find_query
 from aix.paths import absolute_path
 from aix.reading.ledger import open_ledger

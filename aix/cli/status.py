@@ -13,7 +13,7 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
-from aix.formats.people import bounded_dollars, short_ago, short_count
+from aix.formats.humanise import bounded_dollars, short_ago, short_count
 from aix.formats.text import to_json
 from aix.reading.summary import Summary, Total, read_summary, totals
 

@@ -13,7 +13,7 @@ from aix.cli.options import ledger_option, listing_output
 from aix.cli.stdout import emit_text
 from aix.config import load_config
 from aix.formats import Listing, ListingColumn
-from aix.formats.people import local_time, one_line
+from aix.formats.humanise import local_time, one_line
 from aix.reading.ledger import Ledger, open_ledger
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from aix.schema.sql import empty_select, quote_name
 from aix.schema_version import FIRST_NUMBERED
 from aix.store.manifest import COMPONENT, Manifest, Segment, groups_of, segment_path
 from aix.store.views import live_select, stored_rows, tables_named, view_select
-from aix.threads import Beside, map_in_threads
+from aix.thread_pool import Beside, map_in_threads
 
 if TYPE_CHECKING:
     import duckdb

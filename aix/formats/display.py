@@ -11,8 +11,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from aix.formats.humanise import dollars, local_time, per_cent, rounded, short_count, short_duration
 from aix.formats.listing import Listing, ListingColumn
-from aix.formats.people import dollars, local_time, per_cent, rounded, short_count, short_duration
 
 _Writer = Callable[..., str]
 

@@ -13,7 +13,7 @@ from aix.merge.workspace import Delivered, StatementFile, write_rows
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name
 from aix.store.durable import make_folder, writing_to
-from aix.threads import map_in_threads
+from aix.thread_pool import map_in_threads
 
 
 class Part(msgspec.Struct, frozen=True):

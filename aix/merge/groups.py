@@ -26,7 +26,7 @@ from aix.store.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
 from aix.store.row_groups import batches_of, read_components, read_live_rows
 from aix.store.segment_checks import checked_path
 from aix.store.stage import Stage
-from aix.threads import map_in_threads
+from aix.thread_pool import map_in_threads
 
 LARGEST_BYTES = 64 * 2**20
 _SMALL_BYTES = LARGEST_BYTES // 2

@@ -178,7 +178,7 @@ def _import(
     from aix.derived.catalog import refresh_catalog
     from aix.reading.summary import note_summary
     from aix.store.engine import one_engine
-    from aix.threads import map_in_threads
+    from aix.thread_pool import map_in_threads
 
     with one_engine(ledger):
         try:

@@ -11,9 +11,9 @@ import duckdb
 from aix.errors import MissingLibraryError, SqlError
 from aix.formats import Listing, ListingColumn
 from aix.library.values import Variable
+from aix.reading.interruptible import Work
 from aix.reading.plain_types import ARROW_TYPES, PYTHON_TYPES, plain_type
 from aix.reading.statement import Statement
-from aix.reading.work import Work
 from aix.schema.sql import quote_name
 from aix.store.streaming import Parameters, start_reader
 

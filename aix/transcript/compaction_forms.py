@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from aix.formats.humanise import counted, dollars, local_time, one_line, short_count, short_duration, signed_count
 from aix.formats.markdown import fenced, prose_line
 from aix.formats.paragraphs import Paragraph
-from aix.formats.people import counted, dollars, local_time, one_line, short_count, short_duration, signed_count
 from aix.formats.text import to_json
 from aix.transcript.compaction import FIRST_REQUESTS, Detail, LaterRequest, Part
 from aix.transcript.folding import fold

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from aix.formats.people import short_count
+from aix.formats.humanise import short_count
 from aix.transcript.model import Excerpt
 
 _LINE_END = re.compile("\r\n|\n|\r")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from itertools import groupby
 
-from aix.formats.people import bounded_dollars, counted, dollars, local_time, one_line, short_count, short_duration
+from aix.formats.humanise import bounded_dollars, counted, dollars, local_time, one_line, short_count, short_duration
 from aix.transcript.model import Call, Compaction, Cost, File, Header, Message, Subagent, Tokens, Turn
 from aix.transcript.readable import telling_parameter
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import Raw
 
-from aix_importers.claude_code.classes import (
+from aix_importers.claude_code.record_kinds import (
     Kind,
     is_notice,
     kind_of_assistant,

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix_importers.claude_code.classes import Kind
 from aix_importers.claude_code.entries import Entries, Entry, QueueStep
+from aix_importers.claude_code.record_kinds import Kind
 
 _TEXTS = st.text(max_size=5)
 _DIGESTS = st.integers(-(2**63), 2**63 - 1)

@@ -10,7 +10,7 @@ from aix.cli.command import Command
 from aix.cli.diagnostics import say
 from aix.cli.options import ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
-from aix.formats.people import one_line
+from aix.formats.humanise import one_line
 from aix.formats.text import escape_unsafe, to_json
 
 if TYPE_CHECKING:

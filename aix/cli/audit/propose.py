@@ -11,7 +11,7 @@ from aix.cli.command import Command
 from aix.cli.diagnostics import say
 from aix.cli.options import chosen_parameter_options, ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
-from aix.formats.people import counted, one_line, per_cent
+from aix.formats.humanise import counted, one_line, per_cent
 from aix.formats.text import to_json
 
 if TYPE_CHECKING:

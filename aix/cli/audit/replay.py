@@ -10,7 +10,7 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import chosen_parameter_options, ledger_option, listing_output, risks_option
 from aix.formats import Listing, ListingColumn
-from aix.formats.people import counted, one_line, per_cent
+from aix.formats.humanise import counted, one_line, per_cent
 
 if TYPE_CHECKING:
     from aix.auditing.uses import Observed

@@ -10,7 +10,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from aix_importers.claude_code.classes import Kind
+from aix_importers.claude_code.record_kinds import Kind
 
 _KINDS = tuple(Kind)
 _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}

@@ -5,21 +5,21 @@ from pathlib import Path
 
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source, Ties
-from aix_importers.claude_code.beside import SpilledResults, agent_meta, indexed_titles
-from aix_importers.claude_code.classes import Kind, said
 from aix_importers.claude_code.copies import Copies, read_record
 from aix_importers.claude_code.entries import Entry
 from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
+from aix_importers.claude_code.first_pass import FirstPass
 from aix_importers.claude_code.message_rows import MessageRows, source_of
 from aix_importers.claude_code.messages import OpenMessage
-from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
+from aix_importers.claude_code.record_kinds import Kind, said
 from aix_importers.claude_code.records import Block, Message, Record, as_count, decode_blocks, decode_message
 from aix_importers.claude_code.scan import Scan, take_tie_numbers
-from aix_importers.claude_code.scanning import Scanner
+from aix_importers.claude_code.second_pass import SecondPass
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
-from aix_importers.claude_code.spawning import link_subagents
-from aix_importers.claude_code.telling import Teller
+from aix_importers.claude_code.sidecars import SpilledResults, agent_meta, indexed_titles
+from aix_importers.claude_code.source_file import FileKind, source_file
+from aix_importers.claude_code.subagent_links import link_subagents
 from aix_importers.claude_code.threads import threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.usage import Request, Requests
@@ -34,13 +34,13 @@ _SUMMARISER_MILLISECONDS = 30_000
 def extract_transcripts(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
     """Go through the rows and problems of transcripts that may share records."""
     requests = Requests()
-    scanner = Scanner(requests)
+    first_pass = FirstPass(requests)
     scans = []
     is_small = sum(Path(source.path).stat().st_size for source in sources) <= _KEPT_BYTES
     for source in sources:
         scan = Scan(source_file(source))
         scan.kept = [] if is_small else None
-        yield from scanner.scan(scan)
+        yield from first_pass.scan(scan)
         yield Ties(source, take_tie_numbers(scan))
         scans.append(scan)
     scans.sort(key=lambda scan: scan.order)
@@ -69,7 +69,7 @@ class _Extraction:
     def rows(self) -> Iterator[Rows | Problem]:
         denied = {call for scan in self._scans for call in scan.denied_calls}
         rows = MessageRows(self._writer, self._links.label_of, self._threads, denied, SpilledResults(self._scans))
-        teller = Teller(self._scans, self._placement, self._copies, self._requests, rows)
+        second_pass = SecondPass(self._scans, self._placement, self._copies, self._requests, rows)
         rebuilt = [thread for thread in self._threads if thread.call_id is not None]
         main_threads = {
             thread.scan: thread
@@ -78,31 +78,31 @@ class _Extraction:
         }
         shown = {(thread.scan, thread.agent_id or "") for thread in rebuilt}
         shown |= {(scan, thread.agent_id or "") for thread in self._threads for scan in thread.borrowed.values()}
-        yield from teller.tell(main_threads, shown)
+        yield from second_pass.run(main_threads, shown)
         for thread in rebuilt:
-            self._add_last_answer(rows, thread, teller.turns)
-        summarisers = self._add_other_requests(rows, teller)
+            self._add_last_answer(rows, thread, second_pass.turns)
+        summarisers = self._add_other_requests(rows, second_pass)
         self._add_unseen_children(rows)
         turn_rows = TurnRows(self._writer, self._placement, self._copies, self._links, summarisers)
         for turn in self._placement.turns:
-            turn_rows.add_turn(turn, teller.turns.get(turn) or TurnFacts(turn))
+            turn_rows.add_turn(turn, second_pass.turns.get(turn) or TurnFacts(turn))
             if self._writer.is_full():
                 yield from self._writer.take()
         for turn in self._placement.turns:
             if turn.is_compaction:
-                turn_rows.add_compaction(teller.compactions.get(turn) or CompactionFacts(turn))
+                turn_rows.add_compaction(second_pass.compactions.get(turn) or CompactionFacts(turn))
                 if self._writer.is_full():
                     yield from self._writer.take()
         sessions = sessions_of(self._threads, self._placement)
         titles = titles_of(self._scans, self._placement, sessions, indexed_titles(self._scans))
         aliases = aliases_of(sessions)
         for session in sessions:
-            told = teller.facts_of(session.threads)
+            told = second_pass.facts_of(session.threads)
             names = aliases.get(session.label, ())
-            turn_rows.add_session(session, told, teller.turns, titles.get(session.label), names)
+            turn_rows.add_session(session, told, second_pass.turns, titles.get(session.label), names)
             if self._writer.is_full():
                 yield from self._writer.take()
-        yield from self._problems(teller)
+        yield from self._problems(second_pass)
         yield from self._writer.take()
         for thread in self._threads:  # turns and threads name each other, and would outlast this
             thread.turns.clear()
@@ -127,7 +127,7 @@ class _Extraction:
         message.metadata["from_result_of"] = call_id
         rows.add_message(message)
 
-    def _add_other_requests(self, rows: MessageRows, teller: Teller) -> dict[Turn, Request]:
+    def _add_other_requests(self, rows: MessageRows, second_pass: SecondPass) -> dict[Turn, Request]:
         """Add requests that gave no message of a conversation; return those that wrote a summary, by compaction."""
         by_file: dict[Source, list[Request]] = {}
         for request in self._requests:
@@ -136,7 +136,7 @@ class _Extraction:
         for scan in self._scans:
             found = by_file.get(scan.file.source, [])
             is_compaction = scan.file.kind is FileKind.COMPACTION
-            turn = self._summarised_turn(scan, teller) if is_compaction else None
+            turn = self._summarised_turn(scan, second_pass) if is_compaction else None
             for seq, request in enumerate(found):
                 rows.add_request_row(
                     scan.file.source,
@@ -152,11 +152,11 @@ class _Extraction:
                     summarisers[turn] = request
         return summarisers
 
-    def _summarised_turn(self, scan: Scan, teller: Teller) -> Turn | None:
+    def _summarised_turn(self, scan: Scan, second_pass: SecondPass) -> Turn | None:
         """Return the compaction that a summarising call belongs to: the one of its session that ended with it."""
         near = [
             (abs(facts.time - scan.last_time), turn)
-            for turn, facts in teller.compactions.items()
+            for turn, facts in second_pass.compactions.items()
             if turn.thread.session_id == scan.session_id and facts.time is not None and scan.last_time is not None
         ]
         distance, turn = min(near, key=lambda each: each[0], default=(0, None))
@@ -186,7 +186,7 @@ class _Extraction:
             if time is None:
                 self._writer.mark(source, "requests", request_id, "requested_at", "neighbour")
 
-    def _problems(self, teller: Teller) -> Iterator[Problem]:
+    def _problems(self, second_pass: SecondPass) -> Iterator[Problem]:
         placement = self._placement
         with_turns = {thread.scan for thread in self._threads if thread.turns}
         # Commands of the client, and what stands beside messages, are expected where no model was asked.
@@ -217,11 +217,11 @@ class _Extraction:
         for scan, entry in self._copies.differing:
             reason = "Another copy of the record, which says something else, was taken."
             yield Problem(scan.file.source, "copies_differ", reason, entry.line, entry.byte_offset)
-        for place in teller.without_message:
+        for place in second_pass.without_message:
             if place.scan in with_turns:
                 reason = "The record stands beside a conversation without prompts, and was left out."
                 yield Problem(place.scan.file.source, "no_message", reason, place.line, place.byte_offset)
-        for place in teller.without_call:
+        for place in second_pass.without_call:
             reason = "The record that makes the call was not taken, and so the result was left out."
             yield Problem(place.scan.file.source, "no_call", reason, place.line, place.byte_offset)
         for scan in self._scans:

@@ -11,8 +11,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from aix.importing import Source
-from aix_importers.claude_code.names import FileKind, source_file
 from aix_importers.claude_code.scan import Ties
+from aix_importers.claude_code.source_file import FileKind, source_file
 
 _HEAD_BYTES = 64 * 2**10
 _TAIL_BYTES = 16 * 2**10

@@ -5,7 +5,7 @@ import re
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.classes import said
+from aix_importers.claude_code.record_kinds import said
 from aix_importers.claude_code.record_types import COUNTED_PROGRESS
 from aix_importers.claude_code.records import Record, decode_blocks, decode_checked, decode_object, derived_uuid
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from msgspec import Raw
 
 from aix.ids import ulid
-from aix_importers.claude_code.details import details_of, image_of, message_details
 from aix_importers.claude_code.embedded import without_embedded_files
+from aix_importers.claude_code.extra_json import details_of, image_of, message_details
 from aix_importers.claude_code.placement import ORIGIN, Turn
 from aix_importers.claude_code.records import KNOWN_BLOCKS, Block, LooseBlock, Message, Record, decode_raw_blocks
 from aix_importers.claude_code.written_code import Code

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from aix.ids import ulid
-from aix_importers.claude_code.classes import Kind, is_notice
 from aix_importers.claude_code.entries import Entries, Entry, QueueStep
+from aix_importers.claude_code.record_kinds import Kind, is_notice
 from aix_importers.claude_code.scan import Scan, queue_key
 
 ORIGIN = "claude-code"

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import Problem, Source
-from aix_importers.claude_code.classes import Kind, kind_of_system
+from aix_importers.claude_code.record_kinds import Kind, kind_of_system
 from aix_importers.claude_code.records import KNOWN_FIELDS, Record, decode_loosely, decode_record, derived_uuid
 from aix_importers.claude_code.stream import FIELDS, StreamNormaliser
 from aix_importers.json_text import leading_values, without_lone_surrogates

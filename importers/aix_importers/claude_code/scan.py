@@ -11,12 +11,12 @@ from itertools import chain
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.classes import WARMUP, Kind
 from aix_importers.claude_code.entries import Entries, Entry, QueueStep
 from aix_importers.claude_code.inner_records import Progress
-from aix_importers.claude_code.names import FileKind, SourceFile
 from aix_importers.claude_code.reading import Located
+from aix_importers.claude_code.record_kinds import WARMUP, Kind
 from aix_importers.claude_code.records import Record
+from aix_importers.claude_code.source_file import FileKind, SourceFile
 
 TASK_CHARACTERS = 200
 """As much of a prompt describes a task that is described by nothing else."""

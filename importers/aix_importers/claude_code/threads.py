@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from aix_importers.claude_code.entries import Entry, QueueStep
-from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.placement import ORIGIN, Thread
 from aix_importers.claude_code.scan import Scan, is_warmup
+from aix_importers.claude_code.source_file import FileKind
 
 
 def threads_of(scans: Sequence[Scan]) -> list[Thread]:

@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.names import SourceFile
 from aix_importers.claude_code.records import (
     NOTHING,
     CacheCreation,
@@ -25,6 +24,7 @@ from aix_importers.claude_code.records import (
     wrong_names,
 )
 from aix_importers.claude_code.shared_texts import SharedTexts
+from aix_importers.claude_code.source_file import SourceFile
 
 _COST_STEP = Decimal("1e-12")
 _COST_LIMIT = 10**12

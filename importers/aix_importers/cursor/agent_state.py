@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from aix_importers.cursor.protobuf import is_whole, part, parts, whole_number
 from aix_importers.cursor.values import ABSENT, base64_bytes, field, items, json_value, read, text
-from aix_importers.cursor.wire import is_whole, part, parts, whole_number
 
 _HASH_BYTES = 32
 _ROOT, _TOKENS, _TURNS, _FOLDERS, _ARCHIVES, _CREATED = 1, 5, 8, 9, 13, 26

@@ -12,7 +12,7 @@ from aix_importers.cursor.context import context_of, metadata_of
 from aix_importers.cursor.conversation import Entry, Part
 from aix_importers.cursor.files import files_of_bubble
 from aix_importers.cursor.lints import lints_by_file, lints_of_bubble
-from aix_importers.cursor.said import Said
+from aix_importers.cursor.message import Said
 from aix_importers.cursor.tool_data import read_tool
 from aix_importers.cursor.values import field, is_filled, json_text, text
 

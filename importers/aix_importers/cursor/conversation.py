@@ -14,7 +14,7 @@ from aix.ids import ulid
 from aix.importing import Problem, Source
 from aix_importers.cursor.bubbles import Bubble
 from aix_importers.cursor.composers import Composer
-from aix_importers.cursor.said import Said
+from aix_importers.cursor.message import Said
 from aix_importers.cursor.values import ABSENT
 
 ORIGIN = "cursor"

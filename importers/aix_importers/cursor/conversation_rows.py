@@ -15,8 +15,8 @@ from aix_importers.cursor.hidden_context import HiddenContext, hidden_context
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import CONTEXT_PREFIX
 from aix_importers.cursor.links import Links
+from aix_importers.cursor.message import Said
 from aix_importers.cursor.message_rows import MessageRows
-from aix_importers.cursor.said import Said
 from aix_importers.cursor.tools import tool_names
 from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.cursor.turn_rows import TurnRows

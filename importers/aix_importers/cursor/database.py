@@ -13,7 +13,7 @@ from typing import Any
 
 from aix_importers.cursor.connections import PYTHON_ERRORS, as_sqlite_error, connect
 from aix_importers.cursor.copies import copied, has_copy, state_of
-from aix_importers.cursor.places import DATABASE_MAGIC
+from aix_importers.cursor.default_paths import DATABASE_MAGIC
 from aix_importers.cursor.write_ahead_logs import log_damage
 
 _READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2

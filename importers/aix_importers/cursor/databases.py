@@ -5,12 +5,12 @@ import sqlite3
 from collections.abc import Iterator
 
 from aix.importing import Source
+from aix_importers.cursor.ai_tracking_db import tracking_sources
 from aix_importers.cursor.copies import state_of
+from aix_importers.cursor.default_paths import STORE_FILE, TRACKING_FILE
 from aix_importers.cursor.keys import DATABASE, source_key
 from aix_importers.cursor.listing import list_sources
-from aix_importers.cursor.places import STORE_FILE, TRACKING_FILE
 from aix_importers.cursor.stores import store_source
-from aix_importers.cursor.tracking import tracking_sources
 
 
 def sources_or_problem(path: str) -> list[Source]:

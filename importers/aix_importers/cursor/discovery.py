@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aix.importing import Candidate, Source
-from aix_importers.cursor.places import (
+from aix_importers.cursor.default_paths import (
     DATABASE_MAGIC,
     EDITOR_FILE,
     RULE_FILES,

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from aix.ids import h63
 from aix.importing import Problem, Rows, Source, Ties
+from aix_importers.cursor.ai_tracking_db import Tracked, read_tracked
 from aix_importers.cursor.call_ids import settle_call_ids
 from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.conversation import Conversation
 from aix_importers.cursor.conversation_rows import ConversationRows
 from aix_importers.cursor.databases import database_sources
+from aix_importers.cursor.default_paths import RULE_FILES
 from aix_importers.cursor.forks import settle_shared_turns
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.keys import (
@@ -29,11 +31,9 @@ from aix_importers.cursor.keys import (
 from aix_importers.cursor.links import link
 from aix_importers.cursor.losses import losses
 from aix_importers.cursor.permission_files import extract_rules
-from aix_importers.cursor.places import RULE_FILES
 from aix_importers.cursor.reading import read_conversation
 from aix_importers.cursor.rules import extract_editor_rules
 from aix_importers.cursor.stores import read_store
-from aix_importers.cursor.tracking import Tracked, read_tracked
 from aix_importers.cursor.transcripts import read_transcript
 from aix_importers.writer import Writer
 

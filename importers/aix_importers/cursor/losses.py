@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aix_importers.cursor.connections import error_text
+from aix_importers.cursor.default_paths import is_place_of_editor
 from aix_importers.cursor.items import Loss, item_losses, odd_item_keys
 from aix_importers.cursor.key_tables import KeyTable
 from aix_importers.cursor.key_values import ITEMS, TABLE, KeyValues
 from aix_importers.cursor.keys import BUBBLE_PREFIX, COMPOSER_PREFIX, CONTEXT_PREFIX, end_of
-from aix_importers.cursor.places import is_place_of_editor
 from aix_importers.cursor.values import fields_if_object, sample_of
 from aix_importers.cursor.workspaces import WORKSPACE_FILE, read_workspace
 

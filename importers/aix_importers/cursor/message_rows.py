@@ -9,8 +9,8 @@ from aix_importers.cursor.context import as_json
 from aix_importers.cursor.conversation import ORIGIN, Conversation, Entry, Part, Turn, session_label
 from aix_importers.cursor.files import distinct as distinct_files
 from aix_importers.cursor.lints import distinct as distinct_lints
+from aix_importers.cursor.message import Said
 from aix_importers.cursor.providers import provider_of
-from aix_importers.cursor.said import Said
 from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.writer import Writer
 

@@ -6,9 +6,9 @@ from functools import partial
 from msgspec import Raw
 
 from aix_importers.cursor.bubbles import ASSISTANT, USER, Bubble, read_bubble
-from aix_importers.cursor.clock import set_times
 from aix_importers.cursor.conversation import Conversation, Entry, Part
 from aix_importers.cursor.flaws import flaw_of
+from aix_importers.cursor.times import set_times
 from aix_importers.cursor.tool_data import ToolData, read_tool
 from aix_importers.cursor.turns import add_latest_summary, chain, divide
 from aix_importers.cursor.values import field, is_filled, sample_of, text

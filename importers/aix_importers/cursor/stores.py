@@ -19,13 +19,14 @@ from aix_importers.cursor.conversation import Conversation, Part
 from aix_importers.cursor.copies import state_of
 from aix_importers.cursor.database import Database, as_bytes, opened, table_names
 from aix_importers.cursor.decisions import Outcome, outcome_in_store
+from aix_importers.cursor.default_paths import is_place_of_store
 from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
 from aix_importers.cursor.keys import STORE, source_key
+from aix_importers.cursor.message import Said
+from aix_importers.cursor.message_list import Listed, call_name, make_call, make_conversation
 from aix_importers.cursor.paths import path_of_uri
-from aix_importers.cursor.places import is_place_of_store
-from aix_importers.cursor.plain import Listed, call_name, make_call, make_conversation
+from aix_importers.cursor.protobuf import is_whole
 from aix_importers.cursor.queries import query_of
-from aix_importers.cursor.said import Said
 from aix_importers.cursor.values import (
     field,
     fields,
@@ -38,7 +39,6 @@ from aix_importers.cursor.values import (
     moment,
     text,
 )
-from aix_importers.cursor.wire import is_whole
 
 META_FILE = "meta.json"
 _LARGEST_META = 2**20

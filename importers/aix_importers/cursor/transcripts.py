@@ -13,10 +13,10 @@ from aix_importers.cursor.conversation import Conversation, Part
 from aix_importers.cursor.cut_json import closed
 from aix_importers.cursor.decisions import Outcome
 from aix_importers.cursor.files import FileUse
+from aix_importers.cursor.message import Said
+from aix_importers.cursor.message_list import Listed, make_call, make_conversation
 from aix_importers.cursor.paths import normal_path
-from aix_importers.cursor.plain import Listed, make_call, make_conversation
 from aix_importers.cursor.queries import query_of
-from aix_importers.cursor.said import Said
 from aix_importers.cursor.text_transcripts import blocks_of
 from aix_importers.cursor.values import (
     ABSENT,

@@ -10,10 +10,10 @@ from msgspec import Raw, Struct
 
 from aix_importers.cursor.composers import Head, read_head
 from aix_importers.cursor.copies import state_of
+from aix_importers.cursor.default_paths import EDITOR_FILE
 from aix_importers.cursor.items import COMPOSERS
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.paths import path_of_uri
-from aix_importers.cursor.places import EDITOR_FILE
 from aix_importers.cursor.values import field, text
 
 WORKSPACE_FILE = "workspace.json"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import msgspec
 
 from aix.permissions import Call, Decision, Judge, Rule, Verdict, home_of
+from aix_importers.claude_code.permissions.auto_allowed import runs_by_itself, runs_in_argument
 from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.compiled import RulesOfKind
-from aix_importers.claude_code.permissions.free_calls import runs_by_itself, runs_in_argument
 from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below
 from aix_importers.claude_code.permissions.powershell import commands_of

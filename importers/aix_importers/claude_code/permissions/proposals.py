@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from aix.permissions import Call, home_of
+from aix_importers.claude_code.permissions.auto_allowed import runs_in_argument
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
-from aix_importers.claude_code.permissions.free_calls import runs_in_argument
 from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below, escaped
 from aix_importers.claude_code.permissions.powershell import commands_of

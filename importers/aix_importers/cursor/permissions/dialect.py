@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
+from aix_importers.cursor.default_paths import RULE_FILES
 from aix_importers.cursor.permissions.asked import SEARCHES
-from aix_importers.cursor.places import RULE_FILES
 from aix_importers.cursor.tools import access_of, class_of
 
 _HEAD = 65_536

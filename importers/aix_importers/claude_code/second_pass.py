@@ -1,4 +1,4 @@
-"""The second reading of the transcripts: what the records say, put where they belong."""
+"""The second pass over transcripts: the content of each record, put into its turn."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,6 @@ from msgspec import Raw, Struct
 
 from aix.importing import Rows
 from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
-from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant, kind_of_system, kind_of_user, said
 from aix_importers.claude_code.copies import Copies
 from aix_importers.claude_code.embedded import without_embedded_files
 from aix_importers.claude_code.facts import CompactionFacts, RecordPlace, ThreadFacts, TurnFacts
@@ -17,6 +16,14 @@ from aix_importers.claude_code.message_rows import MessageRows
 from aix_importers.claude_code.messages import OpenMessage
 from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.record_kinds import (
+    SYNTHETIC,
+    Kind,
+    kind_of_assistant,
+    kind_of_system,
+    kind_of_user,
+    said,
+)
 from aix_importers.claude_code.record_types import QUEUE_OPERATIONS, TITLE_TYPES
 from aix_importers.claude_code.records import (
     Block,
@@ -44,8 +51,8 @@ _TEAMMATE = "<teammate-message"
 _STOP_HOOK = "Stop hook feedback:"
 
 
-class Teller:
-    """Goes through files once more, and gives what their records say to those who make rows of it."""
+class SecondPass:
+    """Reads files once more, and makes rows of what their records say."""
 
     def __init__(
         self, scans: Sequence[Scan], placement: Placement, copies: Copies, requests: Requests, rows: MessageRows
@@ -75,11 +82,11 @@ class Teller:
         self.without_call: list[RecordPlace] = []
         """Results of calls that were placed, but stand in no record that was taken."""
 
-    def tell(self, main_threads: Mapping[Scan, Thread], shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
-        """Tell all files, in their order; `shown` says by file which subagents are told from its progress."""
+    def run(self, main_threads: Mapping[Scan, Thread], shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
+        """Go through the rows of all files, in their order; `shown` says by file which subagents its progress shows."""
         for scan in self._scans:
             if scan.is_conversation:
-                yield from self._tell_file(scan, main_threads.get(scan), shown)
+                yield from self._read_file(scan, main_threads.get(scan), shown)
         for message in self._open_messages.values():
             self._finish_answer(message)
         for facts in self._threads.values():
@@ -90,7 +97,7 @@ class Teller:
             self._rows.add_call(call, None)
         yield from self._rows.take()
 
-    def _tell_file(self, scan: Scan, thread: Thread | None, shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
+    def _read_file(self, scan: Scan, thread: Thread | None, shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
         self._scan = scan
         self._untold.discard(scan)
         self._current_calls: dict[str, str] = {}

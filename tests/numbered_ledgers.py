@@ -3,7 +3,7 @@
 Every row of generation N says N, in each of three tables; so a table that is not of the same commit as the others
 shows. Run as a program, it commits one generation after another and says so:
 
-    python -m tests.generations LEDGER COUNT
+    python -m tests.numbered_ledgers LEDGER COUNT
 """
 
 import sys

@@ -13,11 +13,17 @@ from pathlib import Path
 from msgspec import Raw, Struct
 
 from aix.importing import Problem
-from aix_importers.claude_code.classes import SYNTHETIC, Kind, kind_of_assistant, kind_of_system, kind_of_user, said
 from aix_importers.claude_code.entries import Entries, Entry, QueueStep
 from aix_importers.claude_code.inner_records import Progress, decode_progress, decode_queued
-from aix_importers.claude_code.names import FileKind
 from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.record_kinds import (
+    SYNTHETIC,
+    Kind,
+    kind_of_assistant,
+    kind_of_system,
+    kind_of_user,
+    said,
+)
 from aix_importers.claude_code.record_types import QUEUE_OPERATIONS
 from aix_importers.claude_code.records import (
     KNOWN_BLOCKS,
@@ -36,6 +42,7 @@ from aix_importers.claude_code.records import (
 )
 from aix_importers.claude_code.scan import TASK_CHARACTERS, MessageKeys, Scan, Spawn, SpawnResult, queue_key
 from aix_importers.claude_code.shared_texts import SharedTexts
+from aix_importers.claude_code.source_file import FileKind
 from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
 from aix_importers.recognition import OUT_OF_CHAIN_TYPES
@@ -48,7 +55,7 @@ _GOES_ON = (Kind.PROMPT, Kind.NOTICE, Kind.ASSISTANT, Kind.RESULT)
 _SPAWNING_TOOLS = ("Task", "Agent")
 
 
-class Scanner:
+class FirstPass:
     """Reads files for the places of their records; usage of requests is gathered on the way."""
 
     def __init__(self, requests: Requests) -> None:

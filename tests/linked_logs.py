@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from tests.plugged import PLUGIN
+from tests.plugin_env import PLUGIN
 
 Yarns = Mapping[str, str]
 """Contents by name."""

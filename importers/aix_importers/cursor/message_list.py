@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from aix.importing import Source
 from aix_importers.cursor.calls import Call, canonical_hash
-from aix_importers.cursor.clock import set_times
 from aix_importers.cursor.composers import Composer
 from aix_importers.cursor.conversation import ORIGIN, Conversation, Entry, Part
 from aix_importers.cursor.decisions import Outcome
+from aix_importers.cursor.message import Said
 from aix_importers.cursor.results import Result, read_params
-from aix_importers.cursor.said import Said
+from aix_importers.cursor.times import set_times
 from aix_importers.cursor.tools import access_of
 from aix_importers.cursor.turns import chain, divide
 
