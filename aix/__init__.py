@@ -37,7 +37,7 @@ def import_histories(
     Other ledgers can be named instead: they are joined, and `report.contradictions` has what in them contradicts rows
     of this one.
 
-    Without settings, sources are read in this process. With `Settings(jobs=4)` of `aix.pipeline.run`, worker processes
+    Without settings, sources are read in this process. With `Settings(jobs=4)` of `aix.importing.run`, worker processes
     read them; a script then needs the usual `if __name__ == "__main__":`.
 
     >>> import tempfile
