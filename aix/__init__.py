@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from aix.version import __version__
 
 if TYPE_CHECKING:
-    from aix.library.query import Query
     from aix.pipeline.report import Report
     from aix.pipeline.run import Settings
+    from aix.query.query_file import Query
     from aix.reading.ledger import Ledger
 
 __all__ = ["__version__", "import_histories", "open", "queries"]
@@ -61,6 +61,6 @@ def queries() -> "list[Query]":
     >>> next(query.question for query in aix.queries() if query.name == "overview/table_rows")
     'How many rows does each table of the ledger hold?'
     """
-    from aix.library.packs import packs, read_packs
+    from aix.query.packs import packs, read_packs
 
     return read_packs(packs())[0]

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from aix.errors import LedgerDamagedError, UnknownNameError
-from aix.library.packs import find_query, own_query_names
-from aix.library.query import Query
-from aix.library.views import create_library_views, library_views, views_named
+from aix.query.packs import find_query, own_query_names
+from aix.query.query_file import Query
+from aix.query.views import create_library_views, library_views, views_named
 from aix.store.manifest import EMPTY, Manifest, dead_in, manifest_path, read_latest, read_manifest, segments_of
 from aix.store.views import create_views
 

@@ -3,7 +3,7 @@
 import json
 from operator import itemgetter
 
-from aix.formats.text import to_json
+from aix.output.text import to_json
 
 _DEEPEST = 100
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import aix
-from aix.library.packs import find_query, own_query_names
-from aix.library.query import Query
+from aix.query.packs import find_query, own_query_names
+from aix.query.query_file import Query
 from aix.reading.ledger import Ledger
 from benchmarks.generated_ledger import write_ledger
 from benchmarks.memory import can_measure_memory, run_measured

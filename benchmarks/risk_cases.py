@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from aix.permissions.risks import load_risks
+from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
-from aix.shell import split
 
 WORKSPACE = "/home/u/proj"
 

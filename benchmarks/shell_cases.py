@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from aix.shell import split
+from aix.permissions.shell import split
 
 
 def differences(case: dict[str, Any]) -> list[str]:

@@ -33,7 +33,7 @@ order by kind"""
 
 def table_lines(ledger: "Ledger") -> Iterator[str]:
     """Give the lines of a table with both shares of each kind."""
-    from aix.library.views import library_views
+    from aix.query.views import library_views
 
     own = library_views()["v_compaction_items"].statement
     swapped = re.sub(r"\bfrom compactions\b", f"from {_SWAPPED}", own)

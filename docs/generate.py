@@ -20,12 +20,12 @@ from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
 from aix.derived.pricing import PRICES_DIGEST, bundled_rows, bundled_rows_path, rows_of_lines
 from aix.ids import h63, ulid
-from aix.library.packs import find_query, own_query_names, query_root
-from aix.library.query import Query
-from aix.library.view_files import view_folder
-from aix.library.views import read_views
 from aix.merge.contradictions import compared_columns
 from aix.prices.table import PriceTable
+from aix.query.packs import find_query, own_query_names, query_root
+from aix.query.query_file import Query
+from aix.query.view_files import view_folder
+from aix.query.views import read_views
 from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
 from aix.schema.migrations import MIGRATIONS
 from aix.store.manifest import PRICE_TABLES

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
-from aix.formats import Listing
+from aix.output import Listing
 
 Rows = list[tuple[object, ...]]
 

@@ -81,7 +81,7 @@ def reached_from(room: str) -> set[str]:
     return reached
 
 
-MEANING = ("aix.derived", "aix.library", "aix.permissions", "aix.pipeline", "aix.prices", "aix.reading")
+MEANING = ("aix.derived", "aix.query", "aix.permissions", "aix.pipeline", "aix.prices", "aix.reading")
 
 
 def test_the_store_knows_files_and_versions_and_no_meaning() -> None:
@@ -112,7 +112,7 @@ def test_only_the_command_line_knows_the_command_line() -> None:
 
 def test_the_schema_stands_on_nothing_but_errors() -> None:
     schema = [path for path in CORE if "schema" in path.parts]
-    assert not importing(schema, "aix.cli", "aix.config", "aix.formats", "aix.merge", "aix.store", "duckdb", "polars")
+    assert not importing(schema, "aix.cli", "aix.config", "aix.output", "aix.merge", "aix.store", "duckdb", "polars")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ import pytest
 import aix
 from aix.derived import catalog
 from aix.derived.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
-from aix.library.view_files import view_folder
-from aix.library.views import create_library_views, read_views
+from aix.query.view_files import view_folder
+from aix.query.views import create_library_views, read_views
 from aix.schema import TABLES
 from aix.store.engine import engine
 from aix.store.manifest import manifest_path, read_latest, read_manifest

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from aix.formats import ListingColumn
-from aix.formats.display import displayed
+from aix.output import ListingColumn
+from aix.output.display import displayed
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aix.cli.stdout import emit
-from aix.formats import FORMATS, Listing, ListingColumn
-from aix.formats.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
-from aix.formats.text import is_safe
+from aix.output import FORMATS, Listing, ListingColumn
+from aix.output.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
+from aix.output.text import is_safe
 from tests.format_readers import READERS
 
 COLUMNS = (
@@ -177,7 +177,7 @@ def test_values_of_other_types_are_written_as_text(tmp_path: Path) -> None:
 
 
 def test_parquet_is_written_batch_by_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aix.formats.parquet._ROWS_PER_BATCH", 2)
+    monkeypatch.setattr("aix.output.parquet._ROWS_PER_BATCH", 2)
     rows = [(str(number),) for number in range(5)]
     listing = Listing((ListingColumn("text"),), rows)
     assert READERS["parquet"](written(listing, "parquet", tmp_path), listing) == rows

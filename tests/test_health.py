@@ -14,8 +14,8 @@ import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, UnknownNameError
 from aix.health import Examination, Severity, Status, check, check_names, find_check
-from aix.library.query import Query
-from aix.library.views import library_views
+from aix.query.query_file import Query
+from aix.query.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.checks import batch_from_rows
 from aix.store.manifest import Manifest, manifest_path

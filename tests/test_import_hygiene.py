@@ -19,7 +19,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
     [
         "import aix",
         "import aix.schema",
-        "import aix.config, aix.ids, aix.errors, aix.library.packs, aix.library.values, aix.library.views, aix.health",
+        "import aix.config, aix.ids, aix.errors, aix.query.packs, aix.query.values, aix.query.views, aix.health",
         "import aix.importing, aix.exporting, aix_importers.session_log, aix_importers.session_log.export",
         "import aix.store.manifest, aix.store.views, aix.derived.catalog, aix.reading.ledger",
         *(
@@ -80,8 +80,8 @@ def test_status_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     import_histories(ledger, [log], Settings(jobs=0))
     code = f"import sys; sys.argv = {['aix', 'status', '--ledger', str(ledger)]}\n{RUN_MAIN}"
-    unwanted = {*HEAVY, "importlib.metadata", "rich", "tomllib", "aix.schema", "aix.library", "aix.store.views"}
-    unwanted |= {"aix.formats.line_formats", "aix.formats.paragraphs"}
+    unwanted = {*HEAVY, "importlib.metadata", "rich", "tomllib", "aix.schema", "aix.query", "aix.store.views"}
+    unwanted |= {"aix.output.line_formats", "aix.output.paragraphs"}
     output = subprocess.run(
         [sys.executable, "-c", f"{code}\nprint(sorted({unwanted} & set(sys.modules)))"],
         capture_output=True,

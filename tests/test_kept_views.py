@@ -20,7 +20,6 @@ from aix.derived.catalog import CATALOG
 from aix.derived.materialised_tables import derived_selects
 from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError
-from aix.library.views import create_library_views, library_views, with_foundations
 from aix.merge import groups as ledger_groups
 from aix.merge.compact_files import tidy_groups
 from aix.merge.forget import forget
@@ -31,6 +30,7 @@ from aix.permissions import derivation
 from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
 from aix.permissions.target_rows import TargetRows
 from aix.pipeline.run import Settings, import_histories
+from aix.query.views import create_library_views, library_views, with_foundations
 from aix.store import locks
 from aix.store.garbage import collect
 from aix.store.manifest import CACHE_FOLDER, Manifest, Segment, files_of, groups_of, manifest_path, read_latest

@@ -93,7 +93,7 @@ def test_the_command_runs_from_the_wheel_in_a_clean_environment(wheels: dict[str
     programs = make_environment(tmp_path / "environment")
     install(programs, "--constraint", str(ROOT / "constraints" / "dev.txt"), str(wheels["sdist"]))
     assert output_of(tmp_path, programs / "aix", "--help").startswith("Usage: aix ")
-    code = "from aix.library.packs import query_names, query_root; print(query_root(), *query_names())"
+    code = "from aix.query.packs import query_names, query_root; print(query_root(), *query_names())"
     root, *names = output_of(tmp_path, programs / "python", "-c", code).split()
     assert Path(root).is_relative_to(tmp_path / "environment")
     assert [f"{name}.sql" for name in names] == sorted(name for name in QUERIES if not name.startswith("views/"))
@@ -103,7 +103,7 @@ def test_an_editable_install_sees_a_new_sql_file_at_once(checkout: Path, tmp_pat
     programs = make_environment(tmp_path / "environment")
     install(programs, "--constraint", str(ROOT / "constraints" / "dev.txt"), "hatchling", "msgspec")
     install(programs, "--no-deps", "--no-build-isolation", "--editable", str(checkout))
-    code = "from aix.library.packs import query_names; import aix_importers; print(*query_names())"
+    code = "from aix.query.packs import query_names; import aix_importers; print(*query_names())"
     before = output_of(tmp_path, programs / "python", "-c", code).split()
     new = checkout / "queries" / "overview" / "brand_new.sql"
     new.write_text("select 1\n")

@@ -11,7 +11,7 @@ import pytest
 
 import aix
 from aix.derived.catalog import CATALOG, refresh_catalog
-from aix.library.packs import find_query
+from aix.query.packs import find_query
 from aix.schema import SCHEMA_VERSION
 from tests.command_line import AIX, run_here, run_in_process, run_on_terminal
 from tests.conversations import context, message, request, session, turn

@@ -14,7 +14,7 @@ import pytest
 
 from aix.cli.diagnostics import run
 from aix.cli.root import aix as root_command
-from aix.formats import FORMATS
+from aix.output import FORMATS
 from tests.changes import commit
 from tests.command_line import AIX, run_aix
 from tests.numbered_ledgers import next_generation

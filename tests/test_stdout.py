@@ -15,14 +15,14 @@ from rich.text import Text
 
 from aix.cli.stdout import emit
 from aix.errors import OutputError
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 from aix.schema import TABLES
 from tests.command_line import AIX, run_aix, run_on_terminal
 
 LISTING = Listing((ListingColumn("name"), ListingColumn("size", "BIGINT")), [("a", 1), (None, 2)])
 HOSTILE = """
 from aix.cli.stdout import emit
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 columns = (ListingColumn("name \\x1b[2J"), ListingColumn("size", "BIGINT"))
 rows = [("\\x1b]0;owned\\x07 \\x1b[2J \\u202e plain", 7)]
 emit(Listing(columns, rows), output_format="{format}", path=None)

@@ -10,12 +10,12 @@ import pytest
 
 import aix
 from aix.errors import TagError, UnknownNameError, UnknownSessionError
-from aix.library.packs import find_query
 from aix.merge.compact_files import tidy_groups
 from aix.merge.forget import forget
 from aix.merge.selection import Selection
 from aix.merge.tagging import Entity, add_tag, remove_tag
 from aix.pipeline.run import Settings, import_histories
+from aix.query.packs import find_query
 from aix.reading.export import export_parquet
 from aix.schema import TABLES
 from aix.store.manifest import read_latest

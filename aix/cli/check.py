@@ -8,9 +8,9 @@ from click.shell_completion import CompletionItem
 
 from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
-from aix.formats import Listing, ListingColumn
 from aix.health import Examination, OffendingRow, Severity, Status, check, check_names, examine, find_check
-from aix.library.query import Query
+from aix.output import Listing, ListingColumn
+from aix.query.query_file import Query
 
 
 def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001

@@ -9,9 +9,9 @@ from aix.cli.cost_notes import cost_notes
 from aix.cli.cost_table import CALENDAR, cost_table
 from aix.cli.options import ledger_option, listing_output, parameter_options
 from aix.config import load_config
-from aix.formats import Listing
-from aix.library.packs import find_query
-from aix.library.values import TIMEZONE, takes_timezone
+from aix.output import Listing
+from aix.query.packs import find_query
+from aix.query.values import TIMEZONE, takes_timezone
 from aix.reading.ledger import open_ledger
 
 BY = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from aix.formats.humanise import counted, dollars, one_line, per_cent, short_count
+from aix.output.humanise import counted, dollars, one_line, per_cent, short_count
 
 _MODELS_NAMED = 5
 _NAME_CHARACTERS = 48

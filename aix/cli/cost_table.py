@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aix.formats import Listing, ListingColumn
-from aix.formats.bars import bar
-from aix.formats.humanise import dollars, one_line, per_cent, short_count
+from aix.output import Listing, ListingColumn
+from aix.output.bars import bar
+from aix.output.humanise import dollars, one_line, per_cent, short_count
 from aix.reading.ledger import Ledger
 
 if TYPE_CHECKING:

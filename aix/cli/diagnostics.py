@@ -10,7 +10,7 @@ import click
 
 from aix.cli.sink import ReaderGoneError
 from aix.errors import AixError, LedgerError, UsageError
-from aix.formats.text import escape_unsafe
+from aix.output.text import escape_unsafe
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ from aix.cli.diagnostics import say
 from aix.cli.options import DATE, ledger_option, listing_output, to_milliseconds
 from aix.config import load_config
 from aix.errors import UnknownSessionError
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 
 if TYPE_CHECKING:
     from aix.merge.forget import Forgotten

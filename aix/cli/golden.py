@@ -6,7 +6,7 @@ import click
 
 from aix.cli.command import Command
 from aix.cli.options import listing_output
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 
 
 @click.command(cls=Command)

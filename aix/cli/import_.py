@@ -9,7 +9,7 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import importer_options, ledger_option, listing_output, prices_option
 from aix.errors import NothingToImportError
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.cli.diagnostics import say
-from aix.formats import Listing, ListingColumn
-from aix.formats.humanise import counted
-from aix.formats.text import to_json
+from aix.output import Listing, ListingColumn
+from aix.output.humanise import counted
+from aix.output.text import to_json
 from aix.pipeline.ledger_join import join_ledgers
 from aix.pipeline.progress import Watcher
 from aix.pipeline.report import Report

@@ -10,7 +10,7 @@ import click
 
 from aix.cli.diagnostics import say
 from aix.cli.stdout import emit
-from aix.formats import FORMATS, Listing
+from aix.output import FORMATS, Listing
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

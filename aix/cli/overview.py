@@ -10,8 +10,8 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
 from aix.config import load_config
-from aix.formats import Listing, ListingColumn
-from aix.formats.humanise import local_time, short_count
+from aix.output import Listing, ListingColumn
+from aix.output.humanise import local_time, short_count
 
 if TYPE_CHECKING:
     from aix.reading.result import Result

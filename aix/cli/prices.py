@@ -12,8 +12,8 @@ from aix.cli.command import Command, Group
 from aix.cli.options import DATE, ledger_option, listing_output, prices_option, to_milliseconds
 from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
-from aix.formats import Listing, ListingColumn
-from aix.formats.humanise import one_line
+from aix.output import Listing, ListingColumn
+from aix.output.humanise import one_line
 from aix.prices.lines import COLUMNS, FOREVER, UNITS, PriceLine
 from aix.prices.rules import parse_rule
 from aix.prices.table import PriceTable

@@ -8,10 +8,10 @@ import click
 
 from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
-from aix.formats import Listing
-from aix.formats.humanise import one_line
-from aix.library.packs import find_query
+from aix.output import Listing
+from aix.output.humanise import one_line
 from aix.paths import absolute_path
+from aix.query.packs import find_query
 from aix.reading.ledger import open_ledger
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from aix.cli.options import ledger_option, listing_output, parameter_options
 from aix.cli.query_help import explain
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
-from aix.formats import Listing, ListingColumn
-from aix.formats.display import displayed
-from aix.library.packs import Pack, find_query, packs, query_names, read_packs
-from aix.library.values import TIMEZONE, find_zone, takes_timezone
+from aix.output import Listing, ListingColumn
+from aix.output.display import displayed
+from aix.query.packs import Pack, find_query, packs, query_names, read_packs
+from aix.query.values import TIMEZONE, find_zone, takes_timezone
 from aix.reading.ledger import open_ledger
 
 if TYPE_CHECKING:
-    from aix.library.query import Query
+    from aix.query.query_file import Query
 
 
 class _QueryCommand(Command):

@@ -3,7 +3,7 @@
 import click
 
 from aix.cli.options import SHARED_PARAMETERS
-from aix.library.query import Parameter, Query
+from aix.query.query_file import Parameter, Query
 
 _EXAMPLES = {"since": "--since 2026-11-01", "project": "--project website"}
 

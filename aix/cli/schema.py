@@ -5,7 +5,7 @@ from click.shell_completion import CompletionItem
 
 from aix.cli.command import Command
 from aix.cli.options import listing_output
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 from aix.schema import TABLES, Table, find_table
 
 

@@ -10,8 +10,8 @@ import click
 from aix.cli.command import Command
 from aix.cli.options import DATE, ledger_option, listing_output, to_milliseconds
 from aix.config import load_config
-from aix.formats import Listing, ListingColumn
-from aix.formats.humanise import bounded_dollars, local_time, one_line, short_count
+from aix.output import Listing, ListingColumn
+from aix.output.humanise import bounded_dollars, local_time, one_line, short_count
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.session_search import ORDERS, SessionSearch, first_prompts, names_to_type, search_sessions
 from aix.schema import TABLES

@@ -8,12 +8,12 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option, output_option
 from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.config import load_config
+from aix.output.transcript.json_form import json_lines
+from aix.output.transcript.markdown import markdown_lines
+from aix.output.transcript.source import WHOLE, read_transcript
+from aix.output.transcript.text import paragraphs
+from aix.output.transcript.view import View
 from aix.reading.ledger import open_ledger
-from aix.transcript.json_form import json_lines
-from aix.transcript.markdown import markdown_lines
-from aix.transcript.source import WHOLE, read_transcript
-from aix.transcript.text import paragraphs
-from aix.transcript.view import View
 
 _SUFFIXES = {".json": "json", ".md": "markdown"}
 _FOLDED_CHARACTERS = 20_000

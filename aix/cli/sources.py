@@ -8,7 +8,7 @@ import click
 
 from aix.cli.command import Command
 from aix.cli.options import importer_options, ledger_option, listing_output
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 from aix.paths import absolute_path
 
 if TYPE_CHECKING:

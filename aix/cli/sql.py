@@ -7,7 +7,7 @@ import click
 
 from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
-from aix.formats import Listing
+from aix.output import Listing
 from aix.reading.ledger import open_ledger
 
 

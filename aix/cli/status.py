@@ -13,8 +13,8 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
-from aix.formats.humanise import bounded_dollars, short_ago, short_count
-from aix.formats.text import to_json
+from aix.output.humanise import bounded_dollars, short_ago, short_count
+from aix.output.text import to_json
 from aix.reading.summary import Summary, Total, read_summary, totals
 
 _FIELD = re.compile(r"\{(\w*)\}")
@@ -101,6 +101,6 @@ def _fields(summary: Summary, of: Mapping[str, Total], now_ms: int) -> dict[str,
 
 
 def _zone(name: str) -> ZoneInfo:
-    from aix.library.values import find_zone
+    from aix.query.values import find_zone
 
     return find_zone(name)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from aix.cli.sink import Sink, replaced_file
 from aix.errors import OutputError
-from aix.formats import SUFFIXES, Listing
-from aix.formats.text import escape_unsafe
+from aix.output import SUFFIXES, Listing
+from aix.output.text import escape_unsafe
 
 if TYPE_CHECKING:
-    from aix.formats.paragraphs import Paragraph
+    from aix.output.paragraphs import Paragraph
 
 
 def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> None:
@@ -55,7 +55,7 @@ def emit_at_once(lines: Iterable[str]) -> None:
 
 def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> None:
     """Write running text as it comes: to the file, or to stdout when there is none, wrapped on a terminal."""
-    from aix.formats.paragraphs import paragraph_lines, write_paragraphs
+    from aix.output.paragraphs import paragraph_lines, write_paragraphs
 
     if path is None and sys.stdout is not None and sys.stdout.isatty():
         write_paragraphs(paragraphs, sys.stdout)
@@ -84,7 +84,7 @@ def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
     if chosen == "parquet":
         raise OutputError("the terminal", "Parquet is not text", "name a file with -o FILE, or pipe it on")
     if chosen == "table":
-        from aix.formats.terminal_table import write_to_terminal
+        from aix.output.terminal_table import write_to_terminal
 
         write_to_terminal(listing, sys.stdout)
     else:
@@ -94,11 +94,11 @@ def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
 
 def _write(listing: Listing, chosen: str, sink: Sink) -> None:
     if chosen == "parquet":
-        from aix.formats.parquet import write_parquet
+        from aix.output.parquet import write_parquet
 
         write_parquet(listing, sink)
     elif chosen == "table":
-        from aix.formats.text_table import plain_lines
+        from aix.output.text_table import plain_lines
 
         _write_lines(plain_lines(listing), sink)
     else:
@@ -106,7 +106,7 @@ def _write(listing: Listing, chosen: str, sink: Sink) -> None:
 
 
 def _lines(listing: Listing, chosen: str) -> Iterable[str]:
-    from aix.formats.line_formats import LINE_FORMATS
+    from aix.output.line_formats import LINE_FORMATS
 
     return LINE_FORMATS[chosen](listing)
 

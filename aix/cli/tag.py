@@ -12,8 +12,8 @@ from aix.cli.command import Command, Group
 from aix.cli.options import ledger_option, listing_output
 from aix.cli.stdout import emit_text
 from aix.config import load_config
-from aix.formats import Listing, ListingColumn
-from aix.formats.humanise import local_time, one_line
+from aix.output import Listing, ListingColumn
+from aix.output.humanise import local_time, one_line
 from aix.reading.ledger import Ledger, open_ledger
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
       aix tag ls
       aix tag ls --tag billing --json
     """
-    from aix.library.packs import find_query
+    from aix.query.packs import find_query
 
     opened = open_ledger(ledger)
     tags = find_query("overview/tags").sql

@@ -8,7 +8,7 @@ import click
 import aix
 from aix.cli.command import Command
 from aix.cli.options import listing_output
-from aix.formats import Listing, ListingColumn
+from aix.output import Listing, ListingColumn
 from aix.schema import SCHEMA_VERSION
 
 _LIBRARIES = ("duckdb", "polars", "pyarrow", "tree-sitter", "tree-sitter-bash")

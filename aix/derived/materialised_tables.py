@@ -16,7 +16,7 @@ import msgspec
 
 from aix.derived.cache_key import are_rows_current, in_vain, made_by_now
 from aix.errors import LedgerError, QueryFileError
-from aix.library.views import library_views
+from aix.query.views import library_views
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
 from aix.schema_version import FIRST_NUMBERED
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from aix.library.query import Query
     from aix.permissions.derivation import Answers
     from aix.permissions.rule_book import RuleBook
+    from aix.query.query_file import Query
     from aix.store.index import Index
     from aix.store.stage import Stage
     from aix.store.views import StoredRows

@@ -20,8 +20,8 @@ import msgspec
 from aix.derived.cache_key import PRICES, rows_digest
 from aix.derived.materialised_tables import derived_selects, index_of, part_of, rows_select
 from aix.errors import LedgerDamagedError, LedgerError, QueryFileError
-from aix.library.views import create_library_views, library_views, with_foundations
 from aix.process import load_arrow
+from aix.query.views import create_library_views, library_views, with_foundations
 from aix.schema import TABLES
 from aix.schema.sql import quote_name
 from aix.store.durable import make_folder, new_file, part_file, writing_to
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from aix.library.query import Query
+    from aix.query.query_file import Query
     from aix.store.index import Index
 
 _SUFFIX = ".parquet"

@@ -7,11 +7,11 @@ from functools import cache, cached_property
 from aix.permissions.globs import joined_words
 from aix.permissions.operands import plain_name
 from aix.permissions.risk_rules import Option, RiskRule
+from aix.permissions.shell import Command, Script, split
+from aix.permissions.shell.code_input import file_run, runs_input, takes_program
+from aix.permissions.shell.runners import runs
+from aix.permissions.shell.splitting import split_words
 from aix.permissions.targets import Part
-from aix.shell import Command, Script, split
-from aix.shell.code_input import file_run, runs_input, takes_program
-from aix.shell.runners import runs
-from aix.shell.splitting import split_words
 
 _MOST_WORDS = 2000
 _MOST_RENAMES = 50

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from aix.shell.sed_scripts import sed_effects
+from aix.permissions.shell.sed_scripts import sed_effects
 
 
 class FileUse(NamedTuple):

@@ -16,9 +16,9 @@ from aix.permissions.risk_rules import (
     read_own,
     verbs_of,
 )
+from aix.permissions.shell import Script
+from aix.permissions.shell.indirect import CODE, MAX_DEPTH, NOTHING, Indirect
 from aix.permissions.targets import CUT, Part, parts_of
-from aix.shell import Script
-from aix.shell.indirect import CODE, MAX_DEPTH, NOTHING, Indirect
 
 _MOST_INNER = 200
 """How many indirect scripts of a call are judged."""

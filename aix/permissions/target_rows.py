@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from aix.permissions.risks import Risks, load_risks
+from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
-from aix.shell import split
 from aix.shell_version import SPLITTER_VERSION
 
 Row = tuple[object, ...]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aix.permissions.hosts import host_of_stream, host_or_none, hosts_named
 from aix.permissions.operands import files_named, plain_name
 from aix.permissions.paths import Folders, Place, folders_of, is_file_name, place
-from aix.shell import Command, Redirect, Script, split
+from aix.permissions.shell import Command, Redirect, Script, split
 
 LONGEST_TEXT = 2000
 """Commands and targets are cut after so many characters."""

@@ -12,7 +12,8 @@ from aix.derived.catalog import refresh_catalog
 from aix.derived.materialised_tables import derived_columns, derived_selects
 from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError, QueryFileError, SqlError, UnknownVersionError, UsageError
-from aix.library.views import (
+from aix.paths import check_ledger_path
+from aix.query.views import (
     create_library_views,
     library_views,
     looks_around,
@@ -20,7 +21,6 @@ from aix.library.views import (
     with_foundations,
     words_of,
 )
-from aix.paths import check_ledger_path
 from aix.schema import TABLES, find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_name
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-    from aix.library.query import Query
-    from aix.library.values import Variable
     from aix.permissions.risks import Risks
     from aix.permissions.rule_book import RuleBook
+    from aix.query.query_file import Query
+    from aix.query.values import Variable
     from aix.reading.names import Named
     from aix.reading.result import Result
     from aix.store.streaming import Parameters
@@ -169,7 +169,7 @@ class Ledger:
         >>> ledger.query("overview/table_rows").rows()[-1]
         ('turns', 6)
         """
-        from aix.library.packs import find_query
+        from aix.query.packs import find_query
 
         found = find_query(name) if isinstance(name, str) else name
         if found.needs:
@@ -294,7 +294,7 @@ class Ledger:
             return find_session_or_turn(self._tables(TABLES_OF_NAMES), name)
 
     def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
-        from aix.library.values import bind
+        from aix.query.values import bind
 
         return [
             replace(each, value=self.find_session(str(each.value))) if each.name == "session" else each

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import duckdb
 
 from aix.errors import MissingLibraryError, SqlError
-from aix.formats import Listing, ListingColumn
-from aix.library.values import Variable
+from aix.output import Listing, ListingColumn
+from aix.query.values import Variable
 from aix.reading.interruptible import Work
 from aix.reading.plain_types import ARROW_TYPES, PYTHON_TYPES, plain_type
 from aix.reading.statement import Statement

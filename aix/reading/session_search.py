@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aix.library.packs import find_query
+from aix.query.packs import find_query
 from aix.reading.short_names import short_names
 
 if TYPE_CHECKING:

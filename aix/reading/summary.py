@@ -88,8 +88,8 @@ def refresh_summary(ledger: Path) -> Summary:
     import duckdb
 
     from aix.derived.view_cache import cached_selects, cached_views
-    from aix.library.packs import find_query
-    from aix.library.views import create_library_views, library_views, views_named
+    from aix.query.packs import find_query
+    from aix.query.views import create_library_views, library_views, views_named
     from aix.store.durable import write_note
     from aix.store.engine import engine
     from aix.store.views import create_views, tables_named

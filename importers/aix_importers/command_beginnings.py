@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aix.permissions.operands import plain_name
-from aix.shell.subcommands import subcommand
+from aix.permissions.shell.subcommands import subcommand
 
 
 def _names(text: str) -> frozenset[str]:

@@ -10,12 +10,12 @@ import click
 import jsonschema
 import pytest
 
-from aix.auditing.baseline import compare
-from aix.auditing.report import LedgerState, Report
 from aix.cli.audit import COMMANDS
 from aix.cli.diagnostics import ExitCode, run
 from aix.cli.root import aix as root_command
 from aix.errors import ReportFileError
+from aix.permissions.audit.baseline import compare
+from aix.permissions.audit.report import LedgerState, Report
 from tests.auditing.acme import TOOLS, install_acme, write_called
 from tests.auditing.sarif_schema import SARIF
 
@@ -194,7 +194,7 @@ def test_a_query_without_the_filter_is_named(audits: Audits) -> None:
 def test_a_long_inventory_is_cut_and_says_so(audits: Audits, monkeypatch: pytest.MonkeyPatch) -> None:
     [whole] = audits.known(audits.before)["inventories"]
     assert (whole["is_whole"], len(whole["rows"])) == (True, 6)
-    monkeypatch.setattr("aix.auditing.run._LONGEST_INVENTORY", 2)
+    monkeypatch.setattr("aix.permissions.audit.run._LONGEST_INVENTORY", 2)
     [cut] = audits.report(audits.before)["inventories"]
     assert (cut["is_whole"], cut["rows"]) == (False, whole["rows"][:2])
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from aix.auditing import evidence
-from aix.auditing.evidence import find_lines, with_places
-from aix.auditing.report import LedgerState, Report
-from aix.auditing.rows import finding_of
-from aix.auditing.run import audit
-from aix.auditing.sarif import sarif_lines
-from aix.library.query import parse_query
+from aix.permissions.audit import evidence
+from aix.permissions.audit.evidence import find_lines, with_places
+from aix.permissions.audit.report import LedgerState, Report
+from aix.permissions.audit.rows import finding_of
+from aix.permissions.audit.run import audit
+from aix.permissions.audit.sarif import sarif_lines
+from aix.query.query_file import parse_query
 from aix.reading.ledger import Ledger
 from aix.store.manifest import read_latest
 from tests.auditing.acme import TOOLS, write_called

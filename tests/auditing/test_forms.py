@@ -10,16 +10,16 @@ import jsonschema
 import pytest
 from markdown_it import MarkdownIt
 
-from aix.auditing.finding import LONGEST_TEXT, shortened
-from aix.auditing.report import LedgerState, Report
-from aix.auditing.rows import finding_of
-from aix.auditing.text import paragraphs
 from aix.cli.audit import FORMATS
 from aix.cli.audit.report import make_report, write_report
-from aix.formats.paragraphs import paragraph_lines
-from aix.formats.text import escape_unsafe
-from aix.library.query import parse_query
-from aix.library.values import find_zone
+from aix.output.paragraphs import paragraph_lines
+from aix.output.text import escape_unsafe
+from aix.permissions.audit.finding import LONGEST_TEXT, shortened
+from aix.permissions.audit.report import LedgerState, Report
+from aix.permissions.audit.rows import finding_of
+from aix.permissions.audit.text import paragraphs
+from aix.query.query_file import parse_query
+from aix.query.values import find_zone
 from tests.auditing.acme import TOOLS, write_called
 from tests.auditing.sarif_schema import SARIF
 from tests.command_line import AIX, run_on_terminal

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from aix.permissions import Call, Decision, Rule
-from aix.shell import split
+from aix.permissions.shell import split
 from aix_importers.claude_code.permissions import ClaudeCodeRules
 from aix_importers.claude_code.permissions.hosts import HostRules, compile_host
 from aix_importers.claude_code.permissions.paths import PathRules, Place, UnusablePatternError, compile_path

@@ -9,7 +9,7 @@ import pytest
 
 import aix
 from aix.derived.catalog import CATALOG
-from aix.library.query import Query
+from aix.query.query_file import Query
 from aix.reading.ledger import Ledger
 from tests.library.ledger import Builder, build_ledger, builder_for
 from tests.permissions.ledger import build_permission_ledger

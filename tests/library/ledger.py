@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import aix
-from aix.formats import Listing, ListingColumn
-from aix.formats.line_formats import csv_lines
-from aix.library.packs import find_query, own_query_names
-from aix.library.query import Query
+from aix.output import Listing, ListingColumn
+from aix.output.line_formats import csv_lines
 from aix.pipeline.run import Settings, import_histories
+from aix.query.packs import find_query, own_query_names
+from aix.query.query_file import Query
 from aix.reading.result import Result
 from tests.permissions.ledger import build_permission_ledger
 

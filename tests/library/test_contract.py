@@ -7,13 +7,13 @@ import duckdb
 import pytest
 
 from aix.derived.cache_key import PRICES
-from aix.formats import ListingColumn
-from aix.library.packs import find_query, query_root
-from aix.library.query import ParameterType, Query
-from aix.library.values import bind
-from aix.library.view_files import view_folder
-from aix.library.views import read_views, views_named
+from aix.output import ListingColumn
 from aix.permissions.derivation import SOURCES
+from aix.query.packs import find_query, query_root
+from aix.query.query_file import ParameterType, Query
+from aix.query.values import bind
+from aix.query.view_files import view_folder
+from aix.query.views import read_views, views_named
 from aix.reading.ledger import Ledger
 from aix.schema import TABLES
 from aix.store.nodes import in_conversations

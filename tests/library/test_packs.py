@@ -15,7 +15,7 @@ from aix.errors import (
     UnknownSessionError,
     UsageError,
 )
-from aix.library.packs import find_query, own_query_names, packs, query_names, read_packs
+from aix.query.packs import find_query, own_query_names, packs, query_names, read_packs
 from aix.reading.ledger import Ledger
 from tests.library.other_packs import TURNS_BY_DAY, install
 

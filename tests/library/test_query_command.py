@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aix.library.packs import find_query, own_query_names
+from aix.query.packs import find_query, own_query_names
 from aix.reading.ledger import Ledger
 from tests.command_line import run_aix
 from tests.library.other_packs import TURNS_BY_DAY, install

@@ -6,9 +6,9 @@ import duckdb
 import pytest
 
 from aix.errors import QueryFileError
-from aix.library.query import Column, Parameter, ParameterType, parse_query
-from aix.library.view_files import views_digest
-from aix.library.views import create_library_views, read_views, views_named
+from aix.query.query_file import Column, Parameter, ParameterType, parse_query
+from aix.query.view_files import views_digest
+from aix.query.views import create_library_views, read_views, views_named
 
 PATH = Path("pack/costs.sql")
 HEADER = """\

@@ -12,9 +12,9 @@ import pytest
 
 import aix
 from aix.derived.materialised_tables import derived_selects
-from aix.library.packs import find_query, own_query_names
-from aix.library.views import library_views
 from aix.merge import groups
+from aix.query.packs import find_query, own_query_names
+from aix.query.views import library_views
 from aix.store.manifest import read_latest
 from aix.store.views import create_views
 from tests.deliveries import deliver

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from aix.errors import ParameterError, UnknownParameterError
-from aix.library.query import parse_query
-from aix.library.values import bind
+from aix.query.query_file import parse_query
+from aix.query.values import bind
 
 QUERY = parse_query(
     "pack/costs",

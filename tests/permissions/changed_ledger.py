@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 
 from aix.derived.catalog import CATALOG
-from aix.library.packs import find_query
-from aix.library.views import create_library_views, library_views
+from aix.query.packs import find_query
+from aix.query.views import create_library_views, library_views
 from aix.schema import TABLES
 from aix.schema.sql import quote_name, quote_text
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import aix
-from aix.auditing.rows import is_audit, key_columns
-from aix.library.packs import packs, read_packs
+from aix.permissions.audit.rows import is_audit, key_columns
+from aix.query.packs import packs, read_packs
 from aix.reading.ledger import Ledger
 from tests.sample_ledger import Row
 

@@ -13,13 +13,13 @@ import pytest
 import aix
 from aix.derived.catalog import CATALOG
 from aix.derived.derived_data import renew
-from aix.library.views import library_views
 from aix.permissions.contract import Judge, Rule
 from aix.permissions.remarks import remark_rows
 from aix.permissions.rule_book import RuleBook, RuleSet
 from aix.permissions.rule_rows import RuleRows
 from aix.pipeline.run import Settings, import_histories
 from aix.prices.table import PriceTable
+from aix.query.views import library_views
 from aix.reading.ledger import Ledger
 from aix.store.manifest import manifest_path, read_latest
 from aix_importers.claude_code.permissions import ClaudeCodeRules

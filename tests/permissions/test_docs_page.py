@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from aix.library.packs import packs, read_packs
 from aix.permissions import Call, Rule
 from aix.permissions.registry import dialects
 from aix.permissions.risk_file import RISK_FILE
 from aix.permissions.risk_rules import SEVERITIES
 from aix.permissions.risks import Risks, load_risks
+from aix.permissions.shell import split
 from aix.permissions.targets import Part, parts_of
+from aix.query.packs import packs, read_packs
 from aix.schema import TABLES
-from aix.shell import split
 from tests.command_line import run_here
 from tests.permissions.ledger import settings_of
 

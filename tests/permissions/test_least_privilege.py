@@ -10,8 +10,8 @@ import click
 import pytest
 
 import aix
-from aix.auditing.uses import observed_calls, uses_of
 from aix.errors import AmbiguousNameError, UnknownCallError, UnknownNameError, UsageError
+from aix.permissions.audit.uses import observed_calls, uses_of
 from aix.permissions.contract import Call, Decision
 from aix.permissions.proposal import Use, propose
 from aix.permissions.registry import dialects

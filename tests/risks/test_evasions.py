@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aix.shell import split
-from aix.shell.indirect import commands_run
+from aix.permissions.shell import split
+from aix.permissions.shell.indirect import commands_run
 from benchmarks.evasion_cases import main
 from tests.risks.test_risks import risks_in
 

@@ -9,8 +9,8 @@ from aix.derived.cache_key import made_by_now
 from aix.errors import RiskFileError
 from aix.permissions import risk_file
 from aix.permissions.risks import Risks, load_risks
+from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
-from aix.shell import split
 from aix.store.manifest import EMPTY
 
 OWN = """

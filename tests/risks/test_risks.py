@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aix.permissions.risks import Risk, load_risks
+from aix.permissions.shell import split
 from aix.permissions.targets import MOST_PARTS, parts_of
-from aix.shell import split
 
 WORKSPACE = "/home/u/proj"
 TABLE = Path(__file__).with_name("commands.txt")

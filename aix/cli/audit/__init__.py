@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from aix.auditing.finding import Severity
 from aix.cli.command import Group
 from aix.cli.options import chosen_parameter_options, ledger_option, output_option, risks_option
+from aix.permissions.audit.finding import Severity
 
 COMMANDS = {
     "propose": "Propose the least settings that would have sufficed for what was used.",
@@ -109,7 +109,7 @@ def command(
         return False
     from aix.cli.audit.report import make_report, write_report
     from aix.config import load_config
-    from aix.library.values import TIMEZONE, find_zone
+    from aix.query.values import TIMEZONE, find_zone
 
     zone = find_zone(parameters.get(TIMEZONE, load_config(ctx.obj).timezone.key))
     chosen = form or (_SUFFIXES.get(path.suffix.lower(), "table") if path else "table")

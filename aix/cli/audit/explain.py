@@ -10,14 +10,14 @@ from aix.cli.command import Command
 from aix.cli.diagnostics import say
 from aix.cli.options import ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
-from aix.formats.humanise import one_line
-from aix.formats.text import escape_unsafe, to_json
+from aix.output.humanise import one_line
+from aix.output.text import escape_unsafe, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from aix.auditing.programs import Programs, RuledCall
     from aix.permissions import Call, Dialect, Judge, Rule, Verdict
+    from aix.permissions.audit.programs import Programs, RuledCall
 
 _LINE_CHARACTERS = 1000
 
@@ -89,7 +89,7 @@ def command(
             raise click.UsageError(
                 "Of a call of the ledger all is known: give nothing but --settings and --risks with it."
             )
-        from aix.auditing.explanation import explain, explanation_lines
+        from aix.permissions.audit.explanation import explain, explanation_lines
         from aix.reading.ledger import open_ledger
 
         with open_ledger(ledger) as opened, opened.under(*settings, risks=risks) as ruled:
@@ -100,8 +100,8 @@ def command(
     if tool is None or given is None:
         raise click.UsageError("Name a call of the ledger, or describe one with --tool NAME and --input JSON.")
     parameters = _parameters(given)
-    from aix.auditing.programs import RuledCall, programs_of
     from aix.permissions import Call
+    from aix.permissions.audit.programs import RuledCall, programs_of
     from aix.permissions.risks import load_risks
 
     asked = Call(tool, parameters, str(Path.cwd()) if cwd is None else _whole(cwd))
@@ -189,8 +189,8 @@ def _as_object(verdict: "Verdict", ruled: "RuledCall", programs: "Programs") -> 
 
 
 def _lines(verdict: "Verdict", judge: "Judge", programs: "Programs") -> "Iterator[str]":
-    from aix.auditing.programs import missed_sentence
     from aix.permissions import Decision
+    from aix.permissions.audit.programs import missed_sentence
 
     by_default = " The mode decides, and what the tool does by itself." if verdict.decision is Decision.NONE else ""
     yield f"{verdict.decision}: {_shown(verdict.reason)}{by_default}"

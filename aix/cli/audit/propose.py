@@ -11,8 +11,8 @@ from aix.cli.command import Command
 from aix.cli.diagnostics import say
 from aix.cli.options import chosen_parameter_options, ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
-from aix.formats.humanise import counted, one_line, per_cent
-from aix.formats.text import to_json
+from aix.output.humanise import counted, one_line, per_cent
+from aix.output.text import to_json
 
 if TYPE_CHECKING:
     from aix.permissions.proposal import Proposal, Use
@@ -88,8 +88,8 @@ def command(
       aix audit propose --project website --cover 95%
       aix audit replay settings.json --project website
     """
-    from aix.auditing.uses import observed_calls, only_dialect, uses_of
     from aix.errors import UnknownNameError
+    from aix.permissions.audit.uses import observed_calls, only_dialect, uses_of
     from aix.permissions.proposal import propose
     from aix.permissions.risks import load_risks
     from aix.reading.ledger import open_ledger

@@ -9,11 +9,11 @@ import click
 
 from aix.cli.command import Command
 from aix.cli.options import chosen_parameter_options, ledger_option, listing_output, risks_option
-from aix.formats import Listing, ListingColumn
-from aix.formats.humanise import counted, one_line, per_cent
+from aix.output import Listing, ListingColumn
+from aix.output.humanise import counted, one_line, per_cent
 
 if TYPE_CHECKING:
-    from aix.auditing.uses import Observed
+    from aix.permissions.audit.uses import Observed
 
 _FILTERS = ("project", "since", "until", "origin", "session", "tag")
 _SUMMARY = (
@@ -70,7 +70,7 @@ def command(
       aix audit replay settings.json --disagreements
       aix audit replay settings.json --calls --format csv -o calls.csv
     """
-    from aix.auditing.uses import observed_calls
+    from aix.permissions.audit.uses import observed_calls
     from aix.reading.ledger import open_ledger
 
     origin = parameters.get("origin")

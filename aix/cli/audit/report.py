@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from aix.auditing.baseline import compare
-from aix.auditing.html import html_lines
-from aix.auditing.json_form import json_lines
-from aix.auditing.markdown import markdown_lines
-from aix.auditing.report import Report
-from aix.auditing.run import audit, open_for_audit
-from aix.auditing.sarif import sarif_lines
-from aix.auditing.text import paragraphs
 from aix.cli.stdout import emit_lines, emit_paragraphs
-from aix.library.values import TIMEZONE
+from aix.permissions.audit.baseline import compare
+from aix.permissions.audit.html import html_lines
+from aix.permissions.audit.json_form import json_lines
+from aix.permissions.audit.markdown import markdown_lines
+from aix.permissions.audit.report import Report
+from aix.permissions.audit.run import audit, open_for_audit
+from aix.permissions.audit.sarif import sarif_lines
+from aix.permissions.audit.text import paragraphs
+from aix.query.values import TIMEZONE
 
 
 def make_report(

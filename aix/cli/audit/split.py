@@ -10,11 +10,11 @@ import click
 from aix.cli.command import Command
 from aix.cli.diagnostics import say
 from aix.cli.stdout import emit_at_once
-from aix.formats.text import escape_unsafe, to_json
+from aix.output.text import escape_unsafe, to_json
 
 if TYPE_CHECKING:
-    from aix.shell import Command as ShellCommand
-    from aix.shell import Script
+    from aix.permissions.shell import Command as ShellCommand
+    from aix.permissions.shell import Script
 
 _SHOWN = 300
 """How many characters of a command are shown to people."""
@@ -57,7 +57,7 @@ def command(output_format: str) -> None:
 
 
 def _answers(*, as_json: bool) -> Iterator[str]:
-    from aix.shell import split
+    from aix.permissions.shell import split
 
     is_first = True
     for line in sys.stdin.buffer:

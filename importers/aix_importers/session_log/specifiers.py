@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aix.permissions.contract import Call
-from aix.shell import Script, split
+from aix.permissions.shell import Script, split
 from aix_importers.globs import command_glob, has_wildcards, name_glob
 from aix_importers.rule_paths import PathPattern, Place
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from aix.shell import Redirect, SimpleCommand, command_substitutions, split
+from aix.permissions.shell import Redirect, SimpleCommand, command_substitutions, split
 from aix_importers.claude_code.permissions.texts import names, spaced, written_words
 from aix_importers.claude_code.permissions.wrappers import inner_starts, is_safe_assignment, needs_exact_rule
 

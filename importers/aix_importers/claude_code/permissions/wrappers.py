@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aix.shell.wrappers import valued_options
+from aix.permissions.shell.wrappers import valued_options
 from aix_importers.claude_code.permissions.texts import names
 
 _MOST_STARTS = 8

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from aix.shell import Script, SimpleCommand, split
+from aix.permissions.shell import Script, SimpleCommand, split
 from aix_importers.command_beginnings import naming_length
 from aix_importers.globs import command_glob, has_wildcards
 

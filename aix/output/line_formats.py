@@ -1,0 +1,63 @@
+"""The formats that need no look ahead: csv, json, jsonl and markdown, given line by line."""
+
+import re
+from collections.abc import Iterator
+
+from aix.output.listing import Listing
+from aix.output.markdown import escape_markdown
+from aix.output.text import escape_unsafe, to_cell, to_json, to_text
+
+_CSV_SPECIAL = re.compile(r'[",\r\n]|^\s|\s$')
+
+
+def csv_lines(listing: Listing) -> Iterator[str]:
+    """RFC 4180 with a header; NULL is nothing between the commas, the empty string is `""`."""
+    yield ",".join(_csv_text(column.name) for column in listing.columns)
+    for row in listing.rows:
+        yield ",".join(_csv_cell(value) for value, _ in zip(row, listing.columns, strict=True))
+
+
+def json_lines(listing: Listing) -> Iterator[str]:
+    """One array with an object per row, an object a line."""
+    yield "["
+    previous = None
+    for line in jsonl_lines(listing):
+        if previous is not None:
+            yield f"{previous},"
+        previous = line
+    if previous is not None:
+        yield previous
+    yield "]"
+
+
+def jsonl_lines(listing: Listing) -> Iterator[str]:
+    """One object per row."""
+    names = [to_json(column.name) for column in listing.columns]
+    for row in listing.rows:
+        yield "{" + ",".join(f"{name}:{to_json(value)}" for name, value in zip(names, row, strict=True)) + "}"
+
+
+def markdown_lines(listing: Listing) -> Iterator[str]:
+    """A pipe table in which no cell can open a tag, a link of its own wording, or another cell."""
+    yield _markdown_row(escape_unsafe(column.name) for column in listing.columns)
+    yield "|" + "|".join(" ---: " if column.is_number else " --- " for column in listing.columns) + "|"
+    for row in listing.rows:
+        yield _markdown_row(to_cell(value) for value, _ in zip(row, listing.columns, strict=True))
+
+
+LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "markdown": markdown_lines}
+
+
+def _csv_cell(value: object) -> str:
+    return "" if value is None else _csv_text(to_text(value))
+
+
+def _csv_text(text: str) -> str:
+    if text and not _CSV_SPECIAL.search(text):
+        return text
+    escaped = text.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _markdown_row(cells: Iterator[str]) -> str:
+    return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"

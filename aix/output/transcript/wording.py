@@ -1,0 +1,159 @@
+"""What is said about a session, a turn or a call, in the words that all forms of a transcript share."""
+
+from collections.abc import Iterator
+from datetime import tzinfo
+from itertools import groupby
+
+from aix.output.humanise import bounded_dollars, counted, dollars, local_time, one_line, short_count, short_duration
+from aix.output.transcript.model import Call, Compaction, Cost, File, Header, Message, Subagent, Tokens, Turn
+from aix.output.transcript.readable import telling_parameter
+
+_TELLING_CHARACTERS = 100
+_TITLE_CHARACTERS = 200
+_FILES_SHOWN = 12
+
+
+def session_title(header: Header) -> str:
+    """Say what a session is about, or which it is."""
+    return one_line(header.title or header.label, _TITLE_CHARACTERS)
+
+
+def session_facts(header: Header, zone: tzinfo) -> Iterator[str]:
+    """Say what is known of a session, a line at a time."""
+    places = [header.origin, header.project, header.workspace_path]
+    yield " · ".join([header.label, *(place for place in places if place)])
+    turns = counted(header.turns, "turn") + (f", {header.failed_turns} failed" if header.failed_turns else "")
+    status = "" if header.status == "active" else header.status
+    facts = [_period(header.created_at, header.updated_at, zone), turns, header.models, status]
+    yield " · ".join(fact for fact in facts if fact)
+    if header.tokens.total is not None:
+        yield tokens_text(header.tokens)
+    if costs := [cost for cost in (cost_text(header.cost), _subagents_text(header.subagent_cost)) if cost]:
+        yield " · ".join(costs)
+    if header.parent_session_label:
+        yield f"spawned by {header.parent_session_label}"
+
+
+def turn_facts(turn: Turn, zone: tzinfo) -> str:
+    """Say what is known of a turn, on one line."""
+    ended, began = turn.completed_at, turn.started_at
+    duration = None if ended is None or began is None else ended - began
+    facts = [
+        local_time(turn.started_at, zone),
+        turn.model,
+        "" if turn.tokens.total is None else f"{short_count(turn.tokens.total)} tokens",
+        _short_cost_text(turn.cost),
+        short_duration(duration) if duration and duration > 0 else "",
+        turn_trouble(turn),
+    ]
+    return " · ".join(fact for fact in facts if fact)
+
+
+def turn_trouble(turn: Turn) -> str:
+    """Say how a turn ended, unless it ended well."""
+    words = [*(["interrupted"] if turn.is_interrupted else []), *([turn.status] if turn.status != "completed" else [])]
+    return ", ".join(words)
+
+
+def tokens_text(tokens: Tokens) -> str:
+    """Say how many tokens there were, and of which kind."""
+    kinds = {
+        "in": tokens.input,
+        "out": tokens.output,
+        "from cache": tokens.cached_input,
+        "to cache": tokens.cache_write,
+    }
+    parts = ", ".join(f"{short_count(count)} {kind}" for kind, count in kinds.items() if count is not None)
+    return f"{short_count(tokens.total or 0)} tokens" + (f": {parts}" if parts else "")
+
+
+def cost_text(cost: Cost) -> str:
+    """Say what something cost at list price, what it likely was, and how much of it has no price.
+
+    >>> from decimal import Decimal
+    >>> cost_text(Cost(Decimal("1.2"), Decimal("1.5"), 3))
+    '$1.20, likely $1.50, 3 requests unpriced'
+    """
+    usd, likely = (None if amount is None else dollars(amount) for amount in (cost.usd, cost.estimated_usd))
+    unpriced = f"{counted(cost.unpriced_requests, 'request')} unpriced" if cost.unpriced_requests else ""
+    parts = [usd, f"likely {likely}" if likely not in (None, usd) else "", unpriced]
+    return ", ".join(part for part in parts if part)
+
+
+def _short_cost_text(cost: Cost) -> str:
+    known = bounded_dollars(cost.usd, cost.estimated_usd, cost.unpriced_requests)
+    return known or ("unpriced" if cost.unpriced_requests else "")
+
+
+def _subagents_text(cost: Cost | None) -> str:
+    text = "" if cost is None else cost_text(cost)
+    return f"subagents {text}" if text else ""
+
+
+def sender(message: Message) -> str:
+    """Say who sent a message, unless it is the user or the assistant."""
+    if message.role == "user":
+        return message.source if message.source not in (None, "human") else ""
+    return "" if message.role == "assistant" else message.role
+
+
+def tool_name(call: Call) -> str:
+    """Name the tool of a call."""
+    return one_line(call.tool_name, _TELLING_CHARACTERS)
+
+
+def call_subject(call: Call, workspace: str | None) -> str:
+    """Say what a call was about."""
+    return one_line(_inside(telling_parameter(call.params), workspace), _TELLING_CHARACTERS)
+
+
+def call_outcome(call: Call) -> str:
+    """Say how a call ended."""
+    duration = None if call.completed_at is None else call.completed_at - call.started_at
+    took = short_duration(duration) if duration and duration > 0 else ""
+    return ", ".join(part for part in ("" if call.status == "completed" else call.status, took) if part)
+
+
+def subagent_text(subagent: Subagent) -> str:
+    """Name the session that was spawned."""
+    return subagent.label + (f": {one_line(subagent.task, _TELLING_CHARACTERS)}" if subagent.task else "")
+
+
+def files_text(files: tuple[File, ...], workspace: str | None) -> str:
+    """Name files with their lines, by what happened to them."""
+    shown = [
+        f"{kind} {', '.join(_file_text(file, workspace) for file in group)}"
+        for kind, group in groupby(files[:_FILES_SHOWN], key=lambda file: file.kind)
+    ]
+    more = [f"{len(files) - _FILES_SHOWN} more"] if len(files) > _FILES_SHOWN else []
+    return "; ".join([*shown, *more])
+
+
+def compaction_text(compaction: Compaction) -> str:
+    """Say what a compaction did."""
+    before, after = (
+        "?" if count is None else short_count(count) for count in (compaction.tokens_before, compaction.tokens_after)
+    )
+    facts = [
+        f"context compacted: {before} → {after} tokens",
+        counted(compaction.turns_summarized, "turn") + " summarised" if compaction.turns_summarized else "",
+        compaction.trigger,
+    ]
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _period(start_ms: int | None, end_ms: int | None, zone: tzinfo) -> str:
+    start, end = local_time(start_ms, zone), local_time(end_ms, zone)
+    day = end.split(" ")[0]
+    return start if start == end else f"{start} – {end.removeprefix(day).strip() if start.startswith(day) else end}"
+
+
+def _file_text(file: File, workspace: str | None) -> str:
+    lines = "" if file.line_start is None else f":{file.line_start}"
+    if lines and file.line_end not in (None, file.line_start):
+        lines += f"–{file.line_end}"
+    return _inside(file.path, workspace) + lines
+
+
+def _inside(path: str, workspace: str | None) -> str:
+    return path.removeprefix(f"{workspace}/") if workspace else path

@@ -1,0 +1,129 @@
+"""One call of the ledger: what it touched, what became of it, and what the rules say about it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from aix.errors import AmbiguousNameError, UnknownCallError
+from aix.output.humanise import one_line
+from aix.output.text import escape_unsafe
+from aix.permissions.audit.programs import Programs, RuledCall, programs_of
+from aix.permissions.contract import Decision
+from aix.permissions.rule_rows import call_of
+
+if TYPE_CHECKING:
+    from aix.reading.ledger import Ledger
+
+_LINE_CHARACTERS = 1000
+_MOST_NAMED = 10
+_LATEST = 3
+_NAMED = "select id from tool_calls where starts_with(id, $name) order by id = $name desc, id limit $most"
+_NEAR = "select id from tool_calls order by started_at desc limit $most"
+_CALL = """
+select any_value(coalesce(t.called_at, k.started_at)) as called_at, any_value(t.session_label) as session,
+  any_value(k.turn_id) as turn, any_value(k.tool_name) as tool, any_value(t.class) as class, any_value(t.cwd) as cwd,
+  any_value(t.mode) as mode, any_value(t.outcome) as outcome, any_value(t.evidence) as evidence,
+  any_value(t.evidence_basis) as evidence_basis
+from tool_calls k
+left join call_targets t on t.call_id = k.id
+where k.id = $call
+"""
+_ASKED = """
+select any_value(d.class), any_value(k.tool_name), any_value(d.raw_target), any_value(t.workspace_path),
+  any_value(k.params_json), any_value(x.origin)
+from tool_calls k
+left join permission_decisions d on d.call_id = k.id
+left join turns t on t.id = k.turn_id
+left join turn_context x on x.turn_id = k.turn_id
+where k.id = $call
+"""
+_TARGETS = """
+select t.number, t.kind, t.access, t.target, t.command, t.wrappers, t.is_outside,
+  (select string_agg(distinct r.risk, ',' order by r.risk) from call_risks r
+   where r.call_id = t.call_id and r.number = t.number) as risks
+from call_targets t where t.call_id = $call and t.kind is not null order by t.number
+"""
+_VERDICT = "select decision, rule, kind, scope, file, reason, runs_by_itself from rule_verdicts where call_id = $call"
+_MATCHING = """
+select kind, rule, scope, file, bool_or(is_deciding) as is_deciding
+from rule_matches where call_id = $call group by all order by is_deciding desc, kind, rule, file
+"""
+
+
+def explain(ledger: "Ledger", name: str) -> dict[str, object]:
+    """Return all that is known about the permission of a call, which is named by its id or the beginning of it."""
+    call = _find(ledger, name)
+    [about] = _rows(ledger, _CALL, call)
+    verdicts = _rows(ledger, _VERDICT, call)
+    return {
+        "call": call,
+        **about,
+        "targets": _rows(ledger, _TARGETS, call),
+        "verdict": verdicts[0] if verdicts else None,
+        "matching": _rows(ledger, _MATCHING, call),
+        **_programs(ledger, call).as_object(),
+    }
+
+
+def explanation_lines(explained: Mapping[str, object]) -> Iterator[str]:
+    """Go through the same as lines for people."""
+    for line in _lines(explained):
+        indent = line[: len(line) - len(line.lstrip(" "))]
+        yield indent + escape_unsafe(one_line(line, _LINE_CHARACTERS))
+
+
+def _lines(explained: Mapping[str, object]) -> Iterator[str]:
+    yield f"call {explained['call']} of {explained['tool']} in {explained['session'] or 'an unknown session'}"
+    yield f"  in {explained['cwd'] or 'an unknown folder'}, mode {explained['mode'] or 'not known'}"
+    shown = f" ({explained['evidence_basis']}: {explained['evidence']})" if explained["evidence"] else ""
+    yield f"  outcome: {explained['outcome'] or 'not known'}{shown}"
+    for target in _listed(explained["targets"]):
+        wrapped = f" through {target['wrappers']}" if target["wrappers"] else ""
+        outside = ", outside the workspace" if target["is_outside"] else ""
+        risky = f", risk: {target['risks']}" if target["risks"] else ""
+        named = target["command"] or target["target"]
+        yield f"  {target['access']} {target['kind']}: {named}{wrapped}{outside}{risky}"
+    verdict = explained["verdict"]
+    if not isinstance(verdict, dict):
+        yield "rules: none are known for this call"
+        return
+    yield f"rules: {verdict['decision']}. {verdict['reason']}"
+    if verdict["decision"] == Decision.NONE:
+        yield f"  by default the tool {'runs it by itself' if verdict['runs_by_itself'] else 'asks before it'}"
+    for rule in _listed(explained["matching"]):
+        part = "decides" if rule["is_deciding"] else "matches"
+        yield f"  {part}: {rule['kind']} {rule['rule']} ({rule['scope']}, {rule['file']})"
+    for missed in _listed(explained["missed_spellings"]):
+        yield f"  {missed['why']}"
+
+
+def _programs(ledger: "Ledger", call: str) -> Programs:
+    [row] = ledger.sql(_ASKED, {"call": call}).rows()
+    access_class, tool, target, cwd, parameters, origin = (value if isinstance(value, str) else None for value in row)
+    about = partial(programs_of, access_class, tool or "", target, cwd, ledger.risks)
+    rule_set = ledger.rule_book.in_force(origin, cwd)
+    if rule_set is not None:
+        with suppress(Exception):  # of another distribution: what it breaks must not hide the rest
+            asked = call_of(rule_set.dialect, tool or "", target, cwd or "", parameters)
+            return about(RuledCall(asked, rule_set.dialect, rule_set.judge))
+    return about(None)
+
+
+def _find(ledger: "Ledger", name: str) -> str:
+    found = [str(call) for (call,) in ledger.sql(_NAMED, {"name": name, "most": _MOST_NAMED}).rows()]
+    if not name or not found:
+        known = ledger.sql(_NEAR, {"most": _LATEST}).rows()
+        raise UnknownCallError(name, tuple(str(call) for (call,) in known))
+    if len(found) > 1 and found[0] != name:
+        raise AmbiguousNameError("call", name, tuple(found))
+    return found[0]
+
+
+def _rows(ledger: "Ledger", sql: str, call: str) -> list[dict[str, object]]:
+    result = ledger.sql(sql, {"call": call})
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
+
+
+def _listed(value: object) -> list[dict[str, object]]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,202 @@
+"""Runs the queries of a pack and gathers what they say."""
+
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+import aix
+from aix.errors import QueryFileError, SqlError, UnknownNameError, UsageError
+from aix.health import Status
+from aix.output import ListingColumn
+from aix.permissions.audit.evidence import with_places
+from aix.permissions.audit.finding import Finding, shortened, shortened_value
+from aix.permissions.audit.report import Check, Inventory, LedgerState, Notice, Report
+from aix.permissions.audit.rows import Row, finding_of, is_audit, status_of, text_of
+from aix.query.packs import packs, read_packs
+from aix.query.query_file import Query
+from aix.query.values import TIMEZONE, takes_timezone
+from aix.reading.ledger import Ledger, open_ledger
+
+_REASONS_SHOWN = 5
+_LONGEST_INVENTORY = 1_000
+_NUMBER = re.compile(r"\d+")
+_LAST_RUN = "select id, started_at from import_runs order by started_at desc, id limit 1"
+
+
+def open_for_audit(
+    ledger: Path, settings: Sequence[Path], risks: Path | None = None, origin: str | None = None
+) -> Ledger:
+    """Open a ledger, its calls held against the rules of these settings files instead of those in force."""
+    return open_ledger(ledger).under(*settings, risks=risks, origin=origin)
+
+
+def audit(
+    ledger: Ledger,
+    pack: str,
+    filters: Mapping[str, object],
+    zone: str,
+    settings: Sequence[Path] = (),
+    risks: Path | None = None,
+    *,
+    with_inventories: bool = True,
+) -> Report:
+    """Run all queries of a pack, each with those of the filters that it has."""
+    queries = _queries_of(pack)
+    for name in filters:
+        if all(query.parameter(name) is None for query in queries):
+            raise UsageError(f"no query of the pack {pack} can be asked for one {name}")
+    if not any(map(is_audit, queries)):
+        raise UsageError(f"the pack {pack} has no queries that judge, so an audit of it can find nothing")
+    asked = {query.name: query for query in queries if with_inventories or is_audit(query)}
+    gathered = _Gathered()
+    gathered.notes.extend(ledger.settings_problems)
+    for query in asked.values():
+        unfiltered = [name for name in filters if query.parameter(name) is None]
+        if unfiltered:
+            missing = " or ".join(unfiltered)
+            gathered.notes.append(f"{query.name} has no filter for {missing}: it is about all that the ledger holds.")
+    answers = _answers(asked.values(), partial(_answer, ledger, filters=filters, zone=zone))
+    for name, query in asked.items():
+        if is_audit(query):
+            gathered.judge(query, answers[name])
+        else:
+            gathered.list(query, answers[name])
+    [last_run] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
+    return Report(
+        aix_version=aix.__version__,
+        ledger=LedgerState(ledger.version, *last_run),
+        pack=pack,
+        filters=_written(ledger, filters, zone),
+        settings=tuple(map(str, settings)),
+        risks=None if risks is None else str(risks),
+        checks=tuple(gathered.checks),
+        findings=tuple(with_places(ledger, sorted(gathered.findings.values(), key=lambda finding: finding.order))),
+        notices=tuple(gathered.notices),
+        inventories=tuple(gathered.inventories),
+        skipped=frozenset(gathered.skipped),
+        notes=tuple(gathered.notes),
+    )
+
+
+def _answers(queries: Iterable[Query], ask: Callable[[Query], list[Row]]) -> dict[str, list[Row]]:
+    """Ask two queries at a time: most are short, and planning one and fetching its rows is work for one processor."""
+    waiting = iter(list(queries))
+    answers: dict[str, list[Row]] = {}
+
+    def work() -> None:
+        for query in waiting:
+            answers[query.name] = ask(query)
+
+    with ThreadPoolExecutor(1) as beside:
+        other = beside.submit(work)
+        try:
+            work()
+        finally:
+            deque(waiting, maxlen=0)  # after an error, or Ctrl-C, no more is begun
+        other.result()
+    return answers
+
+
+def _answer(ledger: Ledger, query: Query, *, filters: Mapping[str, object], zone: str) -> list[Row]:
+    """Return the rows of a query, asked with those of the filters that it has."""
+    given = {name: value for name, value in filters.items() if query.parameter(name) is not None}
+    given |= {TIMEZONE: zone} if takes_timezone(query) else {}
+    return _rows(ledger, query, given, None if is_audit(query) else _LONGEST_INVENTORY + 1)
+
+
+class _Gathered:
+    """What the queries have said so far."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+        self.findings: dict[str, Finding] = {}
+        self.notices: list[Notice] = []
+        self.inventories: list[Inventory] = []
+        self.skipped: set[tuple[str, str]] = set()
+        self.notes: list[str] = []
+
+    def judge(self, query: Query, rows: Sequence[Row]) -> None:
+        """Add what an audit query says."""
+        counts: Counter[str] = Counter()
+        reasons: dict[str, str] = {}
+        for row in rows:
+            status = status_of(query, row)
+            counts[status] += 1
+            if status is Status.ALARM:
+                self._add(finding_of(query, row))
+                continue
+            resource, reason = shortened(text_of(row["resource"])), shortened(text_of(row["reason"]))
+            if status is Status.SKIP:
+                self.skipped.add((query.name, resource))
+                reasons.setdefault(_NUMBER.sub("0", reason), reason)
+            elif status is Status.INFO:
+                self.notices.append(Notice(query.name, query.title, resource, reason))
+        worst = next((status for status in _WORST_FIRST if counts[status]), Status.OK)
+        self.checks.append(
+            Check(
+                name=query.name,
+                title=query.title,
+                question=query.question,
+                why=query.why,
+                caveats=query.caveats,
+                status=worst,
+                rows={str(status): counts[status] for status in Status},
+                skipped=tuple(reasons.values())[:_REASONS_SHOWN],
+            )
+        )
+
+    def list(self, query: Query, rows: Sequence[Row]) -> None:
+        """Add what an inventory holds."""
+        columns = tuple(ListingColumn(column.name, column.type) for column in query.columns)
+        shown = [tuple(shortened_value(row[column.name]) for column in columns) for row in rows[:_LONGEST_INVENTORY]]
+        is_whole = len(rows) <= _LONGEST_INVENTORY
+        self.inventories.append(Inventory(query.name, query.title, query.question, columns, shown, is_whole))
+
+    def _add(self, finding: Finding) -> None:
+        before = self.findings.get(finding.id)
+        if before is not None:
+            worst = min(before, finding, key=lambda each: each.severity.rank)
+            finding = msgspec.structs.replace(worst, rows=before.rows + 1)
+        self.findings[finding.id] = finding
+
+
+_WORST_FIRST = (Status.ALARM, Status.INFO, Status.OK, Status.SKIP)
+
+
+def _queries_of(name: str) -> list[Query]:
+    known = packs()
+    found = [pack for pack in known if pack.name == name]
+    if not found:
+        raise UnknownNameError("pack", name, tuple(pack.name for pack in known))
+    queries, problems = read_packs(found)
+    if problems:  # an audit that leaves out a query could pass for one that found nothing
+        raise problems[0]
+    return queries
+
+
+def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: int | None = None) -> list[Row]:
+    try:
+        result = ledger.query(query, **parameters)
+        if most is not None:
+            result = result.part(0, most)
+        missing = [column.name for column in query.columns if column.name not in result.columns]
+        if missing:
+            raise QueryFileError(query.path, 1, f"its result lacks {', '.join(missing)}")
+        return [dict(zip(result.columns, row, strict=True)) for row in result]
+    except SqlError as error:
+        raise QueryFileError(query.path, 1, f"DuckDB cannot run it: {error}") from error
+
+
+def _written(ledger: Ledger, filters: Mapping[str, object], zone: str) -> dict[str, str]:
+    """Write down what was asked for, so that a later run can tell whether it asks for the same."""
+    written = {name: str(value) for name, value in filters.items()}
+    if "session" in written:
+        written["session"] = ledger.find_session(written["session"])
+    if written.keys() & {"since", "until"}:
+        written[TIMEZONE] = zone
+    return written

@@ -1,0 +1,161 @@
+"""Code of other languages within a command: the shell commands that it runs, and the files that it reads or deletes.
+
+Only calls with the command or file written out are seen. Code is searched, not parsed: a call in a comment counts too.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from aix.permissions.shell.runners import Run, option_values
+
+MAX_CODE = 64 * 1024
+"""How many characters of code are searched."""
+_MOST_CALLS = 16
+
+_CODE_OPTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("python", "python2", "python3", "py", "pypy", "pypy3"), ("-c",)),
+    **dict.fromkeys(("node", "nodejs", "bun", "deno"), ("-e", "-p", "--eval", "--print")),
+    **dict.fromkeys(("perl", "ruby", "lua", "luajit", "osascript", "Rscript"), ("-e", "-E")),
+    "php": ("-r",),
+    "emacs": ("--eval", "-eval"),
+}
+_ESCAPES = {
+    **dict.fromkeys(
+        ("sqlite3", "psql", "mysql", "mariadb", "gdb", "lldb", "sftp", "ftp"), r"\.shell|\.system|\\!|shell|system|!"
+    ),
+    "expect": "spawn",
+}
+"""By program, the words that begin a shell command among its own commands."""
+_AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
+_EDITORS = frozenset(("vim", "vi", "nvim", "ex", "view", "gvim", "vimdiff", "less", "more", "ed"))
+_BACKTICKED = frozenset(("perl", "ruby", "php"))
+LANGUAGES = frozenset((*_CODE_OPTIONS, *_AWKS, *_EDITORS, *_ESCAPES))
+"""The programs whose arguments may be code of another language."""
+
+_STRING = r"(?:\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)')"
+_CALL = re.compile(
+    r"(?:\b(?:system|popen|shell_exec|passthru|exec|execSync|getoutput|getstatusoutput|check_output|check_call|Popen"
+    rf"|subprocess\.(?:run|call)|do shell script|os\.execute|shell-command))[\s(]\s*+(?:\(\s*+)?r?{_STRING}"
+)
+_LIST_CALL = re.compile(
+    r"\b(?:check_output|check_call|Popen|subprocess\.(?:run|call)|execv|execvp|system|exec|spawn|spawnSync|execFile"
+    rf"|execFileSync)\s*\(\s*(?:{_STRING}\s*,\s*)?\[([^\]]{{0,2000}})\]"
+)
+_BACKTICKS = re.compile(r"`([^`]+)`|\bqx\s*\{([^}]{0,2000})\}|%x\(([^)]{0,2000})\)")
+_DELETE = re.compile(
+    r"\b(?:(shutil\.rmtree|fs\.(?:promises\.)?rm|rmSync|rm_rf|rm_r|remove_tree|remove_entry_secure|rmtree|rimraf(?:\.sync)?"
+    rf"|removeSync)|os\.remove|os\.unlink|unlinkSync|File\.(?:delete|unlink)|unlink)(?:\s*+\(\s*+|\s++(?=[\"']))(?:{_STRING}|([\w.]+))"
+)
+_OPEN = re.compile(
+    rf"\b(?:open|readFileSync|readFile|File\.read|IO\.read|read_text|Path|file_get_contents)\s*\(\s*r?{_STRING}"
+)
+_AWK_PIPE = re.compile(rf"\|&?\s*{_STRING}|{_STRING}\s*\|&?\s*getline")
+_AWK_COMPUTED = re.compile(r"\bsystem\s*\(\s*[^\"\s)]|\|&?\s*\"(?:/bin/|/usr/bin/)?(?:ba|z|da|k)?sh\"")
+_STRINGS = re.compile(_STRING)
+_HINT = re.compile(
+    r"system|[pP]open|exec|subprocess|output|spawn|shell|unlink|rm[tS_]|rm\(|remove|delete|[oO]pen\(|ead|Path"
+)
+
+
+def code_in(program: str, words: Sequence[str]) -> Iterator[str]:
+    """Yield the code that a command gives to an interpreter by its arguments."""
+    yield from option_values(words, _CODE_OPTIONS.get(program, ()))
+    if program in _CODE_OPTIONS:
+        yield from (words[place + 1] for place in range(1, len(words) - 1) if _is_cluster(program, words[place]))
+    if program in {"deno", "lua"} and words[1:2] == ("eval",):
+        yield from words[2:3]
+
+
+def is_interpreter(program: str) -> bool:
+    """Whether a program runs code of another language than the shell's."""
+    return program in _CODE_OPTIONS
+
+
+def runs_in_code(program: str, code: str) -> Iterator[Run]:
+    """Yield the commands that code runs; a file that it reads or deletes counts as `cat` or `rm` of it."""
+    code = code[:MAX_CODE]
+    if _HINT.search(code) is not None or program in _BACKTICKED:
+        yield from islice(_runs_in_code(program, code), _MOST_CALLS)
+
+
+def _runs_in_code(program: str, code: str) -> Iterator[Run]:
+    for call in _CALL.finditer(code):
+        yield Run(_unescaped(call[1] or call[2] or ""))
+    for call in _LIST_CALL.finditer(code):
+        first = call[1] or call[2]
+        words = [_unescaped(double or single) for double, single in _STRINGS.findall(call[3])]
+        if first or words:
+            yield Run(None, (first, *words) if first else tuple(words))
+    if program in _BACKTICKED:
+        for call in _BACKTICKS.finditer(code):
+            yield Run(call[1] or call[2] or call[3] or "")
+    for call in _DELETE.finditer(code):
+        path = call[2] or call[3] or (f"${call[4]}" if call[4] else "")
+        if path:
+            yield Run(None, ("rm", "-r", path) if call[1] else ("rm", path))
+    for call in _OPEN.finditer(code):
+        path = call[1] or call[2] or ""
+        if path:
+            yield Run(None, ("cat", path))
+
+
+def awk_program(program: str, words: Sequence[str]) -> str | None:
+    """Return the code of an awk command."""
+    if program not in _AWKS:
+        return None
+    place = 1
+    while place < len(words) and words[place][:1] == "-":
+        if words[place] in ("-f", "--file"):
+            return None
+        if words[place] in ("-e", "--source"):
+            return words[place + 1] if place + 1 < len(words) else None
+        place += 2 if words[place] in ("-F", "-v", "--assign", "--field-separator") else 1
+    return words[place] if place < len(words) else None
+
+
+def runs_in_awk(code: str) -> Iterator[Run]:
+    """Yield the commands that awk runs by `system`, and by pipes in its code."""
+    code = code[:MAX_CODE]
+    for pattern in (_CALL, _AWK_PIPE):
+        for call in pattern.finditer(code):
+            text = next((group for group in call.groups() if group), "")
+            if text:
+                yield Run(_unescaped(text))
+
+
+def awk_computes_code(code: str) -> bool:
+    """Whether awk runs a text that its program puts together."""
+    return _AWK_COMPUTED.search(code[:MAX_CODE]) is not None
+
+
+def runs_in_prompt(program: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
+    """Yield the commands that a program with commands of its own runs in a shell, by its arguments and its input."""
+    escape = _ESCAPES.get(program)
+    if escape is not None:
+        pattern = re.compile(rf"\s*(?:{escape})\s*(\S.*)", re.DOTALL)
+        lines = (line for text in texts for line in text[:MAX_CODE].splitlines())
+        yield from (Run(found[1]) for word in (*words[1:], *lines) if (found := pattern.match(word)))
+
+
+def runs_in_editor(program: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
+    """Yield the commands that an editor runs by `-c '!command'`, `+'!command'` and lines of its input."""
+    if program not in _EDITORS:
+        return
+    commands = [word[1:] for word in words[1:] if word[:1] == "+"]
+    commands += [line for text in texts for line in text[:MAX_CODE].splitlines() if "!" in line]
+    for command in (*commands, *option_values(words, ("-c", "--cmd"))):
+        _, mark, text = command.partition("!")
+        if mark and re.fullmatch(r":?\s*+[%\d.,$]*+\s*+(?:w|r|read|write|silent)?+\s*+", command[: -len(text) - 1]):
+            yield Run(text)
+        else:
+            yield from (Run(_unescaped(call[1] or call[2] or "")) for call in _CALL.finditer(command))
+
+
+def _is_cluster(program: str, word: str) -> bool:
+    """Whether a word is a cluster of options before code, such as `-ne` of perl."""
+    return program in {"perl", "ruby"} and re.fullmatch(r"-[a-z0-9]*[eE]", word) is not None and len(word) > 2
+
+
+def _unescaped(text: str) -> str:
+    return text.replace('\\"', '"').replace("\\'", "'") if "\\" in text else text

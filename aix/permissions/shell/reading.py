@@ -1,0 +1,120 @@
+"""The simple commands of a text and of all texts that run within it."""
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count
+
+from aix.permissions.shell.grammar import parse
+from aix.permissions.shell.masking import Masked, mask
+from aix.permissions.shell.model import Redirect
+from aix.permissions.shell.nesting import HereDocument, substitutions
+from aix.permissions.shell.plain import numbered, read_plain
+from aix.permissions.shell.statement import Statement
+from aix.permissions.shell.tokens import Tokens
+from aix.permissions.shell.tree import Walk
+from aix.permissions.shell.words import Span
+
+MAX_NESTING = 16
+"""How deep texts within texts are read: scripts of scripts, backticks in backticks."""
+
+MAX_READ = 512 * 1024
+"""How many characters are read in all, those of texts within texts counted again."""
+
+MAX_PARSED = 16 * 1024
+"""How many characters the grammar is given."""
+
+MAX_BRANCHES = 400
+"""How many brackets and pipes, and how many closing brackets, it is given: its time grows with the square of them."""
+
+
+MAX_HANDED_ON = 10_000
+"""How many assignments and redirections wrappers hand on, those for each program counted again."""
+
+
+class Reader:
+    """Reads texts, and keeps what all of them have in common."""
+
+    def __init__(self) -> None:
+        self.is_whole = True
+        self.redirects: list[Redirect] = []
+        self.assignments: list[str] = []
+        self.pipelines = count()
+        self._unread = MAX_READ
+        self._handed_on = 0
+
+    def read(
+        self, text: str, pipe: int | None = None, expanded: Sequence[Span] = (), depth: int = 0
+    ) -> Iterator[Statement]:
+        """Yield the simple commands of a text; what was expanded before it became a script is passed over."""
+        if depth > MAX_NESTING:
+            self.is_whole = False
+            return
+        self._unread -= len(text)
+        if self._unread < 0:
+            self.is_whole = False
+            return
+        plain = read_plain(text)
+        if plain is not None:
+            yield from numbered(plain, pipe, self.pipelines)
+            return
+        masked = mask(text)
+        by_tokens = Tokens(text, masked.text, self.pipelines, pipe, masked.here_documents)
+        tokens = by_tokens.statements
+        if _is_moderate(masked.text):
+            root = parse(masked.text).root_node
+            if not root.has_error:
+                starts = {start for start, _ in expanded}
+                inner = partial(self.read, depth=depth + 1)
+                walk = Walk(text, masked.here_documents, starts, self.pipelines, inner)
+                statements = list(walk.statements(root, pipe))
+                if expanded or "\\`" in text or _are_all_in(tokens, statements):
+                    yield from statements
+                    self.redirects += walk.redirects
+                    self.assignments += walk.assignments
+                    self.is_whole = self.is_whole and not walk.is_cut
+                    return
+        self.is_whole = False
+        self.assignments += by_tokens.assignments
+        yield from self._with_bodies(text, masked, tokens, expanded, depth)
+
+    def may_hand_on(self, things: int) -> bool:
+        """Whether a wrapper may hand so many things on; when there were too many, the answer is not whole."""
+        self._handed_on += things
+        if self._handed_on > MAX_HANDED_ON:
+            self.is_whole = False
+        return self._handed_on <= MAX_HANDED_ON
+
+    def _with_bodies(
+        self, text: str, masked: Masked, statements: Iterable[Statement], expanded: Sequence[Span], depth: int
+    ) -> Iterator[Statement]:
+        """Yield statements read by tokens, and what runs in here-documents between them."""
+        ends = [end for _, end in expanded]
+        documents = deque(sorted(masked.here_documents.values(), key=lambda document: document.start))
+        for statement in statements:
+            start = statement.words[0].start
+            while documents and documents[0].start < start:
+                yield from self._read_body(text, documents.popleft(), depth)
+            following = bisect_left(ends, start)
+            if following == len(ends) or start <= expanded[following][0]:
+                yield statement
+        for document in documents:
+            yield from self._read_body(text, document, depth)
+
+    def _read_body(self, text: str, document: HereDocument, depth: int) -> Iterator[Statement]:
+        if document.is_expanded:
+            for script in substitutions(text[slice(*document.body)]):
+                yield from self.read(script, depth=depth + 1)
+
+
+def _are_all_in(tokens: Iterable[Statement], statements: Iterable[Statement]) -> bool:
+    """Whether every program that the tokens show is there: the grammar reads some valid texts amiss."""
+    found = {statement.words[0].start for statement in statements}
+    return all(statement.words[0].start in found for statement in tokens)
+
+
+def _is_moderate(masked: str) -> bool:
+    if len(masked) > MAX_PARSED or masked.count(")") > MAX_BRANCHES:
+        return False
+    return sum(map(masked.count, "({[`|<")) <= MAX_BRANCHES

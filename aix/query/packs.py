@@ -1,0 +1,151 @@
+"""Where queries are: the packs that AIX brings along, and those of other distributions.
+
+A distribution adds a pack by an entry point of the group `aix.queries`: its name is that of the pack, its value a
+package whose folder holds the SQL files. A pack that cannot be used is named, and keeps no other from working.
+"""
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from aix.errors import AixError, AmbiguousQueryError, QueryFileError, QueryPackError, UnknownQueryError
+from aix.plugins import entry_points_of
+from aix.query.query_file import Query, parse_query
+
+GROUP = "aix.queries"
+VIEWS = "views"
+"""The folder of the building blocks, which are no queries."""
+
+
+class Pack(msgspec.Struct, frozen=True):
+    """A folder of queries."""
+
+    name: str
+    distribution: str
+    """Who brings it; empty for those of AIX."""
+    files: Mapping[str, Path]
+    """By the full name of the query."""
+    problem: str = ""
+    """Why it cannot be used."""
+
+
+def read_packs(chosen: Iterable[Pack]) -> tuple[list[Query], list[AixError]]:
+    """Read all files of these packs; what cannot be used is told beside those that can."""
+    queries: list[Query] = []
+    problems: list[AixError] = []
+    for pack in chosen:
+        if pack.problem:
+            problems.append(QueryPackError(pack.name, pack.distribution, pack.problem))
+        for name, path in pack.files.items():
+            try:
+                queries.append(read_query_file(name, path))
+            except QueryFileError as error:
+                problems.append(error)
+    return queries, problems
+
+
+def query_root() -> Path:
+    """Return the folder that holds the packs of AIX."""
+    package = Path(__file__).parent.parent
+    installed = package / "queries"
+    return installed if installed.is_dir() else package.parent / "queries"
+
+
+def packs() -> list[Pack]:
+    """Return all packs, those of AIX first.
+
+    >>> [pack.name for pack in packs()][:3]
+    ['compaction_impact', 'health', 'overview']
+    """
+    own = _own_packs()
+    taken = {pack.name for pack in own} | {VIEWS}
+    by_name: dict[str, list[EntryPoint]] = {}
+    for point in entry_points_of(GROUP):
+        by_name.setdefault(point.name, []).append(point)
+    return [*own, *(_registered_pack(points, taken) for points in by_name.values())]
+
+
+def own_query_names() -> list[str]:
+    """Return the full name of every query that AIX brings along."""
+    return [name for pack in _own_packs() for name in pack.files]
+
+
+def query_names() -> list[str]:
+    """Return the full name of every query.
+
+    >>> "overview/table_rows" in query_names()
+    True
+    """
+    return [name for pack in packs() for name in pack.files]
+
+
+def find_query(name: str) -> Query:
+    """Return the query of that name; the pack may be left out where no other has a query of that name.
+
+    >>> find_query("table_rows").question
+    'How many rows does each table of the ledger hold?'
+    """
+    for pack in _own_packs():  # without a look at what else is installed
+        if name in pack.files:
+            return read_query_file(name, pack.files[name])
+    known = packs()
+    files = {full: path for pack in known for full, path in pack.files.items()}
+    found = [name] if name in files else [full for full in files if full.rpartition("/")[2] == name]
+    if len(found) > 1:
+        raise AmbiguousQueryError(name, tuple(found))
+    if found:
+        return read_query_file(found[0], files[found[0]])
+    for pack in known:
+        if pack.problem and name.startswith(f"{pack.name}/"):
+            raise QueryPackError(pack.name, pack.distribution, pack.problem)
+    raise UnknownQueryError(name, tuple(files))
+
+
+def _own_packs() -> list[Pack]:
+    root = query_root()
+    folders = [folder for folder in sorted(root.iterdir()) if folder.is_dir() and folder.name != VIEWS]
+    found = [Pack(folder.name, "", _files(folder.name, folder)) for folder in folders]
+    return [pack for pack in found if pack.files]
+
+
+def _registered_pack(points: list[EntryPoint], taken: set[str]) -> Pack:
+    point = points[0]
+    owners = [each.dist.name if each.dist else "?" for each in points]
+    if len(points) > 1:
+        return Pack(point.name, owners[0], {}, f"several distributions register it: {' and '.join(owners)}")
+    if point.name in taken:
+        return Pack(f"{point.name} of {owners[0]}", owners[0], {}, f"{point.name} is the name of a pack of AIX")
+    try:
+        folder = _folder_of(point.module)
+        files = _files(point.name, folder)
+    except (Exception, SystemExit) as error:  # a plugin may fail in any way; the others go on
+        return Pack(point.name, owners[0], {}, f"{point.value} cannot be found: {type(error).__name__}: {error}")
+    return Pack(point.name, owners[0], files, "" if files else f"{folder} holds no SQL file")
+
+
+def _folder_of(module: str) -> Path:
+    """Find where a package lies without running it."""
+    top, *inner = module.split(".")
+    found = find_spec(top)  # of a dotted name, it would import the parents
+    for location in (found and found.submodule_search_locations) or ():
+        folder = Path(location, *inner)
+        if folder.is_dir():
+            return folder
+    raise ModuleNotFoundError(f"No package named {module!r}")
+
+
+def _files(pack: str, folder: Path) -> dict[str, Path]:
+    paths = sorted(folder.rglob("*.sql"))
+    return {f"{pack}/{path.relative_to(folder).with_suffix('').as_posix()}": path for path in paths}
+
+
+def read_query_file(name: str, path: Path) -> Query:
+    """Read one file."""
+    try:
+        sql = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise QueryFileError(path, 1, f"it cannot be read: {error}") from error
+    return parse_query(name, path, sql)
