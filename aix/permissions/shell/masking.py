@@ -36,7 +36,7 @@ _START = r"(?:^|(?<=[\s;&|!({`]))"
 _TEST = re.compile(rf"{_START}\[(?=\s)", re.MULTILINE)
 # Keywords before a compound command, which the grammar takes for programs.
 _PREFIX = re.compile(
-    r"((?:^|[;&|({`])[ \t]*+(?:(?:if|then|elif|else|while|until|do)[ \t]+)*+)"
+    r"((?:^|[;&|(){`])[ \t]*+(?:(?:if|then|elif|else|while|until|do)[ \t]+)*+)"
     r"((?:(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?|!)[ \t]+){1,3})"
     r"(?=[{(]|(?:while|until|for|if|case|select)\s|\[\[)",
     re.MULTILINE,
