@@ -27,7 +27,7 @@
     │       ├── QueryFileError         a SQL file has no proper header, or its SQL is wrong
     │       └── QueryPackError         a pack of queries is registered and cannot be used
     ├── LedgerError            the ledger cannot be used
-    │   ├── LedgerNotFoundError    there is none at that path
+    │   ├── LedgerNotFoundError    no ledger at that path
     │   │   └── NothingToImportError   nor is there any log in it
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
     │   │   └── LedgerPathError        its path is not UTF-8
@@ -61,12 +61,12 @@ class AixError(Exception):
 
     @property
     def remedy(self) -> str:
-        """What the user can do about it; empty when the message says it all."""
+        """The remedy for the user; empty when the message says it all."""
         return ""
 
 
 class UsageError(AixError):
-    """What was asked for cannot be done as asked."""
+    """The request cannot be carried out."""
 
 
 class UnknownNameError(UsageError):
@@ -322,7 +322,7 @@ class PriceFileError(PlaceError):
 
 
 class SettingsFileError(PlaceError):
-    """A file of permission rules cannot be read, or is none."""
+    """A file of permission rules cannot be read, or holds no rules."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(str(path), problem, "name a settings file with permission rules, as `aix audit --help` shows")

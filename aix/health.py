@@ -45,7 +45,7 @@ class Severity(StrEnum):
 
 
 class Status(StrEnum):
-    """What became of a check."""
+    """The status of a check."""
 
     OK = "ok"
     ALARM = "alarm"
@@ -65,7 +65,7 @@ class OffendingRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found."""
+    """The findings of one check."""
 
     name: str
     invariant: str

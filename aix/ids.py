@@ -1,7 +1,7 @@
 """Row ids: pure functions of what a row stands for.
 
 The same record gives the same id on every machine and in every import, so rows that describe one thing meet. Ids hold
-no time, because some clients stamp copies of a record anew; order rows by `started_at` and `sequence`.
+no time, because some clients stamp copies of a record again; order rows by `started_at` and `sequence`.
 """
 
 from hashlib import sha256

@@ -17,7 +17,7 @@ from aix.schema.model import INFERENCE_FLAG
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """What a source says in one row: the values, and the names of those it concluded rather than read."""
+    """A row as one source states it: the values, and the names of those it concluded rather than read."""
 
     values: Mapping[str, object]
     inferred: frozenset[str] = frozenset()

@@ -73,7 +73,7 @@ class GoldenCase:
 
     @property
     def expected(self) -> str | None:
-        """What is expected, as text; None when nobody has said so yet."""
+        """The expected rows as text; None when there are no expected rows yet."""
         path = self.folder / _EXPECTED
         return path.read_text("utf-8") if path.exists() else None
 

@@ -1,4 +1,4 @@
-"""What a person should know about figures of cost: how much is certain, and whose prices they are."""
+"""Notes for people on figures of cost: how much is certain, and whose prices they are."""
 
 import re
 from collections.abc import Iterator, Sequence

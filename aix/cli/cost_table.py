@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CALENDAR = ("day", "week", "month")
 _OVERLAPPING = "tag"
-"""What may count for several rows: these have no total."""
+"""Columns whose values may count for several rows: they have no total."""
 _NOTHING = "–"
 _NAME_CHARACTERS = 44
 _TITLE_CHARACTERS = 40

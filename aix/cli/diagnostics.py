@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """What the process says when it ends."""
+    """Exit codes of the process."""
 
     OK = 0
     FINDINGS = 1
@@ -75,7 +75,7 @@ def say(message: str) -> None:
 
 
 def console() -> "Console | None":
-    """Return stderr as a terminal to draw on; None when it is none."""
+    """Return stderr as a terminal to draw on; None when it is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     from rich.console import Console

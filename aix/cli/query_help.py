@@ -1,4 +1,4 @@
-"""What `aix query NAME --help` says."""
+"""The help of `aix query NAME --help`."""
 
 import click
 

@@ -10,7 +10,7 @@ from aix.errors import OutputError
 
 
 class ReaderGoneError(Exception):
-    """Whoever read the output has stopped reading, as `head` does."""
+    """The reader of the output has stopped reading, as `head` does."""
 
 
 class Sink:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> None:
-    """Write a listing to the file, or to stdout when there is none.
+    """Write a listing to the file, or to stdout when no file is given.
 
     Without a format, the file's suffix decides; anything else is a table.
     """
@@ -35,7 +35,7 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> N
 
 
 def emit_lines(lines: Iterable[str], path: Path | None) -> None:
-    """Write lines as they come to the file, or to stdout when there is none."""
+    """Write lines as they come to the file, or to stdout when no file is given."""
     if path is not None:
         with replaced_file(path) as sink:
             _write_lines(lines, sink)
@@ -54,7 +54,7 @@ def emit_at_once(lines: Iterable[str]) -> None:
 
 
 def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> None:
-    """Write running text as it comes: to the file, or to stdout when there is none, wrapped on a terminal."""
+    """Write running text as it comes: to the file, or to stdout without one, wrapped on a terminal."""
     from aix.output.paragraphs import paragraph_lines, write_paragraphs
 
     if path is None and sys.stdout is not None and sys.stdout.isatty():

@@ -40,7 +40,7 @@ STORAGE_VERSION = "v1.0.0"
 
 
 class _Note(msgspec.Struct, frozen=True):
-    """What a catalog was made of, readable without DuckDB."""
+    """The version and folder that a catalog was made for, readable without DuckDB."""
 
     version: int
     schema_version: int

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import msgspec
 
 LARGEST = 2**63 - 1
-"""What a column holds at most."""
+"""The largest number of items in a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a place in the tree depends on."""
+    """The columns that a place in the tree depends on."""
 
     id: str
     parent_id: str | None

@@ -1,4 +1,4 @@
-"""What an exporter is written against: the contract, and nothing of the ledger or the command line.
+"""The contract for exporters; it knows nothing of the ledger or the command line.
 
 from aix.exporting import ConversationRows, Exporter
 """

@@ -28,7 +28,7 @@ class ConversationRows:
 
 
 class Exporter(ABC):
-    """What writes one kind of log. Its name is that of its entry point in the group `aix.exporters`."""
+    """An exporter writes one kind of log. Its name is that of its entry point in the group `aix.exporters`."""
 
     name: ClassVar[str]
     description: ClassVar[str]

@@ -1,4 +1,4 @@
-"""What an importer is written against: the contract, and nothing of the ledger or the command line.
+"""The contract for importers; it knows nothing of the ledger or the command line.
 
 from aix.importing import Capabilities, Importer, Problem, Rows, Source, readable
 """

@@ -43,7 +43,7 @@ _OWNERS = ("turn_id", "message_id", "session_label")
 
 
 class Forgotten(msgspec.Struct):
-    """What went."""
+    """The rows and files that were removed."""
 
     sessions: list[str] = msgspec.field(default_factory=list)
     rows: dict[str, int] = msgspec.field(default_factory=dict)

@@ -27,7 +27,7 @@ SOURCE_COLUMN = "_source"
 _STATEMENT_MARK = "#"
 
 Files = Mapping[str, Path]
-"""What a delivery consists of once it is made: a file for each table that has rows."""
+"""By table that has rows: the file of a delivery."""
 
 
 class Delivery:

@@ -1,4 +1,4 @@
-"""What is to be forgotten: sessions and rules by source, sessions by age, or by a text in them."""
+"""Selecting rows to forget: sessions and rules by source, sessions by age, or by a text in them."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a command gives out: named, typed columns and rows."""
+"""The output of a command: named, typed columns and rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -35,6 +35,6 @@ class Listing(msgspec.Struct, frozen=True):
     has_findings: bool = False
     """Whether the rows report something that must not be; the command then says so when it ends."""
     notes: Sequence[str] = ()
-    """What a person should know about the rows; said on stderr once they are out."""
+    """Notes about the rows for people; written to stderr after the rows."""
     for_people: "Listing | None" = None
     """The same things in short, which the `table` format shows instead; all other formats are exact and complete."""

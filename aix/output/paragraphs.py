@@ -16,11 +16,11 @@ class Paragraph:
     text: str = ""
     style: str = ""
     mark: str = ""
-    """What stands before the text."""
+    """The prefix of the text."""
     is_quote: bool = False
     """Whether the mark stands before every line of it; else the others are indented as deep."""
     tail: str = ""
-    """What follows the text, in a style of its own."""
+    """The suffix of the text, in a style of its own."""
     tail_style: str = "dim"
 
 

@@ -25,7 +25,7 @@ _EARLY_DEATHS = 3
 
 
 class Batch:
-    """What one run reads."""
+    """The sources of one run that were read and wait for their commit."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ class Answer(StrEnum):
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
-    """What an importer finds in its logs.
+    """The kinds of data that an importer finds in its logs.
 
     >>> dict(Capabilities(usage=Answer.YES))["usage"]
     <Answer.YES: 'yes'>
@@ -134,7 +134,7 @@ class Rows(msgspec.Struct, frozen=True):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """A piece of input that was not taken as it stood.
+    """A record or file that was skipped or repaired.
 
     >>> Problem(Source("/logs/a.jsonl"), "not_json", "The line is not JSON.", line=3, byte_offset=120).kind
     'not_json'
@@ -144,7 +144,7 @@ class Problem(msgspec.Struct, frozen=True):
     kind: str
     """A word that is the same for all problems of a kind, such as `not_json`."""
     reason: str
-    """What is wrong, in a sentence."""
+    """The reason, in a sentence."""
     line: int | None = None
     byte_offset: int | None = None
     sample: str | None = None
@@ -171,7 +171,7 @@ class Ties(msgspec.Struct, frozen=True):
 
 @dataclass
 class Importer(ABC):
-    """What reads one kind of log. Its name is that of its entry point in the group `aix.importers`.
+    """An importer reads one kind of log. Its name is that of its entry point in the group `aix.importers`.
 
     >>> class Notes(Importer):
     ...     name, version, description, capabilities = "my_notes", "1", "Notes.", Capabilities()
@@ -191,13 +191,13 @@ class Importer(ABC):
     suffixes: ClassVar[tuple[str, ...]] = ()
     """How names of its logs end, in lower case: AIX names such files that no importer claims."""
     option_help: ClassVar[Mapping[str, str]] = {}
-    """What each option of `aix import --option NAME.OPTION=VALUE` does."""
+    """By option of `aix import --option NAME.OPTION=VALUE`: its effect."""
 
     options: Mapping[str, str] = field(default_factory=dict)
 
     @abstractmethod
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
-        """Return the sources among these files; a file that is not this importer's own is passed over.
+        """Return the sources among these files; a file that is not this importer's own is ignored.
 
         Two importers that claim one file are an error, so look inside what a name alone does not tell. Sidecars may
         lie beside a source or in the folder above it: AIX sees when such a file appears.
@@ -226,7 +226,7 @@ class Importer(ABC):
 
     @property
     def origin(self) -> str:
-        """What the ledger calls the logs of this importer."""
+        """The name of the logs of this importer in the ledger."""
         return self.name.replace("_", "-")
 
 

@@ -50,7 +50,7 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
 
 
 class Walk(msgspec.Struct):
-    """What lies in a place, and who is to look at it."""
+    """The files in a place, and the importers that look at them."""
 
     place: str
     importers: Sequence[Importer]
@@ -60,7 +60,7 @@ class Walk(msgspec.Struct):
 
 
 class Discovery(msgspec.Struct):
-    """What was found."""
+    """The sources that were found, and the files that were refused."""
 
     claims: list[Claim] = msgspec.field(default_factory=list)
     refusals: list[Refusal] = msgspec.field(default_factory=list)

@@ -1,7 +1,7 @@
 """Whether a source still holds what it held when it was last read.
 
 Logs grow at the end. A source that begins with what it held then has only grown, and what it gives takes the place of
-what it gave; one that was written anew, or cut, no longer has all that its rows were read from. Neither has one that
+what it gave; one that was rewritten, or cut, no longer has all that its rows were read from. Neither has one that
 misses a file it had beside it, or has another in its place.
 """
 

@@ -10,7 +10,7 @@ _PIECE_BYTES = 2**20
 
 
 class FileHash(msgspec.Struct, frozen=True):
-    """What a file holds."""
+    """The hash and size of a file."""
 
     whole: str
     size_bytes: int

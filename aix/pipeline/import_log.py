@@ -1,4 +1,4 @@
-"""What the ledger notes about imports themselves."""
+"""Rows about imports themselves: runs, sources, the sessions that each gave, and problems."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a run has to do: which sources are new, which have changed, and which need not be read.
+"""The plan of a run: which sources are new, which have changed, and which need not be read.
 
 Nothing here reads rows, and nothing heavy is imported: a run over thousands of sources that have not changed ends here.
 """
@@ -39,7 +39,7 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
 
     claim: Claim
     name: str
-    """What the ledger calls the source."""
+    """The name of the source in the ledger."""
     id: str
     state: State
     stamps: tuple[str, ...]

@@ -24,7 +24,7 @@ class ProblemNotes:
         self._numbers: Counter[str] = Counter()
 
     def add(self, problem: Problem) -> None:
-        """Take a problem, or raise TypeError when it is none."""
+        """Take a problem; raise TypeError for anything else."""
         _check(problem)
         self._held.append(problem)
         if len(self._held) >= _MOST_AT_ONCE:

@@ -1,4 +1,4 @@
-"""What becomes of sources that were read: what is told and noted of them, and what their rows take the place of."""
+"""Outcomes of sources that were read: their reports and fingerprints, and the rows that their rows replace."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _NEVER = 2**63 - 1
 
 @dataclass
 class Settled:
-    """What is to be committed: rows, and what is known of the sources they were read from."""
+    """Rows that wait for a commit, with the fingerprints and ties of their sources."""
 
     deliveries: list[Files] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Settled:
     ties: dict[str, SourceTies] = field(default_factory=dict)
     together: list[ReadTogether] = field(default_factory=list)
     problems_since: dict[str, int] = field(default_factory=dict)
-    """By the name of a source that still holds what it held: since when its problems are noted anew."""
+    """By the name of a source that still holds what it held: since when its problems are noted again."""
     left_out: set[str] = field(default_factory=set)
     """Names of sources whose rows are in the deliveries and are not committed."""
 
@@ -47,7 +47,7 @@ class Settled:
 
 @dataclass
 class Known:
-    """What is known of sources while a run goes on."""
+    """The plan and the fingerprints of all sources while a run goes on."""
 
     planned: dict[Source, Planned]
     fingerprints: dict[str, Fingerprint]
@@ -147,8 +147,8 @@ class Settlement:
             for source, growth in growths.items()
         }
         holds_all = all(_holds_all(planned[source], growth) for source, growth in growths.items())
-        anew = {label for reading in readings if planned[reading.source].replaces for label in reading.labels}
-        return ReadTogether(since, anew if holds_all else ())
+        again = {label for reading in readings if planned[reading.source].replaces for label in reading.labels}
+        return ReadTogether(since, again if holds_all else ())
 
 
 def _holds_all(planned: Planned, growth: Growth) -> bool:

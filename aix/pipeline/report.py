@@ -1,4 +1,4 @@
-"""What a run did, for whoever asked for it."""
+"""The report of an import run."""
 
 from collections import Counter
 from enum import StrEnum
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """What was done with a source."""
+    """The status of a source after a run."""
 
     IMPORTED = "imported"
     UPSERTED = "upserted"
@@ -23,7 +23,7 @@ class Status(StrEnum):
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What was done with one source."""
+    """The outcome of a run for one source."""
 
     name: str
     importer: str
@@ -38,11 +38,11 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 class Report(msgspec.Struct):
-    """What a run did with all sources."""
+    """The outcomes of a run for all sources."""
 
     outcomes: list[Outcome] = msgspec.field(default_factory=list)
     refusals: list[Refusal] = msgspec.field(default_factory=list)
-    """What was found and is nobody's source."""
+    """Files that no importer claimed."""
     empty_places: list[str] = msgspec.field(default_factory=list)
     """Places that were given and hold nothing to import."""
     unchanged: int = 0
@@ -62,7 +62,7 @@ class Report(msgspec.Struct):
 
     @property
     def problems(self) -> int:
-        """How many pieces of input were not taken as they stood, of sources that are new or have changed."""
+        """The number of input records that were skipped or repaired, in sources that are new or have changed."""
         return sum(outcome.problems for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
 
     @property
@@ -78,7 +78,7 @@ class Report(msgspec.Struct):
 
     @property
     def failures(self) -> list[tuple[str, str]]:
-        """What could not be imported, and why."""
+        """Sources that could not be imported, and why."""
         return [
             *((outcome.name, outcome.reason) for outcome in self.outcomes if outcome.status is Status.FAILED),
             *((refusal.path, refusal.reason) for refusal in self.refusals if refusal.kind.is_failure),

@@ -60,7 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """What was found, and how each source stands to what the ledger knows."""
+    """The sources that were found, each compared with the ledger."""
 
     found: Discovery
     known: Fingerprints

@@ -1,4 +1,4 @@
-"""What workers are told to do, and what they say of it."""
+"""Messages to workers and from them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -25,14 +25,14 @@ class Group(msgspec.Struct, frozen=True):
     known_bytes: tuple[int, ...] = ()
     """By source, how long its file was when it was last read; -1 when nobody can say."""
     parts: tuple["Group", ...] = ()
-    """What to read by itself when these cannot be read together."""
+    """Groups to read one by one when these sources cannot be read together."""
     is_whole: bool = True
     """Whether all sources are here that are tied to these."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is to do."""
+    """The groups of sources that a worker reads."""
 
     groups: tuple[Group, ...]
     folder: Path
@@ -51,7 +51,7 @@ class Began(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct):
-    """What became of reading one source."""
+    """The result of reading one source."""
 
     source: Source
     stamps: tuple[str, ...] = ()

@@ -62,7 +62,7 @@ class PriceLine(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def name(self) -> str:
-        """What the line calls the model."""
+        """The name of the model in the line."""
         return f"{self.provider}/{self.model}" if self.provider else self.model
 
     @property
@@ -179,7 +179,7 @@ def _price(text: str, unit: str, place: str) -> Decimal:
 
 
 def _day(text: str, column: str, place: str) -> int | None:
-    """Return the beginning of a day in UTC; None where there is none."""
+    """Return the beginning of a day in UTC; None for an empty text."""
     if not text:
         return None
     try:

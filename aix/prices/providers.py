@@ -1,4 +1,4 @@
-"""Who serves a model: the vendors of the price table, and how a request that names another, or none, is theirs."""
+"""Providers of models: the vendors of the price table, and how a request that names another, or none, is theirs."""
 
 import csv
 import io

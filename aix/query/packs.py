@@ -25,7 +25,7 @@ class Pack(msgspec.Struct, frozen=True):
 
     name: str
     distribution: str
-    """Who brings it; empty for those of AIX."""
+    """The distribution that brings it; empty for those of AIX."""
     files: Mapping[str, Path]
     """By the full name of the query."""
     problem: str = ""

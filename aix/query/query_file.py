@@ -55,11 +55,11 @@ ORDER = (
     "reads",
     "engine",
 )
-"""What a header may say, in the order in which it does."""
+"""The fields of a header, in their order."""
 
 
 class ParameterType(StrEnum):
-    """What kind of value a parameter takes."""
+    """The type of a parameter's value."""
 
     TIMESTAMP = "timestamp"
     TEXT = "text"
@@ -83,7 +83,7 @@ _SQL_TYPES = {
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """What a query can be asked to look at, or how."""
+    """A parameter of a query."""
 
     name: str
     type: ParameterType

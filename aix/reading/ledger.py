@@ -101,7 +101,7 @@ class Ledger:
 
     @property
     def settings_problems(self) -> tuple[str, ...]:
-        """What was passed over in the settings files that it is `under`, in sentences.
+        """Entries that were ignored in the settings files that it is `under`, in sentences.
 
         >>> ledger.settings_problems
         ()

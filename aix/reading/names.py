@@ -1,4 +1,4 @@
-"""What people call a session or a turn, resolved to its label or id.
+"""Names of sessions and turns as people type them, resolved to labels and ids.
 
 Only columns of ids and names are read, never a text, so that a lookup is quick however much the ledger holds.
 """
@@ -37,7 +37,7 @@ _NEAR_SESSIONS = """
 
 
 class Kind(StrEnum):
-    """What a name can stand for."""
+    """The kinds of things that a name can stand for."""
 
     SESSION = "session"
     TURN = "turn"
@@ -45,7 +45,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Named:
-    """What a name stands for: a session by its label, or a turn by its id."""
+    """The session (by label) or turn (by id) that a name stands for."""
 
     kind: Kind
     key: str

@@ -1,4 +1,4 @@
-"""What a value of DuckDB becomes outside of it: the same value where that has one, else the text DuckDB writes.
+"""Values of DuckDB in Python: the same value where that has one, else the text DuckDB writes.
 
 Every type has a place, those of later releases too, so that no SELECT fails on its way out. Text is also what keeps a
 value whole that others would bend or refuse: an interval, a time with a zone, a date after the year 9999.

@@ -1,4 +1,4 @@
-"""What a statement returns, in the form that the reader likes."""
+"""The result of a statement, in the form that the reader likes."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -18,7 +18,7 @@ ORDERS = {
     "turns": ("turns", "desc"),
     "label": ("label", "asc"),
 }
-"""What sessions can be put in order by, and which end comes first."""
+"""The columns that sessions can be sorted by, and which end comes first."""
 
 _FIRST_PROMPT = """
     select s.label, m.content

@@ -28,7 +28,7 @@ _Amount = Annotated[str, msgspec.Meta(pattern=r"^-?\d{1,30}(\.\d{1,30})?$")]
 
 
 class Use(msgspec.Struct, frozen=True, array_like=True):
-    """What was used in a quarter of an hour; None is not known."""
+    """Requests, tokens and cost of a quarter of an hour; None is not known."""
 
     quarter_hour: _Number
     requests: _Number
@@ -40,7 +40,7 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What is known of a version without opening it."""
+    """The summary of a version, readable without opening the version."""
 
     version: _Number
     made_by: str
@@ -56,7 +56,7 @@ _DECODER = msgspec.json.Decoder(Summary)
 
 
 class Total(msgspec.Struct, frozen=True):
-    """What was used in a period."""
+    """Requests, tokens and cost of a period."""
 
     from_ms: int
     requests: int

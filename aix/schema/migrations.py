@@ -15,7 +15,7 @@ from aix.schema.sql import name_list, quote_name
 
 
 class TableChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What a version changed in one table, as SQL expressions over the columns of the version before.
+    """The changes of a version in one table, as SQL expressions over the columns of the version before.
 
     A rename is an added column that reads the old one, and the old one dropped.
     """

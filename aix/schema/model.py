@@ -1,4 +1,4 @@
-"""What a table definition is made of.
+"""The parts of a table definition.
 
 Everything AIX knows about a stored column stands in one `Column`; Arrow schemas, views, row checks and the reference
 in `docs/ledger.md` are made from it.
@@ -23,7 +23,7 @@ class Type(StrEnum):
 
 
 class Unit(StrEnum):
-    """What a value of a column is or counts."""
+    """The unit of the values of a column."""
 
     ID = "id"
     NAME = "name"
@@ -104,9 +104,9 @@ class Column(_Described, frozen=True, kw_only=True):
     join: Join
     nullable: bool = True
     default: str | int | None = None
-    """What a row that does not name the column gets."""
+    """The value of a row that does not name the column."""
     placeholder: str | None = None
-    """What stands for "not known" in a column that cannot be NULL."""
+    """The value that means "not known" in a column that cannot be NULL."""
     references: str | None = None
     """The `table.column` this value is found in, when it is not NULL."""
 

@@ -30,7 +30,7 @@ class Fingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     head: str = ""
     """Hash of its main file, where that is not `content`."""
     since: int = 0
-    """When it was first read, or first read after it was written anew; 0 when nobody can say.
+    """When it was first read, or first read after it was rewritten; 0 when nobody can say.
 
     What it gave before then is not replaced when it grows.
     """

@@ -1,4 +1,4 @@
-"""Who works on a ledger: any number of writers, or one process that removes files at once.
+"""Locks of a ledger: any number of writers, or one process that removes files at once.
 
 Writers need no lock to keep each other's commits whole. The lock is for those who remove files that no version names:
 such a file may belong to a commit that is under way. The system releases it when its holder dies; where a file system

@@ -91,11 +91,11 @@ class Manifest(msgspec.Struct, frozen=True):
     fingerprints: tuple[EntryFile, ...] = ()
     """How the sources were when rows were read from them; what a later file says of a source holds."""
     ties: tuple[EntryFile, ...] = ()
-    """What connects the sources to each other; what a later file says of a source holds."""
+    """Files of ties between sources; for each source, the latest file that names it holds."""
     unfinished: tuple[str, ...] = ()
     """Runs of earlier releases that have yet to read together what is connected."""
     replaces_rows: bool = False
-    """Whether sources were read anew, and turns, messages or calls of the version before are gone."""
+    """Whether sources were read again, and turns, messages or calls of the version before are gone."""
     prices: str | None = None
     """The digest of the price lines that its prices are from."""
     views: dict[str, tuple[Segment, ...]] = {}
@@ -109,7 +109,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 EMPTY = Manifest(version=0, schema_version=SCHEMA_VERSION, tables={})
-"""What stands before the first version."""
+"""The version before the first one: no tables."""
 
 
 class _SchemaVersion(msgspec.Struct):

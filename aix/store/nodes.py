@@ -1,4 +1,4 @@
-"""What ties rows together.
+"""Nodes: the things that rows name, by which they belong together.
 
 Every row names a few things: itself, its turn, its session, the call that spawned it. Each is a node, a number of 64
 bits; rows that name a common node, directly or through others, are of one family. Derived columns of a row depend on

@@ -19,7 +19,7 @@ from aix.store.manifest import COMPONENT
 
 
 class Pace(Enum):
-    """What matters more when rows are compressed."""
+    """Whether speed or size matters more when rows are compressed."""
 
     FAST = auto()
     """For files that last as long as a change."""

@@ -14,7 +14,7 @@ from aix.store.stored_files import read_decoded
 
 
 class SourceTies(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What connects a source to others."""
+    """The ties of a source to others."""
 
     read_with: bytes = b""
     """A hash of all sources that were read together with it, itself included, and of their contents."""

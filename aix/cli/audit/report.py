@@ -36,7 +36,7 @@ def make_report(
 
 
 def write_report(report: Report, form: str, path: Path | None, zone: ZoneInfo) -> None:
-    """Write a report to the file, or to stdout when there is none."""
+    """Write a report to the file, or to stdout when no file is given."""
     match form:
         case "json":
             emit_lines(json_lines(report), path)
