@@ -1,4 +1,4 @@
-"""What an audit of 100,000 calls takes, with the rules that the ledger has and with others.
+"""Measure an audit of 100,000 calls, with the rules that the ledger has and with others.
 
     python -m benchmarks.audit [LEDGER]
 

@@ -25,7 +25,7 @@ LEDGER_COSTS = """
     from v_requests_cost where has_usage"""
 
 Cost = tuple[str, str, Decimal | None]
-"""What a request is found by, its model, and what it cost."""
+"""Key that a request is found by, its model, and its cost."""
 
 
 class CountedRequests:

@@ -35,7 +35,7 @@ Figures = dict[str, tuple[int, ...]]
 
 
 class Count:
-    """What was seen so far; files may come in any order and their lines in any number of copies."""
+    """Counts so far; files may come in any order and their lines in any number of copies."""
 
     def __init__(self) -> None:
         self.usage: dict[str, tuple[int, ...]] = {}
@@ -133,7 +133,7 @@ def _objects(text: str) -> Iterator[Record]:
 
 
 def message_key(record: Record, message: Record, agent: object, first: dict[tuple[str, object], str]) -> str:
-    """Return what tells a message from all others: its id, and for a proxy's also its first record in the file."""
+    """Return the unique key of a message: its id, and for a proxy's also its first record in the file."""
     uuid = first.setdefault((message["id"], agent), str(record.get("uuid")))
     return str(message["id"]) if _UNIQUE_ID.fullmatch(message["id"]) else f"{message['id']}@{uuid}"
 

@@ -45,7 +45,7 @@ CHECKS: dict[str, Callable[[Case], list[str]]] = {
     "extras": extras,
 }
 WHOLE = ("bulk", "totals", "unplaced")
-"""What is compared once for the whole tree."""
+"""Kinds of figures that are compared once for the whole tree."""
 
 Difference = tuple[str, str, str]
 """Situation, kind of figure, and the difference as a sentence."""

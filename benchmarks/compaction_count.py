@@ -32,7 +32,7 @@ Record = dict[str, Any]
 
 @dataclass
 class Compaction:
-    """What the logs say of one compaction."""
+    """One compaction, as the logs show it."""
 
     evidence: str
     tokens_before: int | None = None
@@ -41,7 +41,7 @@ class Compaction:
 
 
 class Count:
-    """What was seen so far; files may come in any order and their lines in any number of copies."""
+    """Compactions so far; files may come in any order and their lines in any number of copies."""
 
     def __init__(self) -> None:
         self.compactions: dict[str, Compaction] = {}

@@ -46,7 +46,7 @@ class Base(NamedTuple):
 
 @dataclass
 class Extraction:
-    """What a database gave: rows by table, and problems by kind and reason."""
+    """Counts of what a database gave: rows by table, and problems by kind and reason."""
 
     rows: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)

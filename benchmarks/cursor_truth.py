@@ -32,7 +32,7 @@ _STATUSES = {"completed": "completed", "failed": "failed", "pending": "open", "r
 
 
 class LedgerFigures:
-    """What a ledger holds, by session."""
+    """Figures of a ledger, by session."""
 
     def __init__(self, tree: Path, ledger: Path) -> None:
         self.listed = _listed_in_workspaces(tree)

@@ -58,7 +58,7 @@ Causes = Mapping[str, str]
 
 
 class Count:
-    """What was seen so far; files may come in any order and their lines in any number of copies."""
+    """Calls and denials so far; files may come in any order and their lines in any number of copies."""
 
     def __init__(self) -> None:
         self.calls: set[str] = set()
@@ -81,7 +81,7 @@ class Count:
 
     @property
     def denials(self) -> Causes:
-        """Those of calls; a result whose call is on no disk is none's."""
+        """Denials by call; a result whose call is in no log is left out."""
         return {call: cause for call, cause in self.results.items() if call in self.calls}
 
 

@@ -1,4 +1,4 @@
-"""What the first import of many logs takes: seconds, beside DuckDB counting their lines, and memory.
+"""Measure the first import of many logs: seconds, beside DuckDB counting their lines, and memory.
 
 `AIX_BENCH_MEGABYTES` is the size of the logs, 1000 unless told. `AIX_BENCH_LOGS` is a folder of real Claude Code logs,
 which are copied until they have that size; without it only generated ones are measured.

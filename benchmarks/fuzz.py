@@ -68,7 +68,7 @@ class Finding:
 
 @dataclass
 class Tally:
-    """What a run did."""
+    """Counts and findings of a run."""
 
     mutants: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)

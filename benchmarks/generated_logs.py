@@ -33,7 +33,7 @@ _ENCODE = Encoder().encode
 
 @dataclass(frozen=True)
 class _Client:
-    """What a version of the client writes: the older ones progress, the newer ones attachments and final usage."""
+    """A version of the client: the older ones write progress, the newer ones attachments and final usage."""
 
     version: str
     is_newer: bool = False

@@ -4,7 +4,7 @@
 
 The first ledger is made of all logs at once. Others are made with worker processes; log by log, in a shuffled order;
 and of logs cut at a percentage of their bytes, then of the whole ones. Each is compared with the first, table by table
-and row by row, but for what tells of the imports themselves. The exit code is 1 when any differs.
+and row by row, but for the tables and columns about the imports themselves. The exit code is 1 when any differs.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a request costs at list price by the package genai-prices: a witness that shares no code with AIX."""
+"""Cost of a request at list price by the package genai-prices: a witness that shares no code with AIX."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,10 @@ from genai_prices import Usage, calc_price
 from genai_prices.types import ModelPrice
 
 _FAST_FACTORS = {"claude-opus-4-6": 6, "claude-opus-4-7": 6, "claude-opus-4-8": 2, "claude-opus-5": 2}
-"""How much dearer tokens are in the vendor's fast mode, which genai-prices 0.2.1 does not have: by the vendor's page on
-it, and for the newer models by LiteLLM 1.108.4."""
+"""Factors of token prices in the vendor's fast mode, which genai-prices 0.2.1 does not have.
+
+They are taken from the vendor's page on that mode, and for the newer models from LiteLLM 1.108.4.
+"""
 _CONTEXTS = {
     "batch": {"processing": "batch"},
     "priority": {"service_tier": "priority"},
@@ -45,7 +47,7 @@ class CountedRequest:
 
     @property
     def name(self) -> str:
-        """What a request of the ledger can be found by."""
+        """Key that finds the request in a ledger."""
         return self.message_id or f"{self.model}@{self.requested_at}"
 
     @property

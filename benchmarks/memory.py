@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_LOOKS = 0.03
 
 
 def can_measure_memory() -> bool:
-    """Whether the system tells what processes share; only Linux does."""
+    """Whether the system shows what processes share; only Linux does."""
     return (_PROCESSES / "self" / "smaps_rollup").exists()
 
 

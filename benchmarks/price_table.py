@@ -58,7 +58,7 @@ KEYS = {
     "web_search": "web_searches_kcount",
 }
 _PART_OF = {"cache_read": "input", "cache_write_5m": "input", "cache_write_1h": "cache_write_5m"}
-"""What is not listed apart is charged as what it is part of; the package counts that way too."""
+"""A unit that is not listed apart is charged as the unit that it is part of; the package counts that way too."""
 _LITELLM_PREFIXES = {
     "anthropic": "",
     "openai": "",

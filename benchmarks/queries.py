@@ -1,4 +1,4 @@
-"""What every query of the library takes on a large ledger, and what `aix status` does.
+"""Measure every query of the library on a large ledger, and `aix status`.
 
     python -m benchmarks.queries [LEDGER]
 

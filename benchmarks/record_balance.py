@@ -3,7 +3,7 @@
     python -m benchmarks.record_balance FOLDER
 
 Prints for Claude Code transcripts and session logs how many lines gave a row, were kept as context of a row, are of a
-kind that is only counted, or are named by a problem. The exit code is 1 when a line is none of these. Lines are read
+kind that is only counted, or are named by a problem. The exit code is 1 when a line is not among these. Lines are read
 with Python's own `json` and found in the rows by the uuid of the record, so that the reading of the importers is not
 held against itself; only the lists of counted kinds are theirs.
 """
@@ -54,7 +54,7 @@ class Line(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What an importer gave of some sources."""
+    """Records and problems that an importer gave of some sources."""
 
     uuids: set[str] = field(default_factory=set)
     """Records that messages were made of."""
@@ -97,7 +97,7 @@ class Outcome:
 
 
 class Balance:
-    """What became of the lines of some sources."""
+    """Fates of the lines of some sources."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.fates: Counter[Fate] = Counter()

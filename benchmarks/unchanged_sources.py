@@ -1,6 +1,6 @@
-"""What it costs to import 10,000 logs: for the first time, when nothing has changed, and after all were touched.
+"""Measure the import of 10,000 logs: for the first time, when nothing has changed, and after all were touched.
 
-Before that, what it costs to find them when all are new: every file is opened to recognise it.
+Before that, the search for them is measured when all are new: every file is opened to recognise it.
 """
 
 import json

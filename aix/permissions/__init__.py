@@ -1,4 +1,4 @@
-"""What calls were allowed to do, and what they did: rules, targets and risks."""
+"""Rules on what calls may do, and the targets and risks of calls."""
 
 from aix.permissions.contract import Call, Decision, Dialect, Judge, Rule, Verdict
 from aix.permissions.homes import home_of

@@ -14,7 +14,7 @@ import msgspec
 
 
 class Decision(StrEnum):
-    """What rules decide about a call."""
+    """Decision of rules about a call."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -51,7 +51,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What rules decide about a call, and why."""
+    """Decision of rules about a call, and the reason."""
 
     decision: Decision
     rule: Rule | None
@@ -116,9 +116,9 @@ class Dialect(ABC):
     def read_settings(
         self, path: str, content: bytes, folder: str | None = None, report: Callable[[str], object] = lambda _: None
     ) -> list[Rule]:
-        """Return the rules of a settings file, with the scope and folder that its path tells unless one is given.
+        """Return the rules of a settings file, with the scope and folder that its path shows, unless a folder is given.
 
-        An entry that is no rule is reported in a sentence and passed over.
+        An entry that is not a rule is reported in a sentence and skipped.
 
         Raises:
             ValueError: The file is no settings file.
@@ -145,7 +145,7 @@ class Dialect(ABC):
         """Make rules ready to be held against calls, in their order: by scope from the weakest, then as written.
 
         `~` in a rule or a call is the home folder given; without one it is the home that the call's own folder lies
-        in, where its name tells.
+        in, where the name of that folder shows it.
         """
 
     @abstractmethod

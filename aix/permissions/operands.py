@@ -132,7 +132,7 @@ _ENDING = re.compile(
 
 
 def plain_name(program: str) -> str:
-    """Return the name of a program without what tells how it is run, or its version.
+    """Return the name of a program without an ending such as `.cmd`, or its version.
 
     >>> plain_name("npm.cmd"), plain_name("python3.12")
     ('npm', 'python3')

@@ -1,6 +1,6 @@
 """Paths as they are written in calls: put in one form, and held against the workspace, without a look at any disk.
 
-The one form has slashes, no `.` and `..`, the home folder in full where the workspace's own path tells it, and a drive
+The one form has slashes, no `.` and `..`, the home folder in full where the workspace's own path shows it, and a drive
 with a capital letter. Links are not followed: what a path says is what is judged.
 """
 
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from aix.permissions.homes import home_of
 
 LONGEST_PATH = 2000
-"""What is longer is cut."""
+"""Longer paths are cut after so many characters."""
 
 _SPECIAL = re.compile(r"[\\$`*?\[{~%]|//|/\.|^[A-Za-z]:|^file:|/$")
 _UNFIXED = re.compile(r"[$`*?\[{]")

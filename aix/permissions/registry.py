@@ -11,7 +11,7 @@ _GROUP = "aix.permissions"
 
 @cache
 def dialects() -> dict[str, Dialect]:
-    """Return the dialects by the origin that they speak of; one that cannot be loaded is none."""
+    """Return the dialects by the origin that they speak of; a dialect that cannot be loaded is skipped."""
     from aix.plugins import entry_points_of
 
     found: dict[str, Dialect] = {}

@@ -1,4 +1,4 @@
-"""What can be said of rules without any call: that they never decide, or that others decide before them or as well."""
+"""Remarks on rules, made without any call: a rule never decides, or others decide before it or as well."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress

@@ -93,7 +93,7 @@ class RiskRule(msgspec.Struct, frozen=True):
 
 
 class RuleFile(msgspec.Struct, frozen=True):
-    """What a file of rules says."""
+    """Contents of a file of rules."""
 
     risks: Mapping[str, str]
     lists: Mapping[str, tuple[str, ...]]

@@ -28,12 +28,12 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def judge(self) -> Judge:
-        """What holds them against calls."""
+        """Judge that holds the rules against calls."""
         return self.dialect.judge(self.rules, self.home)
 
     @cached_property
     def digest(self) -> str:
-        """What changes when a rule, or its place, does."""
+        """Digest that changes when a rule, or its place, does."""
         return _digest(self.rules)
 
 
@@ -43,9 +43,9 @@ class RuleBook(msgspec.Struct, dict=True):
     rules: dict[str, list[Rule]] = msgspec.field(default_factory=dict)
     """An origin with an empty list is known to have no rules anywhere."""
     home: str | None = None
-    """The home folder that `~` stands for; None where each call's own folder tells."""
+    """The home folder that `~` stands for; None where each call's own folder shows it."""
     problems: list[str] = msgspec.field(default_factory=list)
-    """What was passed over in the files that it was read from, in sentences."""
+    """Sentences about entries that were skipped in the files that it was read from."""
     _sets: dict[tuple[str, str], RuleSet | None] = msgspec.field(default_factory=dict)
     _by_rules: dict[tuple[Rule, ...], RuleSet] = msgspec.field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class RuleBook(msgspec.Struct, dict=True):
 
     @cached_property
     def digest(self) -> str:
-        """What changes when a rule does."""
+        """Digest that changes when a rule does."""
         known = (f"{origin} {_digest(rules)}" for origin, rules in sorted(self.rules.items()))
         return sha256("\0".join(known).encode()).hexdigest()[:16]
 

@@ -15,7 +15,7 @@ _MOST_NARROW_RULES = 20
 
 
 class RuleRows:
-    """What the rules of a book say about calls."""
+    """Matches and verdicts of the rules of a book about calls, as rows."""
 
     def __init__(self, book: RuleBook) -> None:
         self._book = book

@@ -22,7 +22,7 @@ def read_rule_files(
 ) -> RuleBook:
     """Return the rules of settings files; each is of the given origin, else of the one that it looks like.
 
-    Paths in the rules start from the folder given, else from where each file tells.
+    Paths in the rules start from the folder given, else from the folder that each file's path shows.
     """
     if origin is not None and origin not in dialects():
         raise UnknownNameError("origin", origin, tuple(dialects()))

@@ -12,7 +12,7 @@ Row = tuple[object, ...]
 
 
 class TargetRows:
-    """What calls touched."""
+    """Targets and risks of calls, as rows."""
 
     def __init__(self, risks: Risks | None = None) -> None:
         self._given = risks

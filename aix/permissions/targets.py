@@ -1,4 +1,4 @@
-"""What a call touched: the commands, paths, hosts, servers and agents that it names, one by one."""
+"""Targets of a call: the commands, paths, hosts, servers and agents that it names, one by one."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -137,7 +137,7 @@ def requests(case: Case) -> list[str]:
 
 
 def models(case: Case) -> list[str]:
-    """What was used of each model."""
+    """Messages and tokens of each model."""
     return compare_keyed("model", case.expected["by_model"], by_model(case.found))
 
 

@@ -106,10 +106,10 @@ class Detail:
     compaction: dict[str, Any]
     """Its row of the list."""
     session_name: str | None
-    """What people call its session: the title, else the first prompt."""
+    """Name of its session: the title, else the first prompt."""
     before: tuple[Part, ...]
     unlogged_tokens: int | None
-    """What the parts before it leave of the context: system prompt, tools, and what estimates miss."""
+    """Tokens of the context beyond the parts before it: system prompt, tools, and what estimates miss."""
     summary: Excerpt
     after: tuple[LaterRequest, ...]
     files: tuple[SummarisedFile, ...]

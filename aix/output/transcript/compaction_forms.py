@@ -29,7 +29,7 @@ _EVIDENCE = {"boundary": "the log marks it", "summary_only": "the log holds noth
 class _Block:
     heading: str
     lines: tuple[tuple[str, str], ...] = ()
-    """What is said, and how it is known."""
+    """Pairs of a statement and how it is known."""
     quote: Excerpt | None = None
 
 

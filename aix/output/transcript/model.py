@@ -1,4 +1,4 @@
-"""What a transcript shows of a session and its turns."""
+"""Data that a transcript shows of a session and its turns."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,7 +20,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What is known of the tokens of something; None is not known."""
+    """Token counts of a turn or a session; None where a count is not known."""
 
     input: int | None
     output: int | None
@@ -31,7 +31,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What something cost at list price; None is not known."""
+    """Cost of a turn or of sessions at list price; None where it is not known."""
 
     usd: Decimal | None
     """Of the tokens that are reported."""
@@ -91,7 +91,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What a summarisation of earlier turns left."""
+    """Result of a summarisation of earlier turns."""
 
     summary: Excerpt
     tokens_before: int | None
@@ -128,7 +128,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a session is about."""
+    """Facts about a session."""
 
     label: str
     title: str | None

@@ -1,4 +1,4 @@
-"""What of a transcript is shown, and how much of each text."""
+"""Choice of the parts of a transcript that are shown, and of how much of each text."""
 
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -9,7 +9,7 @@ from aix.output.transcript.model import Message, Turn
 
 @dataclass(frozen=True)
 class View:
-    """The choices of whoever reads."""
+    """The choices of the reader."""
 
     zone: tzinfo
     is_full: bool = False

@@ -1,4 +1,4 @@
-"""What is said about a session, a turn or a call, in the words that all forms of a transcript share."""
+"""Sentences about a session, a turn or a call, in the words that all forms of a transcript share."""
 
 from collections.abc import Iterator
 from datetime import tzinfo

@@ -1,4 +1,4 @@
-"""What changed since an earlier run: its JSON report is the baseline of this one."""
+"""Changes since an earlier run, whose JSON report is the baseline of this one."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ class _Stored(msgspec.Struct):
     findings: tuple[Finding, ...]
     risks: str | None = None
     unchecked: tuple[Finding, ...] = ()
-    """What a run did not look at is still known."""
+    """Findings where that run did not look; they are still known."""
 
 
 def compare(report: Report, path: Path) -> Report:

@@ -1,4 +1,4 @@
-"""What an audit found: one thing that should not be, with its evidence and a name that stays."""
+"""One finding of an audit: a thing that should not be, with its evidence and a name that stays."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ class Severity(StrEnum):
 
 
 class State(StrEnum):
-    """What became of a finding since the baseline; without one, every finding is open."""
+    """State of a finding since the baseline; without a baseline, every finding is open."""
 
     NEW = "new"
     """It is not in the baseline, or is less severe there."""
@@ -78,7 +78,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def order(self) -> tuple[int, str, str, str]:
-        """What findings are sorted by: the worst first."""
+        """Sort key of findings, the worst first."""
         return self.severity.rank, self.rule, self.resource, self.id
 
 

@@ -25,7 +25,7 @@ class RuledCall(NamedTuple):
 
 
 class Programs(NamedTuple):
-    """What a call runs and risks."""
+    """Programs that a call runs, and its risks."""
 
     names: tuple[str, ...]
     """Programs behind wrappers, variables and texts, without their folder and quotes, each once."""

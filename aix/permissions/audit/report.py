@@ -22,7 +22,7 @@ class LedgerState(msgspec.Struct, frozen=True):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """What became of one audit query."""
+    """Outcome of one audit query."""
 
     name: str
     title: str
@@ -77,7 +77,7 @@ class Report(msgspec.Struct, frozen=True):
     resolved: tuple[Finding, ...] = ()
     unchecked: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a reader should know about the whole, each a sentence."""
+    """Remarks for the reader about the whole report, each a sentence."""
 
     def of_severity(self, severity: Severity) -> list[Finding]:
         """Return the findings of that severity, in their order."""

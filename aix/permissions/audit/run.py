@@ -110,7 +110,7 @@ def _answer(ledger: Ledger, query: Query, *, filters: Mapping[str, object], zone
 
 
 class _Gathered:
-    """What the queries have said so far."""
+    """Answers of the queries so far."""
 
     def __init__(self) -> None:
         self.checks: list[Check] = []

@@ -1,4 +1,4 @@
-"""What a shell command consists of."""
+"""Parts of a shell command."""
 
 from typing import NamedTuple
 
@@ -45,7 +45,7 @@ class Command(NamedTuple):
 
 
 class Script(NamedTuple):
-    """What a text of shell commands does."""
+    """Commands, redirections and assignments of a text of shell commands."""
 
     simple: tuple[SimpleCommand, ...]
     commands: tuple[Command, ...]

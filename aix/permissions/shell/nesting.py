@@ -180,7 +180,7 @@ class _Lines:
         self._text = text
 
     def closing(self, delimiter: str, position: int, *, is_indented: bool) -> Span:
-        """Return where the delimiter stands that closes a body: the end of the text when there is none."""
+        """Return where the delimiter stands that closes a body, or the end of the text when no delimiter does."""
         for places in (self._indented if is_indented else self._exact, self._bracketed):
             starts = places.get(delimiter, [])
             following = bisect_left(starts, position)

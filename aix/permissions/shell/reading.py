@@ -47,7 +47,7 @@ class Reader:
     def read(
         self, text: str, pipe: int | None = None, expanded: Sequence[Span] = (), depth: int = 0
     ) -> Iterator[Statement]:
-        """Yield the simple commands of a text; what was expanded before it became a script is passed over."""
+        """Yield the simple commands of a text; those in what was expanded before it became a script are skipped."""
         if depth > MAX_NESTING:
             self.is_whole = False
             return

@@ -20,7 +20,7 @@ _WINDOWS_PATH = re.compile(r"[A-Za-z]:\\")
 
 
 class _Surroundings(NamedTuple):
-    """What wrappers hand on to what they run."""
+    """Context that wrappers hand on to the commands that they run."""
 
     wrappers: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ def _script_commands(reader: Reader, wrapped: Wrapped, pipe: int | None, around:
 
 
 def _program(word: Word) -> str:
-    """Return the last part of a path; a slash within an expansion is none of the path."""
+    """Return the last part of a path; a slash within an expansion does not separate parts."""
     text = word.text
     if _WINDOWS_PATH.match(text):
         return text[text.rfind("\\") + 1 :] or text

@@ -8,7 +8,7 @@ from aix.permissions.shell.words import Word, joined
 
 
 class Wrapped(NamedTuple):
-    """What a wrapper runs: words of its own command line, or a text that it reads as a script."""
+    """Command that a wrapper runs: words of its own command line, or a text that it reads as a script."""
 
     label: str
     words: Sequence[Word]
@@ -83,7 +83,7 @@ _FIND_ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=", re.ASCII)
 
 NAMES = frozenset((*_WRAPPERS, *_SHELLS, "eval", "find"))
-"""What can be a wrapper: the words of any other program stand for themselves."""
+"""Programs that can be wrappers: the words of any other program stand for themselves."""
 
 
 def valued_options(program: str) -> tuple[str, tuple[str, ...]]:
