@@ -1,7 +1,7 @@
 """Fenced blocks of code in Markdown.
 
 Of CommonMark it follows the rules for fences, their indentation and list items. Block quotes and HTML blocks are not
-known: a fence in a quote is none, one in HTML is one.
+known: a fence in a quote is ignored, a fence in HTML counts.
 """
 
 import re

@@ -14,7 +14,7 @@ from aix_importers.json_text import DECODER, compact_json
 
 ABSENT = Raw(b"null")
 LARGEST_NUMBER = 2**63 - 1
-"""What a column can hold."""
+"""Largest number that a column can hold."""
 
 
 class _Block(Struct):
@@ -83,6 +83,6 @@ def whole_characters(text: str) -> str:
 
 
 def _repaired(data: bytes) -> bytes:
-    """Write JSON anew, without control characters, halves of characters, odd numbers, and bytes that are no UTF-8."""
+    """Rewrite JSON without control characters, halves of characters, odd numbers, and bytes that are not UTF-8."""
     value = DECODER.decode(data.decode("utf-8", "replace"))
     return whole_characters(compact_json(value)).encode()

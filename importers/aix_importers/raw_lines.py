@@ -8,7 +8,7 @@ from msgspec import Struct
 
 PIECE_BYTES = 2**20
 _FIRST_PIECE_BYTES = 2**14
-"""Who reads from the middle of a file often wants one line of it."""
+"""Size of the first piece, small since a read from the middle of a file often needs only one line."""
 LONGEST_BYTES = 512 * 2**20
 
 
@@ -48,7 +48,7 @@ def raw_lines(file: BinaryIO, start: int = 0) -> Iterator[RawLine]:
 
 
 class _Begun:
-    """What was read of a line whose end was not reached yet."""
+    """Beginning of a line whose end was not reached yet."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

@@ -103,7 +103,7 @@ class Start(NamedTuple):
 
 
 class PathPattern:
-    """What one rule says about paths."""
+    """Pattern of the paths that one rule speaks of."""
 
     def __init__(self, written: str, folder: str, *, covers_below: bool) -> None:
         pattern = written.strip().replace("\\", "/")

@@ -29,7 +29,7 @@ class OpenCall:
 
 @dataclass(slots=True, eq=False)
 class CallResult:
-    """What came of a call."""
+    """Result of a call."""
 
     content: Raw
     structured: Raw
@@ -39,7 +39,7 @@ class CallResult:
 
     @property
     def text(self) -> str:
-        """What the result says."""
+        """Text of the result."""
         plain = text_of(self.content) if self.content else ""
         if plain is not None:
             return plain

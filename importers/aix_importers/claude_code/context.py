@@ -1,4 +1,4 @@
-"""What the log notes beside the messages: attachments, hooks, retries, snapshots of files."""
+"""Notes of the log beside the messages: attachments, hooks, retries, snapshots of files."""
 
 from collections.abc import Iterable
 

@@ -1,6 +1,6 @@
 """Records that stand in the log several times: the same uuid, in several files or twice in one.
 
-Copies may be stamped anew, and the text of one may have been redacted: the earliest time counts, and the best text.
+Copies may have a new time, and the text of one may have been redacted: the earliest time counts, and the best text.
 """
 
 from array import array

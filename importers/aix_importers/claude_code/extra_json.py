@@ -1,4 +1,4 @@
-"""What a record says beyond the columns of the ledger, kept as JSON."""
+"""Fields of a record that have no column in the ledger, kept as JSON."""
 
 from operator import attrgetter
 

@@ -1,4 +1,4 @@
-"""What is gathered about turns and conversations while their records are told."""
+"""Facts about turns and conversations, gathered during the second pass over their records."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class TurnFacts:
     thinking: str | None = None
     mode: str | None = None
     allowed_tools: dict[str, None] = field(default_factory=dict)
-    """What a command or a skill allowed beyond the rules."""
+    """Tools that a command or a skill allowed beyond the rules."""
     tools_available: list[str] | None = None
     messages: int = 0
     requests: int = 0
@@ -72,9 +72,9 @@ class ThreadFacts:
     last_message: OpenMessage | None = None
     """The last one that is not an answer: what the log notes after it is its context."""
     early_context: list[Record] = field(default_factory=list)
-    """What the log notes before the first message."""
+    """Notes of the log before the first message."""
     early_places: list["RecordPlace"] = field(default_factory=list)
-    """Where that stands in the log."""
+    """Places of those notes in the log."""
     last_context_tokens: int | None = None
     most_context_tokens: int = 0
     last_model: str | None = None

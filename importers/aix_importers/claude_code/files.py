@@ -86,7 +86,7 @@ def files_of_call(
 
 
 def files_of_attachment(attachment: bytes, cwd: str | None) -> list[FileUse]:
-    """Return the files that an attachment carries; one that only tells of a file carries none."""
+    """Return the files that an attachment carries; one that only mentions a file carries no file."""
     found = read(_ATTACHMENT, attachment)
     name = _ATTACHED.get(text(found.type) or "") if found else None
     path = text(getattr(found, name)) if name else None

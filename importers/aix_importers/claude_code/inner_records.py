@@ -23,7 +23,7 @@ class Queued(Struct, gc=False, rename="camel"):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Text of the prompt or notice."""
         return said(decode_blocks(self.prompt))
 
 
@@ -34,7 +34,7 @@ class _Progress(Struct, gc=False, rename="camel"):
 
 
 class Progress(Struct, gc=False):
-    """What a client notes while a call runs; of a subagent, it holds a record of the subagent's own."""
+    """Note of a client while a call runs; for a subagent, it holds one of the subagent's own records."""
 
     type: str
     agent_id: str | None = None

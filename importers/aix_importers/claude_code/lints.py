@@ -1,4 +1,4 @@
-"""What linters and compilers found, as the editor told it to the assistant."""
+"""Findings of linters and compilers, as the editor reported them to the assistant."""
 
 import re
 from collections.abc import Iterator

@@ -44,7 +44,7 @@ class OpenMessage:
     images: list[dict[str, object]] = field(default_factory=list)
     other_blocks: list[Raw] = field(default_factory=list)
     block_fields: list[dict[str, Raw]] = field(default_factory=list)
-    """What nobody knows of blocks of a known type."""
+    """Unknown fields of blocks of a known type."""
     metadata: dict[str, object] = field(default_factory=dict)
     context: list[Record] = field(default_factory=list)
     call_characters: int = 0
@@ -66,12 +66,12 @@ class OpenMessage:
 
     @property
     def content(self) -> str | None:
-        """What it says."""
+        """Text of the message."""
         return "\n".join(self.texts) if self.has_content and self.texts else None
 
     @property
     def thinking_text(self) -> str | None:
-        """What the model thought, where the log shows it."""
+        """Thinking of the model, where the log shows it."""
         return "\n".join(self.thinking) or None
 
     def add(self, record: Record, message: Message, blocks: list[Block]) -> None:

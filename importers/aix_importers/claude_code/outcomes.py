@@ -1,4 +1,4 @@
-"""What the result of a call says about its permission."""
+"""Permission outcome of a call, read from its result."""
 
 import re
 from typing import NamedTuple
@@ -45,7 +45,7 @@ _KINDS = {
 
 
 class Outcome(NamedTuple):
-    """What became of a call."""
+    """Outcome of a call, and the evidence for it."""
 
     word: str
     """As in the column `permission_decisions.outcome`."""

@@ -1,4 +1,4 @@
-"""What kind of record a record is, for the purpose of turns."""
+"""Kinds of records, for the purpose of turns."""
 
 import re
 from enum import Enum, auto
@@ -31,7 +31,7 @@ class Kind(Enum):
     QUEUED_NOTICE = auto()
     ASSISTANT = auto()
     NO_RESPONSE = auto()
-    """What a client writes instead of an answer when none was asked for."""
+    """Record that a client writes instead of an answer when none was asked for."""
     RESULT = auto()
     META = auto()
     LOCAL = auto()

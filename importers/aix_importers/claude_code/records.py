@@ -16,12 +16,12 @@ NOTHING = Raw(b"")
 """Stands for a field that is not there."""
 
 UNREADABLE = (msgspec.MsgspecError, RecursionError)
-"""What is raised where JSON is not as expected, or nested too deeply."""
+"""Exceptions raised where JSON is not as expected, or nested too deeply."""
 
 _UUID_DIGITS = 16
 
 LARGEST = 2**63 - 1
-"""What a column holds at most."""
+"""Largest number that a column holds."""
 
 
 class CacheCreation(Struct, gc=False):
@@ -32,19 +32,19 @@ class CacheCreation(Struct, gc=False):
 
 
 class ServerToolUse(Struct, gc=False):
-    """What the vendor ran itself."""
+    """Counts of tools that the vendor ran itself."""
 
     web_search_requests: int | None = None
 
 
 class OutputDetails(Struct, gc=False):
-    """What the output consists of."""
+    """Token counts of the parts of the output."""
 
     thinking_tokens: int | None = None
 
 
 class Usage(Struct, gc=False, forbid_unknown_fields=True):
-    """What a request used, as far as it was known when the line was written."""
+    """Usage of a request, as far as it was known when the line was written."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -229,7 +229,7 @@ class LooseMessage(Message, gc=False, forbid_unknown_fields=True):
 
 
 class LooseUsage(Usage, gc=False, forbid_unknown_fields=True):
-    """What a request used, with what is unknown of it."""
+    """Usage of a request, with its unknown fields."""
 
     unknown: dict[str, Raw] | None = field(default=None, name="aix:unknown")
 
@@ -279,7 +279,7 @@ def decode_message(raw: Raw) -> LooseMessage | Message:
 
 
 def decode_usage(raw: Raw) -> Usage | None:
-    """Decode the usage of a message; NULL where there is none."""
+    """Decode the usage of a message; NULL where it is missing or not an object."""
     if not raw:
         return None
     try:
@@ -308,7 +308,7 @@ def decode_raw_blocks(raw: Raw) -> list[Raw]:
 
 
 def decode_object(kind: type[_Kind], data: bytes | Raw) -> _Kind | None:
-    """Decode an object, without the fields that have another type than usual; NULL where there is none."""
+    """Decode an object, without the fields that have another type than usual; NULL where the data is not an object."""
     return decode_checked(kind, data)[0]
 
 

@@ -1,4 +1,4 @@
-"""What the first reading of a transcript finds out: what decides where records belong, without what they say."""
+"""Facts from the first reading of a transcript that decide where records belong, without the contents of records."""
 
 import hashlib
 import os
@@ -36,7 +36,7 @@ class Spawn(Struct, gc=False):
 
 
 class SpawnResult(Struct, gc=False, rename="camel"):
-    """What the result of a spawning call says of the subagent."""
+    """Facts about a subagent in the result of the call that spawned it."""
 
     agent_id: str | None = None
     agent_type: str | None = None
@@ -75,7 +75,7 @@ def _tie_number(name: str) -> int:
 
 
 class Scan:
-    """What one file says about the places of records."""
+    """Facts that one file gives about the places of records."""
 
     def __init__(self, file: SourceFile) -> None:
         self.file = file
@@ -170,7 +170,7 @@ class Scan:
 
     @property
     def order(self) -> tuple[float, float, str]:
-        """What files are ordered by: it does not depend on how or when they were found."""
+        """Sort key of files, which does not depend on how or when they were found."""
         never = float("inf")
         first = never if self.first_time is None else self.first_time
         last = never if self.last_time is None else self.last_time
@@ -189,7 +189,7 @@ def is_standard(message_id: str) -> bool:
 
 
 class MessageKeys:
-    """Names for the messages of a file; an id of a proxy may name several, which the first record tells apart."""
+    """Names for the messages of a file; an id of a proxy may name several, which the first record distinguishes."""
 
     def __init__(self) -> None:
         self._first_uuids: dict[tuple[str, str | None], str] = {}

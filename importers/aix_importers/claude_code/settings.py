@@ -47,7 +47,7 @@ _SWITCHES = ("defaultMode", "disableBypassPermissionsMode")
 def read_rules(path: str, content: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule]:
     """Return the rules of a settings file, each of a kind once.
 
-    A single entry that is no rule is reported in a sentence and passed over.
+    A single entry that is not a rule is reported in a sentence and skipped.
 
     Raises:
         ValueError: The file is no settings file.

@@ -1,4 +1,4 @@
-"""What lies beside transcripts: descriptions of subagents, results that were too large, titles of sessions."""
+"""Files beside transcripts: descriptions of subagents, results that were too large, titles of sessions."""
 
 import os
 from collections.abc import Iterable

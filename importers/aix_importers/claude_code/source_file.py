@@ -1,4 +1,4 @@
-"""What the names of files say: whose transcript a file is."""
+"""Facts in the names of files: whose transcript a file is."""
 
 import os
 import re

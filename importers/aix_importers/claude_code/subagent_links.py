@@ -78,7 +78,7 @@ def link_subagents(
 
 @dataclass(frozen=True, slots=True)
 class AgentMeta:
-    """What the file beside the transcript of a subagent says of it."""
+    """Facts about a subagent from the file beside its transcript."""
 
     agent_type: str | None = None
     description: str | None = None

@@ -1,4 +1,4 @@
-"""What kind of access a call asks for, and to what."""
+"""Kind of access that a call asks for, and its target."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from aix_importers.loose_json import ABSENT, read, text, whole_characters
 
 
 class Access(NamedTuple):
-    """What a call asks for."""
+    """Access that a call asks for."""
 
     access_class: str | None
     """One of read, write, exec, net, mcp, spawn, ask and meta; nothing for a tool that is not known."""

@@ -9,7 +9,7 @@ from aix_importers.claude_code.records import decode_object
 
 @dataclass(frozen=True, slots=True)
 class NotedTools:
-    """What an attachment says about tools."""
+    """Tools that an attachment adds, removes or allows."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()

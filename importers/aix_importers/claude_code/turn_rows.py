@@ -24,7 +24,7 @@ _TRIGGERS = {"auto": "context_limit", "manual": "manual"}
 
 
 class CompactMetadata(Struct, gc=False, rename="camel"):
-    """What the log notes about a compaction."""
+    """Facts that the log notes about a compaction."""
 
     trigger: str | None = None
     pre_tokens: int | None = None

@@ -1,4 +1,4 @@
-"""What each request to the API used, counted once however often the log repeats it.
+"""Usage of each request to the API, counted once however often the log repeats it.
 
 The lines of a message repeat its usage as far as it was known when they were written, and copies of them stand in other
 files. So each field counts with the greatest value that any line has.
@@ -72,7 +72,7 @@ class Request(Struct, gc=False):
     cwd: str | None = None
     advice: tuple[Advice, ...] = ()
     unknown: dict[str, Raw] = {}
-    """What else its lines say of what it used."""
+    """Unknown fields of usage that its lines hold."""
 
     @property
     def web_search_count(self) -> int | None:
@@ -87,7 +87,7 @@ class Request(Struct, gc=False):
 
     @property
     def reported_cost(self) -> Decimal | None:
-        """What the client says it cost."""
+        """Cost of the request, as the client reports it."""
         return None if self.cost_usd is None else Decimal(repr(self.cost_usd)).quantize(_COST_STEP)
 
     @property

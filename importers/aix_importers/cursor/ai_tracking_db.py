@@ -13,7 +13,7 @@ from aix_importers.cursor.keys import TRACKING, source_key
 
 
 class Tracked(Struct, frozen=True, gc=False):
-    """What is noted of a conversation."""
+    """Facts that the database notes about a conversation."""
 
     title: str | None = None
     model: str | None = None

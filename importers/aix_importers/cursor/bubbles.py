@@ -73,7 +73,7 @@ class Bubble(Struct, rename="camel", gc=False):
 
     @property
     def key(self) -> str | None:
-        """What the bubble is called."""
+        """Id of the bubble."""
         return first_text(self.bubble_id, self.id)
 
     @property
@@ -85,7 +85,7 @@ class Bubble(Struct, rename="camel", gc=False):
 
     @property
     def content(self) -> str | None:
-        """What was said."""
+        """Text that was said in the bubble."""
         found = first_text(
             self.text, self.raw_text, field(self.delegate, "a") if self.delegate is not ABSENT else ABSENT
         )
@@ -101,7 +101,7 @@ class Bubble(Struct, rename="camel", gc=False):
 
     @property
     def thought(self) -> str | None:
-        """What the model thought."""
+        """Text of the model's thinking."""
         return text(field(self.thinking, "text")) or text(self.thinking) or None if is_filled(self.thinking) else None
 
     @property

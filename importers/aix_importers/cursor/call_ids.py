@@ -1,4 +1,4 @@
-"""What calls are called: as the model called them, unless another call has that name."""
+"""Ids of calls: as the model named them, unless another call has that name."""
 
 from collections.abc import Iterable
 

@@ -68,7 +68,7 @@ def _code(content: str, info: str) -> Code:
 
 
 class CodeBlockData:
-    """What a composer knows of blocks of code, by file and version."""
+    """Data of a composer about blocks of code, by file and version."""
 
     def __init__(self, raw: Raw) -> None:
         self._raw = raw
@@ -96,7 +96,7 @@ class ListedCode(NamedTuple):
 
     blocks: list[Code]
     statuses: list[dict[str, object]]
-    """What the user made of edits, by the place of their block."""
+    """Decisions of the user about edits, by the place of their block."""
     unknown: int
     """How many entries have no content anywhere."""
 

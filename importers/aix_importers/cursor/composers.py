@@ -98,7 +98,7 @@ def read_composer(data: bytes | Raw | None) -> Composer | None:
 
 
 class Head(Struct, rename="camel", gc=False):
-    """What a list of conversations says about one of them."""
+    """Entry about one conversation in a list of conversations."""
 
     composer_id: Raw = ABSENT
     name: Raw = ABSENT

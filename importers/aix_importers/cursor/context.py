@@ -1,4 +1,4 @@
-"""What came with a message, and what else is noted of it, as JSON."""
+"""Context that came with a message, and other notes about it, as JSON."""
 
 from collections.abc import Iterable
 

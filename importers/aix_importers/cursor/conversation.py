@@ -21,7 +21,7 @@ ORIGIN = "cursor"
 
 
 class Part(Enum):
-    """What a bubble is in its conversation."""
+    """Role of a bubble in its conversation."""
 
     QUERY = auto()
     ANSWER = auto()
@@ -29,7 +29,7 @@ class Part(Enum):
     ARTEFACT = auto()
     """Left over from streaming: nothing stands in it."""
     NOTE = auto()
-    """What was put in by the tool: a system prompt, a result, a reminder."""
+    """Text put in by the tool: a system prompt, a result, a reminder."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +57,7 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """What one request set going; or a summary."""
+    """Entries that one request set going; or a summary."""
 
     key: str
     is_compaction: bool = False
@@ -79,7 +79,7 @@ class Turn:
 
     @property
     def first(self) -> Entry | None:
-        """What set it going, whatever was put in before that."""
+        """Entry that set the turn going, whatever was put in before it."""
         return next((entry for entry in self.entries if entry.part is not Part.NOTE), None)
 
     @property
@@ -124,7 +124,7 @@ class Conversation:
 
     @property
     def label(self) -> str:
-        """What the ledger calls the session."""
+        """Label of the session in the ledger."""
         return session_label(self.id)
 
     @property

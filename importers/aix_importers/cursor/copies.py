@@ -76,7 +76,7 @@ def has_copy(path: str) -> bool:
 
 
 def state_of(path: str) -> str:
-    """Return what tells whether a database, with its log of writes, is as it was."""
+    """Return a mark that shows whether a database, with its log of writes, has changed."""
     return f"{_state(path)}|{_state(f'{path}-wal')}"
 
 

@@ -64,7 +64,7 @@ class Database:
 
     @property
     def log_error(self) -> str | None:
-        """What is wrong with its log of writes, in a sentence."""
+        """Sentence about what is wrong with the database's log of writes."""
         return log_damage(self._path, state_of(self._path))
 
     @property
@@ -117,7 +117,7 @@ def opened(path: str) -> Iterator[Database]:
     """Open a database for reading.
 
     Raises:
-        sqlite3.Error: It is none, or it is damaged from the start.
+        sqlite3.Error: The file is not a database, or it is damaged from the start.
     """
     with ExitStack() as stack:
         yield Database(path, stack)
@@ -165,7 +165,7 @@ def table_names(database: Database) -> set[str]:
 
 
 def as_bytes(value: object) -> bytes | None:
-    """Return a value as the bytes of the text that it is; NULL where it is none."""
+    """Return a value as the bytes of its text; NULL for a value that is not a text, blob or number."""
     match value:
         case bytes():
             return value

@@ -17,12 +17,12 @@ _WORDS = {
     "smartMode": "denied_mode",
     "outOfWorkspace": "denied_directory",
 }
-"""What stops a call by itself; for the other reasons somebody is asked."""
+"""Outcomes by the block reason that stops a call by itself; for the other reasons somebody is asked."""
 _NEVER_ASKED = {"hookBlocked", "readonlyMode"}
 
 
 class Outcome(NamedTuple):
-    """What became of a call."""
+    """Outcome of a call, and the evidence for it."""
 
     word: str
     evidence: str

@@ -55,7 +55,7 @@ def extract_all(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
 
 
 class _Reading:
-    """What is known of sources that are read together."""
+    """Databases, conversations and tracking notes of sources that are read together."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack

@@ -1,4 +1,4 @@
-"""What was sent to the model and no bubble shows: the system prompt, and what was told about the user's machine."""
+"""Text sent to the model that no bubble shows: the system prompt, and details of the user's machine."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ _QUERY = "<user_query>"
 
 @dataclass(slots=True)
 class HiddenContext:
-    """What only the agent's own state knows."""
+    """Facts that only the agent's own state holds."""
 
     system_prompt: str | None = None
     model: str | None = None
@@ -24,7 +24,7 @@ class HiddenContext:
 
     @property
     def parts(self) -> dict[str, object]:
-        """What came with the first message."""
+        """Context that came with the first message."""
         found: dict[str, object] = {}
         if self.system_prompt:
             found["system_prompt"] = self.system_prompt

@@ -117,7 +117,7 @@ class KeyValues:
     def owners(self, prefix: str) -> list[tuple[bytes, int, str]]:
         """Return what stands between the first two colons of keys that begin so, how often, and a mark of these rows.
 
-        Only the index is read. A row that is written anew gets a greater id, so that the mark changes.
+        Only the index is read. A row that is rewritten gets a greater id, so that the mark changes.
         """
         if prefix not in self._owners:
             self._owners[prefix] = self._read_owners(prefix)
@@ -157,7 +157,7 @@ class KeyValues:
         return sorted(found.items())
 
     def get(self, key: str) -> bytes | None:
-        """Return the value of a key; nothing where there is none, or it is NULL, or lies on a bad page."""
+        """Return the value of a key; nothing where the key is missing, or its value is NULL or lies on a bad page."""
         table = self.disk
         if table is None or not table.source:
             return None

@@ -1,4 +1,4 @@
-"""What the conversations in a database are called, as sources and as keys of its tables."""
+"""Names of the conversations in a database, as sources and as keys of its tables."""
 
 from urllib.parse import quote, unquote
 

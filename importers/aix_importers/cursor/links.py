@@ -28,7 +28,7 @@ class Links:
 
 
 def link(conversations: Iterable[Conversation]) -> Links:
-    """Find out who started whom. A call that only stands in a replaced attempt tells the parent, and no more."""
+    """Find which conversation started which; a call that only stands in a replaced attempt shows the parent alone."""
     links = Links()
     sessions = {each.id: each for each in conversations if each.has_messages}
     ordered = sorted(sessions.values(), key=lambda each: each.order)

@@ -1,4 +1,4 @@
-"""Which conversations a database holds, each with what tells cheaply whether it has changed.
+"""Conversations that a database holds, each with a stamp that shows cheaply whether it has changed.
 
 Only the index of the keys is read, and the composers themselves: of bubbles, which are most of the file, no value.
 """
@@ -44,7 +44,7 @@ _DRAFTS = ("empty-state-draft", "draft-")
 
 
 class _Stamp:
-    """Gathers what tells whether a conversation has changed."""
+    """Digest of the data that shows whether a conversation has changed, gathered piece by piece."""
 
     def __init__(self) -> None:
         self._hash = blake2b(digest_size=_DIGEST_BYTES)

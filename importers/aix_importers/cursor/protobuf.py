@@ -42,7 +42,7 @@ def _scan(data: bytes) -> Iterator[tuple[int, int | bytes, int]]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where it ends; a place before the start when there is none."""
+    """Return a number and where it ends; a place before the start when no number can be read."""
     value = 0
     for shift in range(_MOST_VARINT_BYTES):
         if at + shift >= len(data):
@@ -60,7 +60,7 @@ def parts(data: bytes, number: int) -> list[bytes]:
 
 
 def part(data: bytes, *path: int) -> bytes:
-    """Return the last field that these numbers lead to, from message to message; empty where there is none."""
+    """Return the last field that these numbers lead to, from message to message; empty where no such field exists."""
     for number in path:
         data = (parts(data, number) or [b""])[-1]
     return data

@@ -1,4 +1,4 @@
-"""What a user asked, within what the tool wrapped around it."""
+"""Query of a user, within the text that the tool wrapped around it."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -16,18 +16,18 @@ _TAGS = ("<user_info>", "<rules>", "<system_reminder>", "<project_layout>", "<gi
 
 
 class Query(NamedTuple):
-    """What was asked."""
+    """Query that was asked."""
 
     text: str
     before: str
-    """What the tool put before it."""
+    """Text that the tool put before the query."""
     is_injected: bool
     """Whether the tool asked it, and nobody else."""
     time: int | None
 
 
 def query_of(written: str) -> Query | None:
-    r"""Return what was asked; nothing for a text that only tells about the user's machine.
+    r"""Return what was asked; nothing for a text that only describes the user's machine.
 
     >>> query_of("<user_query>\nadd a test\n</user_query>").text
     'add a test'

@@ -7,7 +7,7 @@ from aix_importers.cursor.values import ABSENT, read
 
 
 class Params(Struct, rename="camel", gc=False):
-    """What a tool that works on a file was asked for."""
+    """Parameters of a tool that works on a file."""
 
     relative_workspace_path: Raw = ABSENT
     target_file: Raw = ABSENT
@@ -22,7 +22,7 @@ class Params(Struct, rename="camel", gc=False):
 
 
 class Result(Struct, rename="camel", gc=False):
-    """What came of it."""
+    """Result of a call of such a tool."""
 
     contents: Raw = ABSENT
     start_line_one_indexed: Raw = ABSENT

@@ -12,7 +12,7 @@ _PARAMETER = re.compile(r"  ([^\s:][^:]*): ?(.*)")
 
 @dataclass(slots=True)
 class Block:
-    """What one of both said and did."""
+    """Words and calls of the user or the assistant."""
 
     role: str
     lines: list[str] = field(default_factory=list)
@@ -21,7 +21,7 @@ class Block:
 
     @property
     def text(self) -> str:
-        """What was said."""
+        """Text that was said."""
         return "\n".join(self.lines).strip("\n")
 
 

@@ -1,4 +1,4 @@
-"""What is kept of one use of a tool."""
+"""Data that is kept of one use of a tool."""
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder

@@ -85,7 +85,7 @@ _TARGETS = {
 
 
 class Access(NamedTuple):
-    """What a call asks for."""
+    """Access that a call asks for."""
 
     access_class: str | None
     """One of read, write, exec, net, mcp, spawn, ask and meta; nothing for a tool that is not known."""

@@ -1,11 +1,11 @@
-"""What the messages of a turn say about it."""
+"""Facts about a turn that its messages show."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
 class TurnFacts:
-    """What is known of a turn so far."""
+    """Facts that are known of a turn so far."""
 
     started_at: int
     is_start_inferred: bool = False

@@ -45,7 +45,7 @@ def fields(raw: bytes | Raw | None) -> dict[str, Raw]:
 
 
 def fields_if_object(raw: bytes | Raw | None) -> dict[str, Raw] | None:
-    """Return the fields of an object; nothing where it is none."""
+    """Return the fields of an object; nothing where the data is not an object."""
     return read(_OBJECT, raw)
 
 
@@ -148,7 +148,7 @@ def plain(raw: bytes | Raw) -> object:
 
 
 def json_of(raw: Raw) -> str | None:
-    """Return JSON as it is written, or written anew where no reader would take it; nothing where it is none."""
+    """Return JSON as written, or rewritten where no reader would take it; nothing for null or data that is not JSON."""
     data = bytes(raw)
     if not data or data == b"null":
         return None

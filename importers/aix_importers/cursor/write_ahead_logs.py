@@ -19,7 +19,7 @@ _WORD = 2**32 - 1
 
 @lru_cache(maxsize=16)
 def log_damage(path: str, state: str) -> str | None:  # noqa: ARG001
-    """Return what is wrong with the log of a database, in a sentence; nothing where it is whole, or there is none."""
+    """Return a sentence about what is wrong with the log of a database; nothing where the log is whole or missing."""
     try:
         with Path(f"{path}-wal").open("rb") as file:
             log = file.read(_MOST_SUMMED)

@@ -28,7 +28,7 @@ class SessionLogImporter(Importer):
 
     @property
     def origin(self) -> str:
-        """What the ledger calls these logs."""
+        """Name of these logs in the ledger."""
         return self.options.get("origin") or super().origin
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:

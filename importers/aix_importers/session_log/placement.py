@@ -48,7 +48,7 @@ class Branch:
 
     @property
     def suffix(self) -> str:
-        """What its label has behind that of the session."""
+        """Part of the branch's label that follows the label of the session."""
         return f"~{self.first.id[:_BRANCH_CHARACTERS]}"
 
 

@@ -1,4 +1,4 @@
-"""What the programs say about a session: its owner, task, tools and default model."""
+"""Circumstances of a session that the programs state: its owner, task, tools and default model."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -52,7 +52,7 @@ class SessionSettings:
 
     @property
     def query_source(self) -> Named:
-        """Who sends the queries; without a program of the owner a human is only likely."""
+        """Sender of the queries; without a program of the owner a human is only likely."""
         if self._agent:
             return Named("agent")
         return Named("human", None if self._human else "role")

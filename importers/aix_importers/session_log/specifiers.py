@@ -1,4 +1,4 @@
-"""What stands in the brackets of a persona's rule, and the parts of a call that it is compared with."""
+"""Specifiers in the brackets of a persona's rule, and the parts of a call that they are compared with."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _split_long = lru_cache(1)(split)
 
 
 class Parts(NamedTuple):
-    """What a call is about: a command, a path or a host, or none of them."""
+    """Subject of a call: a command, a path or a host, or none of them."""
 
     script: Script | None = None
     place: Place | None = None
@@ -57,7 +57,7 @@ def _first(call: Call, names: Sequence[str]) -> str:
 
 
 class Specifier:
-    """What a rule says about the parts of a call."""
+    """Text in the brackets of a rule, compared with the parts of a call."""
 
     def __init__(self, written: str, *, covers_below: bool) -> None:
         self._text = written.strip()

@@ -1,4 +1,4 @@
-"""What an entry says about tokens, in any of the spellings that writers use."""
+"""Token counts of an entry, in any of the spellings that writers use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

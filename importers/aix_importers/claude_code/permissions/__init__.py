@@ -1,4 +1,4 @@
-"""What Claude Code's permission rules decide, as its documentation has it."""
+"""Decisions of Claude Code's permission rules, as its documentation describes them."""
 
 from aix_importers.claude_code.permissions.dialect import ClaudeCodeRules
 

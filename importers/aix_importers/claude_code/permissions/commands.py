@@ -1,4 +1,4 @@
-"""What a shell command consists of for the rules: its parts, and the files that it names."""
+"""Parts of a shell command that the rules look at, and the files that it names."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ from aix.permissions import Call, Rule, home_of
 from aix_importers.claude_code.permissions.rules import MalformedRuleError, McpName, parse_parameter, parse_rule
 
 _ANY = "zz9zz"
-"""What no rule names, so that only a star matches it."""
+"""Name that no rule contains, so that only a star matches it."""
 _ELSEWHERE = f"/{_ANY}"
 _OPERATORS = frozenset("|&;<>`$\n")
 

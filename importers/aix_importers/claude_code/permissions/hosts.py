@@ -14,7 +14,7 @@ class HostPattern(NamedTuple):
     """A pattern of hosts, label by label."""
 
     suffix: str | None
-    """What follows a leading `*.`; none without one."""
+    """Text that follows a leading `*.`; None without one."""
     labels: tuple[TextPattern, ...]
 
     def matches(self, host: str) -> bool:

@@ -94,7 +94,7 @@ def compile_path(text: str, *, is_allow: bool) -> PathPattern:
     """Return the pattern of a rule.
 
     Raises:
-        UnusablePatternError: It is none.
+        UnusablePatternError: The text is not a pattern.
     """
     if text.startswith("//"):
         return _pattern("root", text[1:], is_allow=is_allow)

@@ -1,4 +1,4 @@
-"""What PowerShell's `Remove-Item` may never remove."""
+"""Removals by PowerShell's `Remove-Item` that the client denies or asks about, whatever the rules say."""
 
 from collections.abc import Iterable
 from enum import Enum

@@ -1,4 +1,4 @@
-"""What the text of a rule says."""
+"""Text of a rule, taken apart: its tool, and which calls of the tool are meant."""
 
 import re
 from typing import NamedTuple
@@ -50,7 +50,7 @@ class RuleText(NamedTuple):
 
     tool: str
     detail: str | None
-    """What stands in parentheses; none for every call of the tool."""
+    """Text in parentheses; None for every call of the tool."""
 
 
 class Parameter(NamedTuple):

@@ -1,4 +1,4 @@
-"""What no allow rule lets pass: writing to protected paths, and removing critical ones."""
+"""Actions that no allow rule lets pass: writing to protected paths, and removing critical ones."""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""What the calls of Claude Code's tools are about."""
+"""Targets of the calls of Claude Code's tools."""
 
 from collections.abc import Collection, Mapping
 

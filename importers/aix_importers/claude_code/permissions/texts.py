@@ -38,10 +38,10 @@ def spaced(text: str) -> str:
 
 
 class TextPattern(NamedTuple):
-    """What a text must be, begin with, or look like."""
+    """Pattern of a text: the exact text, its beginning, or a form with stars."""
 
     blocks: tuple[str, ...]
-    """What stands between the stars; a single one is the whole text."""
+    """Pieces of text between the stars; a single one is the whole text."""
     is_prefix: bool = False
     """Whether the only block is the beginning, followed by a space or nothing."""
 

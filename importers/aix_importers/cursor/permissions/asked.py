@@ -1,4 +1,4 @@
-"""What a call asks for, as far as rules speak of it."""
+"""Access that a call asks for, as far as rules speak of it."""
 
 from collections.abc import Mapping
 from enum import IntEnum, auto
@@ -51,7 +51,7 @@ class Kind(IntEnum):
 
 
 class Asked(NamedTuple):
-    """What a call asks for; what is not known is empty."""
+    """Access that a call asks for; unknown fields are empty."""
 
     kind: Kind
     target: str = ""

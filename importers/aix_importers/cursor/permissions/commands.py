@@ -25,7 +25,7 @@ class Part(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """What a command consists of."""
+    """Parts that a command consists of."""
 
     script: Script
     written: tuple[Part, ...]
