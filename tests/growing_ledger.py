@@ -28,7 +28,7 @@ RESTING_TURNS = 30
 
 
 def rows_of_step(step: int, part: int) -> Rows:
-    """What one of the two sources of a step says."""
+    """The rows of one of the two sources of a step."""
     number = step // SESSION_TURNS
     ids = [f"t-{number}-{place}" for place in range(step % SESSION_TURNS + 1)]
     if part == 0:

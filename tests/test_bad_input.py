@@ -340,7 +340,7 @@ CHANGES: dict[str, tuple[Callable[[Path], None], set[str]]] = {
     "truncated": (truncate, {"first"}),
     "replaced": (replace, ALL),
 }
-"""What happens to a log while it is read, and which of its entries are read nevertheless."""
+"""A change of a log while it is read, and the entries that are read nevertheless."""
 
 
 def test_what_happens_to_logs_while_they_are_read_costs_nothing_that_was_read(

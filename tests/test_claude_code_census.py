@@ -1,4 +1,4 @@
-"""What occurs in Claude Code logs, counted in a few lines."""
+"""The contents of Claude Code logs, counted in a few lines."""
 
 import json
 from pathlib import Path

@@ -102,7 +102,7 @@ MANIFEST = {"situations": {"tiny": SITUATION}, "bulk": None, "totals": TOTALS}
 
 
 def rows() -> dict[str, list[Row]]:
-    """What a ledger of the situation holds."""
+    """The rows of a ledger of the situation."""
     user, assistant = ulid("msg", ORIGIN, KEY), ulid("msg", ORIGIN, MESSAGE)
     source = f"/logs/{FOLDER}/s-1.jsonl"
     tokens = {"input_tokens": 3, "output_tokens": 7, "cache_read_tokens": 0, "cache_write_tokens": 40}

@@ -37,7 +37,7 @@ class Disk:
         self.is_off = False
         self.halves_writes = False
         self.names: list[str] = []
-        """What each operation was, and on what."""
+        """By operation: its kind, and the file it was done to."""
         there = [path for path in (ledger, *ledger.rglob("*")) if path.exists()]
         self.lasting_names = set(there)
         self.lasting_sizes = {path.stat().st_ino: path.stat().st_size for path in there}
@@ -80,7 +80,7 @@ class Disk:
             self.fault()
 
     def _what(self, descriptor: int) -> str:
-        """Name a file of a ledger by its folder and kind, without what is chosen anew each time."""
+        """Name a file of a ledger by its folder and kind, without the part that differs each time."""
         path = Path(f"/proc/self/fd/{descriptor}").readlink()
         if not path.is_relative_to(self.ledger):
             return "above"

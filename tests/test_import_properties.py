@@ -1,4 +1,4 @@
-"""What an import gives depends on what lies there, and on nothing else."""
+"""The rows of an import depend on the logs, and on nothing else."""
 
 import json
 import os

@@ -108,7 +108,7 @@ def world(made: World, tmp_path: Path) -> Iterator[World]:
 
 
 def rows_by_sql(ledger: Path) -> Rows:
-    """What the SQL of the views, and derivation, give on the whole ledger."""
+    """The rows that the SQL of the views, and derivation, give on the whole ledger."""
     with duckdb.connect() as connection:
         create_views(connection, ledger, read_latest(ledger))
         derive(connection, [view.name for view in library_views().values() if view.derived], read_rule_book(connection))

@@ -1,4 +1,4 @@
-"""What users install: a wheel, a wheel built from the source distribution, and a checkout in editable mode."""
+"""Installations of users: a wheel, a wheel built from the source distribution, and a checkout in editable mode."""
 
 import os
 import shutil

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FILES = sorted(path for folder in ("aix", "importers", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
+FOLDERS = ("aix", "importers", "benchmarks", "tests")
+FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 _BARE = re.compile(r"\s*(what|who|whoever|that which)\b", re.IGNORECASE)
 _PHRASES = re.compile(r"\bis none\b|\bpassed over\b|\bas (?:it|they) stood\b|\banew\b")
 # The help of commands comes from docstrings, and its words are those of messages, which change together.
@@ -38,7 +39,7 @@ def comments(path: Path) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
 
 
-@pytest.mark.parametrize("folder", ["aix", "importers", "benchmarks"])
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_no_docstring_begins_with_a_bare_what_or_who(folder: str) -> None:
     files = [path for path in FILES if name_of(path).startswith(f"{folder}/")]
     found = [f"{name_of(path)}:{line}" for path in files for line, text in docstrings(path) if _BARE.match(text)]

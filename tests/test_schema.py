@@ -1,4 +1,4 @@
-"""What every table and column promises, canonical or not."""
+"""Promises of every table and column, canonical or not."""
 
 import re
 from collections.abc import Callable

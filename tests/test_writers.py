@@ -17,7 +17,7 @@ COMMITS = 3
 
 
 def statements(kind: str, writer: int, commit: int) -> list[Rows]:
-    """What a writer joins in one commit: steps of its own, or steps that others join as well."""
+    """Return the rows of one commit of a writer: steps of its own, or steps that others join as well."""
     if kind == "disjoint":
         step = writer * 1_000 + commit
         return [rows_of_step(step, 0), rows_of_step(step, 1)]

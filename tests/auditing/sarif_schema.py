@@ -1,6 +1,6 @@
-"""What the JSON schema of SARIF 2.1.0 says about the objects that AIX writes.
+"""A part of the JSON schema of SARIF 2.1.0: the objects that AIX writes.
 
-No package brings the schema of OASIS along, so this is a part of it, written down anew: of each object only the
+No package brings the schema of OASIS along, so this is a part of it in our own words: of each object only the
 properties that AIX writes, with the types, words, bounds and required properties that the schema has for them. A
 property that is not here fails the test, until somebody has looked it up.
 """

@@ -1,4 +1,4 @@
-"""What a golden case says in a few words: its turns, its sessions and its problems.
+"""Golden cases in a few words: their turns, sessions and problems.
 
 The uuids of the cases end in a number. A turn is named by that of the record it begins with (`c:7` is a continuation),
 a session by that of its id, and a branch that was left by its first turn:
@@ -28,7 +28,7 @@ _CALL = re.compile(r"toolu_01[0-9a-f]{8}0*(\d+)")
 
 @dataclass(frozen=True)
 class Outline:
-    """What is said of a case, or what its ledger holds."""
+    """The outline of a case: as its author wrote it, or as its ledger has it."""
 
     turns: Sequence[str]
     sessions: Sequence[str]

@@ -1,4 +1,4 @@
-"""What kind of record a record is."""
+"""Kinds of records."""
 
 import pytest
 from msgspec import Raw

@@ -15,12 +15,12 @@ from aix.testing import GoldenCase
 from tests.claude_code.outlines import FIXTURES, SITUATIONS, Tables, expected_tables
 
 NOT_OF_A_CASE = {"refused", "broken", "sources"}
-"""What an import notes of itself, which depends on what it reads together."""
+"""Tables about the import itself, which depend on the sources it reads together."""
 
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Tables:
-    """What the ledger of all cases holds."""
+    """The rows of a ledger of all cases."""
     folder = tmp_path_factory.mktemp("golden") / "claude_code" / "all"
     for name in SITUATIONS:
         shutil.copytree(FIXTURES / name / "input", folder / "input" / name)

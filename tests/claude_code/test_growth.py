@@ -1,4 +1,4 @@
-"""What the ledger holds does not depend on when and in which order transcripts were imported.
+"""The rows of a ledger do not depend on when and in which order transcripts were imported.
 
 An import takes a while whatever it reads, so that many cases share each one. They have nothing in common.
 """
@@ -32,7 +32,7 @@ BYTE_BY_BYTE = ["custom_command", "truncated_last_line"]
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What the ledger holds when all cases are imported at once, from the place where `logs` puts them."""
+    """The rows of a ledger of all cases, imported at once from the place where `logs` puts them."""
     folder = tmp_path_factory.mktemp("whole")
     write_tree(logs(folder), tree_of(*SITUATIONS))
     import_here(folder / "ledger", logs(folder))
@@ -83,7 +83,7 @@ def test_a_transcript_may_be_cut_at_any_byte(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What the ledger holds when all cases of several files are imported at once."""
+    """The rows of a ledger of all cases of several files, imported at once."""
     folder = tmp_path_factory.mktemp("several")
     write_tree(logs(folder), tree_of(*SEVERAL_FILES))
     import_here(folder / "ledger", logs(folder))

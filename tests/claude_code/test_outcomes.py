@@ -1,4 +1,4 @@
-"""What the result of a call says about its permission."""
+"""Permission outcomes, read from the results of calls."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is expected of each golden case, in a few words that were written before its rows; `outlines` explains them."""
+"""The expected outline of each golden case, written before its rows; `outlines` explains the words."""
 
 import json
 from typing import Any

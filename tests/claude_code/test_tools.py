@@ -1,4 +1,4 @@
-"""What kind of access a call asks for, and to what."""
+"""The kind of access that a call asks for, and its target."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What requests used, gathered from lines that repeat each other."""
+"""Tokens of requests, gathered from lines that repeat each other."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What Cursor writes about the permission of a call, and what the ledger makes of it."""
+"""Permission decisions that Cursor writes down, and their rows."""
 
 import json
 

@@ -20,7 +20,7 @@ NOT_OF_A_CASE = {"refused", "broken", "sources"}
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
-    """What the ledger of all cases holds."""
+    """The rows of a ledger of all cases."""
     folder = tmp_path_factory.mktemp("golden") / "cursor" / "all"
     for name in SITUATIONS:
         shutil.copytree(FIXTURES / name / "input", folder / "input" / name)

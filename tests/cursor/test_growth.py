@@ -1,4 +1,4 @@
-"""What the ledger holds does not depend on when, from where and in which order conversations were imported."""
+"""The rows of a ledger do not depend on when, from where and in which order conversations were imported."""
 
 import sqlite3
 from collections import Counter

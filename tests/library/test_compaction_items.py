@@ -1,4 +1,4 @@
-"""What counts as something that a summary could have named, on a log of two compactions."""
+"""Things that a summary could have named, on a log of two compactions."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the queries say of compactions, against figures that were computed by hand: fixtures/library/README.md."""
+"""Answers of the queries about compactions, against figures that were computed by hand: fixtures/library/README.md."""
 
 import shutil
 from datetime import UTC, datetime

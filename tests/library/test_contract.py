@@ -1,4 +1,4 @@
-"""What every file of the query library keeps to."""
+"""Rules that every file of the query library keeps."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ from aix.store.views import tables_named
 from tests.library.ledger import QUERIES, RUNNABLE, expected_file, expected_text, result_text, written
 
 RULES = "permission_rules"
-"""Of which all groups know all, as of prices: they are made anew when a rule changes."""
+"""Of which all groups know all, as of prices: they are made again when a rule changes."""
 VIEWS = read_views(view_folder())
 FILES = [*QUERIES.values(), *VIEWS.values()]
 SHARED: Mapping[str, tuple[ParameterType, str | None]] = {

@@ -1,4 +1,4 @@
-"""What the queries say of compactions in ledgers that no ordinary log gives."""
+"""Answers of the queries about compactions in ledgers that no ordinary log gives."""
 
 import pytest
 

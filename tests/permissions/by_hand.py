@@ -1,4 +1,4 @@
-"""What the README of the logs for permission audits says of them: when settings were written, and what was counted."""
+"""Figures from the README of the logs for permission audits: when settings were written, and what was counted."""
 
 import re
 from collections import Counter
@@ -29,7 +29,7 @@ def calls_by_hand() -> dict[str, int]:
 
 
 def outcomes_by_hand() -> dict[tuple[str, str | None], int]:
-    """Return how many calls there are by outcome and class, without those of which there is none."""
+    """Return how many calls there are by outcome and class, without pairs that have no call."""
     classes = _cells(next(line for line in _lines() if line.startswith(_OUTCOMES)))[1:]
     counted = (
         ((_name(outcome), None if name == _NO_CLASS else name), int(count))

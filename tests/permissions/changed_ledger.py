@@ -22,13 +22,13 @@ _CHANGED = (
     "permission_decisions",
     "sessions",
 )
-"""What is copied, so that it can be changed; the rest is read where it lies."""
+"""Tables that are copied, so that they can be changed; the others are read where they lie."""
 
 Rows = list[dict[str, object]]
 
 
 class ChangedLedger:
-    """What audits of rules read, as tables in memory."""
+    """The tables that audits of rules read, in memory."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -52,7 +52,7 @@ class ChangedLedger:
 
 @contextmanager
 def open_changed(ledger: Path) -> Iterator[ChangedLedger]:
-    """Copy what audits of rules are about from a ledger, and make the views that stand on it anew."""
+    """Copy what audits of rules are about from a ledger, and make the views that stand on it again."""
     views = {name: view for name, view in library_views().items() if name not in _CHANGED}
     anew = {*_CHANGED}
     for name, view in views.items():

@@ -26,7 +26,7 @@ SECRETS = {
     + r"MIIBmadeUpForTestsOnly0123456789\n" * 3
     + "-----END RSA PRIVATE KEY-----",
 }
-"""What stands for secrets in a log, and what that becomes: put together here, so that no scanner finds it in a file."""
+"""By the text that stands for it in a log: a secret, put together here so that no scanner finds it in a file."""
 
 
 def build_permission_ledger(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What the queries about chats say of agents that are private, absent or removed."""
+"""Answers of the queries about chats, for agents that are private, absent or removed."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What docs/permissions.md shows is what happens: its tables, its examples and its figures about the fixtures."""
+"""Everything that docs/permissions.md shows is true: its tables, its examples and its figures about the fixtures."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the queries about facts say of the fixtures, held against what was counted by hand in their README."""
+"""Answers of the queries about facts of the fixtures, held against what was counted by hand in their README."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What can be said of rules without any call."""
+"""Remarks on rules, made without any call."""
 
 import pytest
 

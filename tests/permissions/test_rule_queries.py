@@ -1,4 +1,4 @@
-"""What the queries about rules say of the fixtures, held against what was counted by hand in their README."""
+"""Answers of the queries about rules of the fixtures, held against what was counted by hand in their README."""
 
 from collections import Counter
 from collections.abc import Iterator

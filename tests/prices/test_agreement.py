@@ -1,4 +1,4 @@
-"""What AIX chooses costs what the package says that the table is made from, and the table is what the package gives."""
+"""Prices that AIX chooses are those of the package from which the table is made, and the table is current."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta

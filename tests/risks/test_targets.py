@@ -1,4 +1,4 @@
-"""What calls touch: commands, paths inside and outside, hosts, servers and agents."""
+"""Targets of calls: commands, paths inside and outside, hosts, servers and agents."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""What several readings of a log say together, without a ledger: fast enough to try every byte at which it may end."""
+"""Rows of several readings of a log, joined without a ledger: fast enough to try every byte at which it may end."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What of settings is kept, and what is dropped as a secret."""
+"""Settings that are kept, and those that are dropped as secrets."""
 
 import json
 import time

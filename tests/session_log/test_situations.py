@@ -1,4 +1,4 @@
-"""What the ledger says about each situation in `fixtures/session_log`, all of them imported together."""
+"""The rows of each situation in `fixtures/session_log`, all of them imported together."""
 
 import json
 from collections.abc import Iterator
