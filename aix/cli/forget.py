@@ -105,8 +105,8 @@ def _select(
     import duckdb
 
     from aix.merge.selection import Selection, count_rules, select_before, select_match, select_source
-    from aix.merge.workspace import engine_errors_of
     from aix.reading.names import find_session
+    from aix.store.engine import engine_errors_of
     from aix.store.manifest import read_latest
     from aix.store.views import create_views
 

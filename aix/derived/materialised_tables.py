@@ -79,9 +79,8 @@ loading = Beside(_load)
 
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     """Return the new version with the derived tables of its groups."""
-    from aix.merge.workspace import engine_errors_of
     from aix.permissions.derivation import RULE_TABLES
-    from aix.store.engine import engine
+    from aix.store.engine import engine, engine_errors_of
 
     made_by = made_by_now(new)
     groups = groups_of(new.tables)

@@ -95,8 +95,7 @@ def _groups(ledger: Path, manifest: Manifest) -> list["_CachedGroup"]:
 
 def _compute(ledger: Path, missing: "Iterable[tuple[_CachedGroup, Sequence[Query]]]") -> None:
     load_arrow()
-    from aix.merge.workspace import engine_errors_of
-    from aix.store.engine import engine, one_engine
+    from aix.store.engine import engine, engine_errors_of, one_engine
 
     with (
         suppress(LedgerError, QueryFileError, OSError),

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import duckdb
 
-from aix.merge.workspace import engine_errors_of
 from aix.schema import TABLES, Column, Join, Table, Unit
 from aix.schema.sql import quote_name, quote_text
-from aix.store.engine import engine
+from aix.store.engine import engine, engine_errors_of
 from aix.store.manifest import PRICE_TABLES, Manifest
 from aix.store.nodes import INFERRED_VALUES, in_conversations, is_derived, is_taken_together, row_key
 from aix.store.views import view_select

@@ -10,7 +10,7 @@ import msgspec
 
 from aix.derived.derived_data import DerivedData
 from aix.merge.merge_rows import Addition
-from aix.merge.workspace import StatementFile, engine_errors_of, write_rows
+from aix.merge.workspace import StatementFile, write_rows
 from aix.prices.table import PriceTable
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
@@ -18,6 +18,7 @@ from aix.schema.migrations import changed_tables
 from aix.schema.sql import quote_text
 from aix.store.commit import Change, commit
 from aix.store.durable import new_file, part_file, place, writing_to
+from aix.store.engine import engine_errors_of
 from aix.store.fingerprints import Fingerprint, read_fingerprints, source_id
 from aix.store.manifest import PRICE_TABLES, Manifest, Segment, dead_in, groups_of, is_ledger, read_latest
 from aix.store.raw_copies import kept_digests, place_of_copy, raw_path

@@ -18,11 +18,12 @@ from aix.merge.entries import paired
 from aix.merge.groups import LARGEST_BYTES, Groups
 from aix.merge.rewriting import lay_part, settle, write_families
 from aix.merge.row_batches import Files
-from aix.merge.workspace import Delivered, StatementFile, Workbench, engine_errors_of, workbench
+from aix.merge.workspace import Delivered, StatementFile, Workbench, workbench
 from aix.schema import TABLES
 from aix.schema.sql import quote_text
 from aix.store.commit import Change, commit
 from aix.store.components import Families, Pairs, concatenated
+from aix.store.engine import engine_errors_of
 from aix.store.fingerprints import Fingerprints
 from aix.store.manifest import Manifest
 from aix.store.nodes import is_derived

@@ -14,13 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.merge.entries import Entries, Scan, read_entries
 from aix.process import return_large_blocks
 from aix.schema import Table
 from aix.schema.sql import empty_select, name_list
 from aix.store.durable import NewFile
-from aix.store.engine import engine
+from aix.store.engine import engine, engine_errors_of
 from aix.store.nodes import node_expressions, row_key
 from aix.store.row_groups import Pace, RowGroupWriter
 from aix.store.staging import staging_folder
@@ -213,23 +212,6 @@ def workbench(ledger: Path) -> Iterator[Workbench]:
     """Give an empty bench in the staging folder of a ledger."""
     with staging_folder(ledger) as scratch, engine_errors_of(ledger), engine(ledger) as connection:
         yield Workbench(scratch, connection)
-
-
-@contextmanager
-def engine_errors_of(ledger: Path) -> Iterator[None]:
-    """Say what an error of the engines means for the ledger they read."""
-    try:
-        yield
-    except (duckdb.InterruptException, RuntimeError) as error:
-        if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":  # how DuckDB says Ctrl-C
-            raise KeyboardInterrupt from error
-        raise
-    except duckdb.OutOfMemoryException as error:
-        raise LedgerUnwritableError(ledger, f"there is not enough room to work in: {error}") from error
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
-        if "No space left" in str(error):
-            raise LedgerUnwritableError(ledger, str(error)) from error
-        raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
 
 
 def write_rows(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Path:

@@ -20,7 +20,7 @@ from aix.pipeline.tie_numbers import likely_numbers
 from aix.pipeline.worker_messages import Group
 from aix.store.fingerprints import read_fingerprints
 from aix.store.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
-from aix.store.source_ties import NO_TIES, SourceTies, StoredTies, read_ties
+from aix.store.source_ties import NO_TIES, SourceTies, read_ties
 
 
 class ConnectedSources:
@@ -43,7 +43,8 @@ class ConnectedSources:
         self._contents: dict[str, str] = {}
         """Of everything that was read in this run."""
         self._part_of = {each.id: part for part in self._parts for each in part}
-        self._stored: tuple[tuple[EntryFile, ...], StoredTies, SourceGraph] = ((), NO_TIES, SourceGraph(NO_TIES))
+        self._graph: tuple[tuple[EntryFile, ...], SourceGraph] = ((), SourceGraph(NO_TIES))
+        """The ties that a version had when they were last asked for, with the files that hold them."""
         self._held: set[str] = set()
         """Sources that were read, and held back from being committed."""
         self._tried: set[frozenset[str]] = set()
@@ -55,10 +56,10 @@ class ConnectedSources:
         """Return what must be read because it has changed, with everything that is known to be tied to it."""
         to_read = [_ids(part) for part in self._parts if any(each.state.must_be_read for each in part)]
         version = self._version()
-        stored, graph = self._ties_of(version)
-        self._known.tied = set(stored)
+        graph = self._graph_of(version)
+        self._known.tied = set(graph.stored)
         changed = {source for ids in to_read for source in ids}
-        sets = list(graph.sets_with(changed, self._glances(changed, stored)))
+        sets = list(graph.sets_with(changed, self._glances(changed, graph.stored)))
         if sets:
             self._look_for(version, sets)
             self._tried.update(map(self._here, sets))
@@ -99,8 +100,8 @@ class ConnectedSources:
         """Return the sets left that hold some of the sources given, or else all sets left."""
         self._contents.update(contents)
         version = self._version()
-        stored, graph = self._ties_of(version)
-        held_ties = {**stored, **ties}
+        graph = self._graph_of(version)
+        held_ties = {**graph.stored, **ties}
         self._known.tied.update(held_ties)
         sets = list(graph.sets_with(among, ties))
         known = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if sets else {}
@@ -125,13 +126,12 @@ class ConnectedSources:
         self._tried.update(map(self._here, sets))
         return [self._group(ids) for ids in _merged([*sets, *self._parts_of(sets)])]
 
-    def _ties_of(self, version: Manifest) -> tuple[StoredTies, SourceGraph]:
+    def _graph_of(self, version: Manifest) -> SourceGraph:
         """Return the ties that a version has; of a small plan, no commit lies between two questions."""
-        if self._stored[0] != version.ties:
-            self._stored = ((), NO_TIES, SourceGraph(NO_TIES))  # not two of them in memory at a time
-            stored = read_ties(self._ledger, version.ties)
-            self._stored = (version.ties, stored, SourceGraph(stored))
-        return self._stored[1:]
+        if self._graph[0] != version.ties:
+            self._graph = ((), SourceGraph(NO_TIES))  # not two of them in memory at a time
+            self._graph = (version.ties, SourceGraph(read_ties(self._ledger, version.ties)))
+        return self._graph[1]
 
     def _version(self) -> Manifest:
         return read_latest(self._ledger) if is_ledger(self._ledger) else EMPTY

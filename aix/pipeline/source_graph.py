@@ -1,4 +1,4 @@
-"""Which sources are tied to each other, directly or through others."""
+"""The graph of sources that are tied to each other, directly or through others."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -22,9 +22,10 @@ def reading_of(contents: Mapping[str, str]) -> bytes:
 
 
 class SourceGraph:
-    """The ties of all sources, as one long list of numbers and one of the places of the sources they belong to."""
+    """The ties of sources, as one long list of numbers and one of the places of the sources they belong to."""
 
     def __init__(self, ties: StoredTies) -> None:
+        self.stored = ties
         self._ties = {source: each.numbers for source, each in ties.items() if each.numbers}
         self._ids = list(self._ties)
         self._numbers, self._owners = _listed(self._ties.values())

@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from aix.derived.catalog import STORAGE_VERSION
 from aix.errors import ExportError
-from aix.merge.workspace import engine_errors_of, write_rows
+from aix.merge.workspace import write_rows
 from aix.paths import is_utf8
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.sql import quote_name
 from aix.store.durable import DiskError, make_folder
+from aix.store.engine import engine_errors_of
 from aix.store.manifest import Manifest
 from aix.store.upgrade import rows_of_segment
 from aix.store.views import view_select

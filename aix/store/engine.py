@@ -18,6 +18,7 @@ from threading import Lock
 import duckdb
 import msgspec
 
+from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.schema.sql import quote_name
 from aix.store.staging import staging_folder
 
@@ -76,6 +77,25 @@ def _sharing(place: Path, *, is_reader: bool) -> Iterator[_Shared]:
             if not shared.users:
                 del _shared[place]
                 shared.resources.close()
+
+
+@contextmanager
+def engine_errors_of(ledger: Path) -> Iterator[None]:
+    """Turn errors of DuckDB and Arrow into errors that name the ledger which they read."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (duckdb.InterruptException, RuntimeError) as error:
+        if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":  # how DuckDB says Ctrl-C
+            raise KeyboardInterrupt from error
+        raise
+    except duckdb.OutOfMemoryException as error:
+        raise LedgerUnwritableError(ledger, f"there is not enough room to work in: {error}") from error
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        if "No space left" in str(error):
+            raise LedgerUnwritableError(ledger, str(error)) from error
+        raise LedgerDamagedError(ledger, f"a file of it cannot be read: {error}") from error
 
 
 def duplicate(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
