@@ -22,7 +22,7 @@ from aix.importing import Candidate, Importer, Problem, Rows, Source
 from aix_importers.claude_code import ClaudeCodeImporter
 from aix_importers.claude_code.record_types import COUNTED_PROGRESS, COUNTED_TYPES
 from aix_importers.claude_code.source_file import FileKind, source_file
-from aix_importers.loose_json import whole_characters
+from aix_importers.common.json_text import whole_characters
 from aix_importers.session_log import SessionLogImporter
 
 REPAIRS = {

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from aix_importers.fenced_code import FencedBlock, fenced_blocks
+from aix_importers.common.code_blocks import FencedBlock, fenced_blocks
 
 
 @pytest.mark.parametrize(

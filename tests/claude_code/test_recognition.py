@@ -13,8 +13,8 @@ import pytest
 from aix.importing import Importer, Problem, Rows, Source
 from aix.pipeline.run import Settings, import_histories
 from aix_importers.claude_code import ClaudeCodeImporter
+from aix_importers.common.recognition import recognise_file
 from aix_importers.cursor import CursorImporter
-from aix_importers.recognition import recognise_file
 from aix_importers.session_log import SessionLogImporter
 from tests.claude_code.test_hostile import lines_of, record
 from tests.claude_code.trees import write_tree

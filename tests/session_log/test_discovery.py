@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aix.importing import Candidate
-from aix_importers.recognition import Family, recognise_file
+from aix_importers.common.recognition import Family, recognise_file
 from aix_importers.session_log import SessionLogImporter
 from tests.session_log.logs import entry, extract, sources_in, write_log
 

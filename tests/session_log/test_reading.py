@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aix.importing import Problem, Source
-from aix_importers import raw_lines as lines
-from aix_importers.raw_lines import raw_lines
+from aix_importers.common import jsonl as lines
+from aix_importers.common.jsonl import raw_lines
 from aix_importers.session_log.records import Record, RecordReader
 from tests.session_log.logs import entry, extract_source, kinds, write_log
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from aix.importing import Candidate, Source
-from aix_importers.recognition import PROGRAM_FILES, Family, may_hold_lines, recognise, without_suffix
+from aix_importers.common.recognition import PROGRAM_FILES, Family, may_hold_lines, recognise, without_suffix
 
 META_SUFFIX = ".meta.json"
 RESULTS_FOLDER = "tool-results"

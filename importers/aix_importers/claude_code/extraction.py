@@ -23,8 +23,8 @@ from aix_importers.claude_code.subagent_links import link_subagents
 from aix_importers.claude_code.threads import threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.usage import Request, Requests
-from aix_importers.times import UNDATED
-from aix_importers.writer import Writer
+from aix_importers.common.row_writer import Writer
+from aix_importers.common.times import UNDATED
 
 _KEPT_BYTES = 8 * 2**20
 """Transcripts of no more than that are kept in memory between the two readings."""

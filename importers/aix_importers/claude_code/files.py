@@ -10,7 +10,7 @@ from aix_importers.claude_code.grep_output import counted_files, found_lines, li
 from aix_importers.claude_code.line_ranges import NO_LINES, LineRange, line_count, line_range, patched_ranges
 from aix_importers.claude_code.mentions import files_in_editor, mentioned_files
 from aix_importers.claude_code.paths import absolute_path
-from aix_importers.loose_json import ABSENT, content_texts, number, read, text, texts, whole_characters
+from aix_importers.common.json_text import ABSENT, content_texts, number, read, text, texts, whole_characters
 
 
 class FileUse(NamedTuple):

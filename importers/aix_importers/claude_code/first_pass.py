@@ -45,8 +45,8 @@ from aix_importers.claude_code.shared_texts import SharedTexts
 from aix_importers.claude_code.source_file import FileKind
 from aix_importers.claude_code.stream import denied_calls
 from aix_importers.claude_code.usage import Requests
-from aix_importers.recognition import OUT_OF_CHAIN_TYPES
-from aix_importers.times import read_time
+from aix_importers.common.recognition import OUT_OF_CHAIN_TYPES
+from aix_importers.common.times import read_time
 
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
 _TASK_STATUS = re.compile(r"<task-id>(\w+)</task-id>(?:(?!<task-id>).)*?<status>(\w+)</status>", re.DOTALL)

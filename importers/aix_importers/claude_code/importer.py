@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_sources, is_settings
-from aix_importers.recognition import SUFFIXES, unread_form
+from aix_importers.common.recognition import SUFFIXES, unread_form
 
 
 class ClaudeCodeImporter(Importer):

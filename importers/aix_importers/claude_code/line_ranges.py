@@ -3,7 +3,7 @@
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from aix_importers.loose_json import ABSENT, LARGEST_NUMBER, items, number, read
+from aix_importers.common.json_text import ABSENT, LARGEST_NUMBER, items, number, read
 
 LineRange = tuple[int | None, int | None]
 NO_LINES: LineRange = (None, None)

@@ -9,7 +9,7 @@ from msgspec.json import Decoder
 
 from aix_importers.claude_code.envelopes import envelopes
 from aix_importers.claude_code.paths import local_path
-from aix_importers.loose_json import (
+from aix_importers.common.json_text import (
     ABSENT,
     LARGEST_NUMBER,
     content_texts,

@@ -19,9 +19,9 @@ from aix_importers.claude_code.sidecars import SpilledResults
 from aix_importers.claude_code.tools import access_of
 from aix_importers.claude_code.usage import Advice, Request
 from aix_importers.claude_code.written_code import Code, code_of_call
-from aix_importers.fenced_code import fenced_blocks
-from aix_importers.times import UNDATED
-from aix_importers.writer import Writer
+from aix_importers.common.code_blocks import fenced_blocks
+from aix_importers.common.row_writer import Writer
+from aix_importers.common.times import UNDATED
 
 _PENDING = Outcome("pending", "no tool_result", is_inferred=True)
 

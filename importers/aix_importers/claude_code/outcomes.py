@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from aix_importers.loose_json import whole_characters
+from aix_importers.common.json_text import whole_characters
 
 _PREFIX = re.compile(r"\s*(?:(?:Error|ERROR): |<tool_use_error>)*")
 _TAG = "<tool_use_error>"

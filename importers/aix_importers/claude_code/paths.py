@@ -5,7 +5,7 @@ from ntpath import normpath as windows_normpath
 from posixpath import normpath as posix_normpath
 from urllib.parse import unquote
 
-from aix_importers.loose_json import whole_characters
+from aix_importers.common.json_text import whole_characters
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _URI = "file://"

@@ -13,8 +13,8 @@ from aix.importing import Problem, Source
 from aix_importers.claude_code.record_kinds import Kind, kind_of_system
 from aix_importers.claude_code.records import KNOWN_FIELDS, Record, decode_loosely, decode_record, derived_uuid
 from aix_importers.claude_code.stream import FIELDS, StreamNormaliser
-from aix_importers.json_text import leading_values, without_lone_surrogates
-from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
+from aix_importers.common.json_text import leading_values, without_lone_surrogates
+from aix_importers.common.jsonl import LONGEST_BYTES, RawLine, raw_lines
 
 _SAMPLE_BYTES = 500
 _BOM = b"\xef\xbb\xbf"

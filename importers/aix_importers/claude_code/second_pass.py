@@ -38,7 +38,7 @@ from aix_importers.claude_code.scan import MessageKeys, Scan, queue_key
 from aix_importers.claude_code.stream import tools_of
 from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
 from aix_importers.claude_code.usage import Requests
-from aix_importers.times import UNDATED, read_time
+from aix_importers.common.times import UNDATED, read_time
 
 _ROLES = {
     Kind.PROMPT: "user",

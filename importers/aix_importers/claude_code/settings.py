@@ -7,7 +7,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from aix.permissions import home_of
-from aix_importers.loose_json import ABSENT, items, read, text
+from aix_importers.common.json_text import ABSENT, items, read, text
 
 _BOM = b"\xef\xbb\xbf"
 _NULL = b"null"

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from aix_importers.loose_json import ABSENT, read, text, whole_characters
+from aix_importers.common.json_text import ABSENT, read, text, whole_characters
 
 
 class Access(NamedTuple):

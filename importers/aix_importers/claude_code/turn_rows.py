@@ -15,8 +15,8 @@ from aix_importers.claude_code.records import NOTHING, as_count, decode_object
 from aix_importers.claude_code.sessions import Session
 from aix_importers.claude_code.subagent_links import SpawnLinks
 from aix_importers.claude_code.usage import Request
-from aix_importers.times import UNDATED
-from aix_importers.writer import Writer
+from aix_importers.common.row_writer import Writer
+from aix_importers.common.times import UNDATED
 
 _PERSONA = "claude-code-default"
 _CHARACTERS_PER_TOKEN = 4

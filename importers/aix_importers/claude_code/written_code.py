@@ -7,7 +7,7 @@ from msgspec.json import Decoder
 
 from aix_importers.claude_code.line_ranges import NO_LINES, LineRange, patched_ranges
 from aix_importers.claude_code.paths import absolute_path
-from aix_importers.loose_json import ABSENT, items, read, text
+from aix_importers.common.json_text import ABSENT, items, read, text
 
 
 class Code(NamedTuple):

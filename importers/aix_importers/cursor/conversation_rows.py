@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Raw
 
 from aix.importing import Problem, Rows
+from aix_importers.common.row_writer import Writer
 from aix_importers.cursor.agent_state import AgentState, read_state
 from aix_importers.cursor.bubble_messages import BubbleMessages
 from aix_importers.cursor.bubbles import Bubble
@@ -32,7 +33,6 @@ from aix_importers.cursor.values import (
     moment,
     text,
 )
-from aix_importers.writer import Writer
 
 _MODES = {1: "ask", 2: "agent", 3: "edit", 4: "custom", 5: "plan", 6: "debug"}
 _DESCRIPTION_CHARACTERS = 200

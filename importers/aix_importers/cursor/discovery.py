@@ -7,6 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aix.importing import Candidate, Source
+from aix_importers.common.recognition import (
+    CURSOR_FOLDER,
+    PROGRAM_FILES,
+    SUFFIXES,
+    Family,
+    is_below_cursor_folder,
+    may_hold_lines,
+    recognise,
+)
 from aix_importers.cursor.default_paths import (
     DATABASE_MAGIC,
     EDITOR_FILE,
@@ -15,15 +24,6 @@ from aix_importers.cursor.default_paths import (
     TRACKING_FILE,
     is_place_of_editor,
     is_place_of_store,
-)
-from aix_importers.recognition import (
-    CURSOR_FOLDER,
-    PROGRAM_FILES,
-    SUFFIXES,
-    Family,
-    is_below_cursor_folder,
-    may_hold_lines,
-    recognise,
 )
 
 _TRANSCRIPT_SUFFIXES = (*SUFFIXES, ".json", ".txt")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aix.ids import h63
 from aix.importing import Problem, Rows, Source, Ties
+from aix_importers.common.row_writer import Writer
 from aix_importers.cursor.ai_tracking_db import Tracked, read_tracked
 from aix_importers.cursor.call_ids import settle_call_ids
 from aix_importers.cursor.connections import error_text
@@ -35,7 +36,6 @@ from aix_importers.cursor.reading import read_conversation
 from aix_importers.cursor.rules import extract_editor_rules
 from aix_importers.cursor.stores import read_store
 from aix_importers.cursor.transcripts import read_transcript
-from aix_importers.writer import Writer
 
 _PLACES = {COMPOSER: 3, INLINE: 2, CHAT: 2, STORE: 1}
 """Where more is known of a conversation: in a database of the editor, then in a store, then in a transcript."""

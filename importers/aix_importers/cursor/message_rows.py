@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from aix.ids import h63, ulid
+from aix_importers.common.row_writer import Writer
 from aix_importers.cursor.calls import Call
 from aix_importers.cursor.context import as_json
 from aix_importers.cursor.conversation import ORIGIN, Conversation, Entry, Part, Turn, session_label
@@ -12,7 +13,6 @@ from aix_importers.cursor.lints import distinct as distinct_lints
 from aix_importers.cursor.message import Said
 from aix_importers.cursor.providers import provider_of
 from aix_importers.cursor.turn_facts import TurnFacts
-from aix_importers.writer import Writer
 
 
 class MessageRows:

@@ -6,8 +6,8 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
+from aix_importers.common.json_text import whole_characters
 from aix_importers.cursor.values import ABSENT, read, text
-from aix_importers.loose_json import whole_characters
 
 _DRIVE = re.compile(r"(?:^|/)([A-Za-z]):(?=/|$)")
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from aix_importers.common.times import UNDATED
 from aix_importers.cursor.conversation import Entry
-from aix_importers.times import UNDATED
 
 _LAST_MOMENT = 2**62
 

@@ -8,6 +8,9 @@ from pathlib import Path
 from msgspec import Raw
 
 from aix.importing import Problem, Source
+from aix_importers.common.jsonl import RawLine, raw_lines
+from aix_importers.common.recognition import may_hold_lines, unread_form
+from aix_importers.common.times import UNDATED
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part
 from aix_importers.cursor.cut_json import closed
@@ -31,9 +34,6 @@ from aix_importers.cursor.values import (
     sample_of,
     text,
 )
-from aix_importers.raw_lines import RawLine, raw_lines
-from aix_importers.recognition import may_hold_lines, unread_form
-from aix_importers.times import UNDATED
 
 _LARGEST_FILE = 256 * 2**20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -8,6 +8,8 @@ from msgspec import Raw
 
 from aix.ids import ulid
 from aix.importing import readable
+from aix_importers.common.row_writer import Writer
+from aix_importers.common.times import UNDATED
 from aix_importers.cursor.composers import known_model
 from aix_importers.cursor.context import as_json
 from aix_importers.cursor.conversation import ORIGIN, Conversation, Turn
@@ -16,8 +18,6 @@ from aix_importers.cursor.providers import provider_of
 from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.cursor.values import field as field_of
 from aix_importers.cursor.values import fields, is_filled, json_of, json_text, number, text
-from aix_importers.times import UNDATED
-from aix_importers.writer import Writer
 
 PERSONA = "cursor-default"
 _CHARACTERS_PER_TOKEN = 4

@@ -8,9 +8,8 @@ from typing import TypeVar
 from msgspec import MsgspecError, Raw
 from msgspec.json import Decoder, decode, encode
 
-from aix_importers.json_text import DECODER, compact_json
-from aix_importers.loose_json import ABSENT, items, read, text, whole_characters
-from aix_importers.times import read_time
+from aix_importers.common.json_text import ABSENT, DECODER, compact_json, items, read, text, whole_characters
+from aix_importers.common.times import read_time
 
 __all__ = ["ABSENT", "items", "read", "text"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from aix.importing import Candidate, Source
-from aix_importers.recognition import PROGRAM_FILES, Family, may_hold_lines, recognise
+from aix_importers.common.recognition import PROGRAM_FILES, Family, may_hold_lines, recognise
 
 _MOST_PROGRAM_BYTES = 2**22
 """A program may hold a long text before it says that it is one."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeGuard
 
-from aix_importers.json_text import OddNumber, compact_json
+from aix_importers.common.json_text import OddNumber, compact_json
+from aix_importers.common.times import read_time, write_time
 from aix_importers.session_log.usage import LARGEST, Usage, read_usage
-from aix_importers.times import read_time, write_time
 
 ABSENT = "aix:absent"
 """The key of the metadata that lists the fields an entry lacks although a column holds a value for them."""

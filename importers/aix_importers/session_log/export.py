@@ -12,8 +12,8 @@ import jsonlines
 
 from aix.exporting import ConversationRows, Exporter, Row
 from aix.ids import ulid
+from aix_importers.common.times import write_time
 from aix_importers.session_log.entries import ABSENT
-from aix_importers.times import write_time
 
 _USAGE = {
     "inputTokens": "request_input_tokens",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from aix.importing import Problem, RowBuffer, Rows, Source, readable
-from aix_importers.json_text import compact_json
+from aix_importers.common.json_text import compact_json
 from aix_importers.session_log.entries import Entry, UnusableEntryError, read_entry
 from aix_importers.session_log.personas import SCOPE, persona_rules
 from aix_importers.session_log.placement import Place, Placement

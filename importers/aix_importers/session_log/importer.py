@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from aix.errors import UnknownNameError
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source
-from aix_importers.recognition import SUFFIXES, unread_form
+from aix_importers.common.recognition import SUFFIXES, unread_form
 from aix_importers.session_log.discovery import find_sources, is_program_file
 
 _USAGE = ("exclusive", "inclusive")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
-from aix_importers.json_text import DECODER, without_lone_surrogates
+from aix_importers.common.json_text import DECODER, without_lone_surrogates
 
 _PLAIN = re.compile(r"[^()*?\x00-\x1f\x7f]+")
 _LONGEST_RULE = 200

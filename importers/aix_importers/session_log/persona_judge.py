@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
-from aix_importers.globs import has_wildcards, name_glob
+from aix_importers.common.globs import has_wildcards, name_glob
 from aix_importers.session_log.personas import KINDS, NOTHING_ALLOWED
 from aix_importers.session_log.specifiers import Parts, Specifier, read_parts
 

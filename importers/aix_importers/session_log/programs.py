@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from aix.importing import Problem, Source
-from aix_importers.json_text import DECODER, leading_values, without_lone_surrogates
+from aix_importers.common.json_text import DECODER, leading_values, without_lone_surrogates
 from aix_importers.session_log.entries import is_text
 from aix_importers.session_log.secrets import without_secrets
 

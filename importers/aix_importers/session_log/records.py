@@ -7,14 +7,14 @@ from typing import BinaryIO
 import jsonlines
 
 from aix.importing import Problem, Source
-from aix_importers.json_text import (
+from aix_importers.common.json_text import (
     DECODER,
     leading_values,
     may_hold_surrogates,
     trailing_objects,
     without_lone_surrogates,
 )
-from aix_importers.raw_lines import LONGEST_BYTES, RawLine, raw_lines
+from aix_importers.common.jsonl import LONGEST_BYTES, RawLine, raw_lines
 
 _SAMPLE_CHARACTERS = 500
 _SKIPPED_BY_JSONLINES = "\ufeff\x1e"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from aix.ids import h63, ulid
 from aix.importing import RowBuffer, Rows, Source, readable
-from aix_importers.fenced_code import fenced_blocks
+from aix_importers.common.code_blocks import fenced_blocks
 from aix_importers.session_log.entries import Entry
 from aix_importers.session_log.placement import Place, Session, Turn
 from aix_importers.session_log.programs import Programs

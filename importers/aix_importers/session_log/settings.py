@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from aix_importers.json_text import compact_json
+from aix_importers.common.json_text import compact_json
 from aix_importers.session_log.personas import granted_lists, persona_rules
 from aix_importers.session_log.programs import Program, Programs, referred_id
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from aix.permissions.contract import Call
 from aix.permissions.shell import Script, split
-from aix_importers.globs import command_glob, has_wildcards, name_glob
-from aix_importers.rule_paths import PathPattern, Place
+from aix_importers.common.globs import command_glob, has_wildcards, name_glob
+from aix_importers.common.paths import PathPattern, Place
 
 _COMMANDS = ("command", "cmd")
 _PATHS = ("file_path", "path", "target_file", "notebook_path")

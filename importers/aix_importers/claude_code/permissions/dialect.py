@@ -11,7 +11,7 @@ from msgspec.json import Decoder
 from aix.permissions import Call, Dialect, Judge, Rule
 from aix_importers.claude_code.settings import read_rules, scope_of
 from aix_importers.claude_code.tools import access_of, target_parameter
-from aix_importers.loose_json import ABSENT, read
+from aix_importers.common.json_text import ABSENT, read
 
 _BOM = b"\xef\xbb\xbf"
 _SETTINGS_NAMES = ("settings.json", "settings.local.json", "managed-settings.json")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from aix_importers.beginnings import beginnings
+from aix_importers.common.globs import beginnings
 
 _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|\Z)")
 _HERE = "/\0"

@@ -22,7 +22,7 @@ from aix_importers.claude_code.permissions.targets import (
     skill_of,
 )
 from aix_importers.claude_code.permissions.texts import compile_pattern, written_words
-from aix_importers.command_beginnings import naming_length
+from aix_importers.common.commands import naming_length
 
 _LONGEST_RULE = 1000
 _SCRIPT_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun"))

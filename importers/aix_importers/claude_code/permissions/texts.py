@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from aix_importers.beginnings import beginnings
+from aix_importers.common.globs import beginnings
 
 # A run of the possessive alternatives is one word of a shell command as it is written, quotes included.
 _WORD = re.compile(

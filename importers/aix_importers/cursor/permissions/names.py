@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from aix_importers.common.globs import has_wildcards, name_glob
 from aix_importers.cursor.permissions.asked import Asked, host_of
-from aix_importers.globs import has_wildcards, name_glob
 
 _SERVER_AND_TOOL = re.compile(r"\s*([^:,]*?)\s*[:,]\s*(.*?)\s*", re.DOTALL)
 _CHANGE = re.compile(r"\s*(.*?)\s*->\s*(.*?)\s*", re.DOTALL)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from aix.permissions.contract import Call
+from aix_importers.common.paths import Place
 from aix_importers.cursor.permissions.asked import Asked, Kind, read_call
 from aix_importers.cursor.permissions.commands import read_chain, rules_for
-from aix_importers.rule_paths import Place
 
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from aix.permissions.contract import Rule
+from aix_importers.common.paths import Place
 from aix_importers.cursor.permissions.asked import Asked, Kind
 from aix_importers.cursor.permissions.commands import read_chain
-from aix_importers.rule_paths import Place
 
 _RUNNING = ("agent.fullAutoRun", "agent.smartModeAutoRun", "agent.autoRun", "useYoloMode")
 _EVERYTHING = ("agent.fullAutoRun", "yoloEnableRunEverything")

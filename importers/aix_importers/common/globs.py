@@ -1,9 +1,7 @@
-"""Wildcards as regular expressions that never go back: each finds the next fixed text once and stays with it.
-
-So a match takes time in proportion to the text, whatever somebody has written as a pattern.
-"""
+"""Beginnings of texts, by which a pattern that names one is found among thousands."""
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
 
 WILDCARDS = frozenset("*?")
@@ -75,3 +73,17 @@ def _run(pattern: str, character: str, end: str) -> str:
 
 def _fixed(text: str, character: str) -> str:
     return "".join(character if each == "?" else re.escape(each) for each in text)
+
+
+def beginnings(text: str, separator: str, longest: int) -> Iterator[str]:
+    """Go through the beginnings of a text that end where a separator stands, and itself, up to a length.
+
+    >>> list(beginnings("git log -p", " ", 7)), list(beginnings("src/a", "/", 9))
+    (['git', 'git log'], ['src', 'src/a'])
+    """
+    end = text.find(separator)
+    while 0 <= end <= longest:
+        yield text[:end]
+        end = text.find(separator, end + 1)
+    if len(text) <= longest:
+        yield text
