@@ -22,9 +22,8 @@ from aix.derived.pricing import PRICES_DIGEST, bundled_rows, bundled_rows_path, 
 from aix.ids import h63, ulid
 from aix.merge.contradictions import compared_columns
 from aix.prices.table import PriceTable
-from aix.query.packs import find_query, own_query_names, query_root
-from aix.query.query_file import Query
-from aix.query.view_files import view_folder
+from aix.query.packs import find_query, own_query_names, view_folder
+from aix.query.query_file import Query, query_root
 from aix.query.views import read_views
 from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
 from aix.schema.migrations import MIGRATIONS

@@ -18,7 +18,7 @@ import pytest
 import aix
 from aix.derived import catalog
 from aix.derived.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
-from aix.query.view_files import view_folder
+from aix.query.packs import view_folder
 from aix.query.views import create_library_views, read_views
 from aix.schema import TABLES
 from aix.store.engine import engine

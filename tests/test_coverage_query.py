@@ -8,7 +8,8 @@ import pytest
 import aix
 from aix.errors import UnknownNameError
 from aix.health import check_names, find_check
-from aix.query.packs import find_query, query_root
+from aix.query.packs import find_query
+from aix.query.query_file import query_root
 from aix.schema import TABLES
 from aix.schema.canonical import CANONICAL_TABLES
 from aix.schema.checks import batch_from_rows

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
-from aix.query.packs import query_root
+from aix.query.query_file import query_root
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import arrow_schema
 from aix.store.manifest import manifest_path, read_latest

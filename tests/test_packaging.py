@@ -93,7 +93,8 @@ def test_the_command_runs_from_the_wheel_in_a_clean_environment(wheels: dict[str
     programs = make_environment(tmp_path / "environment")
     install(programs, "--constraint", str(ROOT / "constraints" / "dev.txt"), str(wheels["sdist"]))
     assert output_of(tmp_path, programs / "aix", "--help").startswith("Usage: aix ")
-    code = "from aix.query.packs import query_names, query_root; print(query_root(), *query_names())"
+    imports = "from aix.query.packs import query_names; from aix.query.query_file import query_root"
+    code = f"{imports}; print(query_root(), *query_names())"
     root, *names = output_of(tmp_path, programs / "python", "-c", code).split()
     assert Path(root).is_relative_to(tmp_path / "environment")
     assert [f"{name}.sql" for name in names] == sorted(name for name in QUERIES if not name.startswith("views/"))

@@ -7,7 +7,7 @@ compares both; the second stands for the dialects of permission rules, and to kn
 from hashlib import sha256
 
 from aix.permissions.risk_file import risk_file_digest
-from aix.query.view_files import library_views_digest
+from aix.query.packs import library_views_digest
 from aix.schema_version import SCHEMA_VERSION
 from aix.shell_version import SPLITTER_VERSION
 from aix.store.manifest import Manifest

@@ -22,7 +22,7 @@ import msgspec
 from aix.derived.materialised_tables import derived_selects, rows_select
 from aix.derived.view_cache import cached_views
 from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
-from aix.query.view_files import library_views_digest
+from aix.query.packs import library_views_digest
 from aix.query.views import create_library_views, library_views
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.store.durable import replace_file, writing_to

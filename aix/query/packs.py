@@ -1,10 +1,12 @@
-"""Where queries are: the packs that AIX brings along, and those of other distributions.
+"""Where queries and views are: the packs that AIX brings along, its views, and the packs of other distributions.
 
 A distribution adds a pack by an entry point of the group `aix.queries`: its name is that of the pack, its value a
 package whose folder holds the SQL files. A pack that cannot be used is named, and keeps no other from working.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cache
+from hashlib import sha256
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +15,7 @@ import msgspec
 
 from aix.errors import AixError, AmbiguousQueryError, QueryFileError, QueryPackError, UnknownQueryError
 from aix.plugins import entry_points_of
-from aix.query.query_file import Query, parse_query
+from aix.query.query_file import Query, query_root, read_query_file
 
 GROUP = "aix.queries"
 VIEWS = "views"
@@ -45,13 +47,6 @@ def read_packs(chosen: Iterable[Pack]) -> tuple[list[Query], list[AixError]]:
             except QueryFileError as error:
                 problems.append(error)
     return queries, problems
-
-
-def query_root() -> Path:
-    """Return the folder that holds the packs of AIX."""
-    package = Path(__file__).parent.parent
-    installed = package / "queries"
-    return installed if installed.is_dir() else package.parent / "queries"
 
 
 def packs() -> list[Pack]:
@@ -142,10 +137,18 @@ def _files(pack: str, folder: Path) -> dict[str, Path]:
     return {f"{pack}/{path.relative_to(folder).with_suffix('').as_posix()}": path for path in paths}
 
 
-def read_query_file(name: str, path: Path) -> Query:
-    """Read one file."""
-    try:
-        sql = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise QueryFileError(path, 1, f"it cannot be read: {error}") from error
-    return parse_query(name, path, sql)
+def view_folder() -> Path:
+    """Return the folder of the view files of AIX."""
+    return query_root() / VIEWS
+
+
+@cache
+def library_views_digest() -> str:
+    """Return what changes when a view of AIX does."""
+    return views_digest(view_folder())
+
+
+def views_digest(folder: Path) -> str:
+    """Return what changes when a view file does."""
+    contents = [path.name.encode() + b"\0" + path.read_bytes() for path in sorted(folder.glob("*.sql"))]
+    return sha256(b"\0".join(contents)).hexdigest()[:16]

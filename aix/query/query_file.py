@@ -160,6 +160,22 @@ class _Line(msgspec.Struct, frozen=True):
     value: str
 
 
+def query_root() -> Path:
+    """Return the folder that holds the packs and views of AIX."""
+    package = Path(__file__).parent.parent
+    installed = package / "queries"
+    return installed if installed.is_dir() else package.parent / "queries"
+
+
+def read_query_file(name: str, path: Path) -> Query:
+    """Read one file."""
+    try:
+        sql = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise QueryFileError(path, 1, f"it cannot be read: {error}") from error
+    return parse_query(name, path, sql)
+
+
 def parse_query(name: str, path: Path, sql: str) -> Query:
     """Read a file, or say in which line it breaks which rule."""
     lines = list(_header_lines(path, sql))

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import LedgerDamagedError, QueryFileError
-from aix.query.packs import read_query_file
-from aix.query.query_file import Query
-from aix.query.view_files import library_views_digest, view_folder
+from aix.query.packs import library_views_digest, view_folder
+from aix.query.query_file import Query, read_query_file
 from aix.schema import TABLES
 from aix.schema.sql import quote_name
 

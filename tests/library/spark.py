@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aix.query.view_files import view_folder
+from aix.query.packs import view_folder
 from aix.query.views import read_views
 from aix.schema import TABLES, Type
 from aix.store.manifest import Manifest, Segment

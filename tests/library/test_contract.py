@@ -9,10 +9,9 @@ import pytest
 from aix.derived.cache_key import PRICES
 from aix.output import ListingColumn
 from aix.permissions.derivation import SOURCES
-from aix.query.packs import find_query, query_root
-from aix.query.query_file import ParameterType, Query
+from aix.query.packs import find_query, view_folder
+from aix.query.query_file import ParameterType, Query, query_root
 from aix.query.values import bind
-from aix.query.view_files import view_folder
 from aix.query.views import read_views, views_named
 from aix.reading.ledger import Ledger
 from aix.schema import TABLES

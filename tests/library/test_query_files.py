@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 from aix.errors import QueryFileError
+from aix.query.packs import views_digest
 from aix.query.query_file import Column, Parameter, ParameterType, parse_query
-from aix.query.view_files import views_digest
 from aix.query.views import create_library_views, read_views, views_named
 
 PATH = Path("pack/costs.sql")
