@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from aix.health import Status, check
 from aix.pipeline.run import Settings, import_histories
 from aix.schema import TABLES
-from aix.schema.imports import IMPORT_TABLES
+from aix.schema.extensions import IMPORT_TABLES
 from aix.schema.sql import quote_name
 from aix.store.manifest import PRICE_TABLES, read_latest
 from aix.store.views import create_views

@@ -1,3 +1,8 @@
-"""The version of AIX, in a module that imports nothing: modules that note it would otherwise import themselves."""
+"""Version numbers, apart from what they number: a comparison of them loads nothing else."""
 
 __version__ = "0.1.0"
+SCHEMA_VERSION = 5
+FIRST_NUMBERED = 5
+"""The first version of the schema in which files of groups number the family of each row."""
+SPLITTER_VERSION = 3
+"""Of the splitter of shell commands; it goes up whenever an answer changes."""

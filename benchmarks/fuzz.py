@@ -36,7 +36,7 @@ from typing import Protocol
 
 from aix.importing import Importer, Rows, Source
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns
+from aix.schema.arrow import batch_from_columns
 from aix_importers.claude_code import ClaudeCodeImporter
 from aix_importers.claude_code.source_file import source_file
 from aix_importers.session_log import SessionLogImporter

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from genai_prices import data, types
 
+from aix.prices.choice import COLUMNS as PROVIDER_COLUMNS
 from aix.prices.lines import COLUMNS, STANDARD, UNITS
-from aix.prices.providers import COLUMNS as PROVIDER_COLUMNS
 
 FOLDER = Path(__file__).parent.parent / "aix" / "prices"
 PROVIDERS = (

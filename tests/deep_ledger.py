@@ -14,7 +14,7 @@ from aix.ids import ulid
 from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.staging import staging_folder
 from tests.sample_ledger import Row
 

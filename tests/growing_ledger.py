@@ -16,7 +16,7 @@ from aix.merge import groups
 from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery, Files
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.manifest import count_rows, is_ledger, read_latest
 from aix.store.staging import staging_folder
 from aix.workers import map_in_workers

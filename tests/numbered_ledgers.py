@@ -14,7 +14,7 @@ import msgspec
 import polars as pl
 
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.manifest import Manifest, Segment, is_ledger, read_latest
 from aix.store.stage import Stage
 from tests.changes import commit

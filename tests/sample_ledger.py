@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from aix.ids import h63, ulid
 from aix.schema import SCHEMA_VERSION, TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.manifest import manifest_path
 
 Row = dict[str, Any]

@@ -12,7 +12,7 @@ from aix.errors import RowError
 from aix.merge import groups
 from aix.merge import merge_rows as addition
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.manifest import is_ledger, read_latest
 from tests.conversations import message, request, session, turn
 from tests.deliveries import as_text, deliver, dump

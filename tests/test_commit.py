@@ -19,8 +19,7 @@ from aix.derived.catalog import CATALOG, CATALOG_NOTE
 from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
 from aix.schema import SCHEMA_VERSION, TABLES, migrations
-from aix.schema.arrow import arrow_schema
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import arrow_schema, batch_from_rows
 from aix.schema.migrations import TableChange
 from aix.store import durable
 from aix.store.commit import Change

@@ -25,7 +25,7 @@ from aix.merge.selection import Selection
 from aix.reading.export import export_parquet
 from aix.reading.ledger import open_ledger
 from aix.schema import SCHEMA_VERSION, TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store import manifest
 from aix.store.commit import Change, commit
 from aix.store.manifest import count_rows, files_of, manifest_path, read_latest, read_manifest

@@ -17,7 +17,7 @@ from aix.health import Examination, Severity, Status, check, check_names, find_c
 from aix.query.query_file import Query
 from aix.query.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.manifest import Manifest, manifest_path
 from aix.store.stage import Stage
 from tests.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aix.join import Statement, join, join_sets
 from aix.json_union import join_json
 from aix.schema import TABLES, Column, Join, Table, Type, Unit
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 
 # Few different values, so that equal ones meet; the awkward ones among them.
 TEXTS = st.sampled_from(["", "a", "b", "aa", "unknown", "é", "\x1b", "z" * 50])

@@ -11,7 +11,7 @@ from aix.merge.forget import without_sessions
 from aix.merge.merge_rows import Addition
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.commit import Change, commit
 from aix.store.manifest import Manifest
 from aix.store.staging import staging_folder

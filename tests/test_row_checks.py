@@ -8,8 +8,7 @@ import pytest
 
 from aix.errors import RowError
 from aix.schema import TABLES
-from aix.schema.arrow import arrow_schema
-from aix.schema.checks import batch_from_rows, find_problems
+from aix.schema.arrow import arrow_schema, batch_from_rows, find_problems
 from tests.sample_ledger import SAMPLE_ROWS
 
 ALIASES = TABLES["session_aliases"]

@@ -59,7 +59,7 @@ def command(
     if session is not None and form in _WHOLE_LEDGER:
         raise click.UsageError("--session is for formats of sessions.")
     exporter = None if form in _WHOLE_LEDGER else _load_exporter(form)
-    from aix.exporting.folder import export_sessions
+    from aix.exporting.sessions import export_sessions
     from aix.reading.export import export_duckdb, export_parquet, tables_to_export
     from aix.reading.ledger import open_ledger
 
@@ -75,7 +75,7 @@ def command(
 
 
 def _load_exporter(name: str) -> Exporter:
-    from aix.exporting.registry import exporter_names, load_exporter
+    from aix.exporting.contract import exporter_names, load_exporter
 
     if name not in exporter_names():
         raise UnknownNameError("format", name, (*_WHOLE_LEDGER, *exporter_names()))

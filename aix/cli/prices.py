@@ -14,8 +14,7 @@ from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
 from aix.output import Listing, ListingColumn
 from aix.output.humanise import one_line
-from aix.prices.lines import COLUMNS, FOREVER, UNITS, PriceLine
-from aix.prices.rules import parse_rule
+from aix.prices.lines import COLUMNS, FOREVER, UNITS, PriceLine, parse_rule
 from aix.prices.table import PriceTable
 from aix.store.manifest import is_ledger, read_latest
 

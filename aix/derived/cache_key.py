@@ -8,9 +8,8 @@ from hashlib import sha256
 
 from aix.permissions.risk_file import risk_file_digest
 from aix.query.packs import library_views_digest
-from aix.schema_version import SCHEMA_VERSION
-from aix.shell_version import SPLITTER_VERSION
 from aix.store.manifest import Manifest
+from aix.version import SCHEMA_VERSION, SPLITTER_VERSION
 
 PRICES = "model_prices"
 """The one table that rows of every group follow from."""

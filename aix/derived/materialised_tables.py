@@ -19,10 +19,10 @@ from aix.errors import LedgerError, QueryFileError
 from aix.query.views import library_views
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
-from aix.schema_version import FIRST_NUMBERED
 from aix.store.manifest import COMPONENT, Manifest, Segment, groups_of, segment_path
 from aix.store.views import live_select, stored_rows, tables_named, view_select
 from aix.thread_pool import Beside, map_in_threads
+from aix.version import FIRST_NUMBERED
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,7 +1,7 @@
 """The contract between AIX and an exporter.
 
 An exporter knows one kind of log and writes sessions of any origin in it. AIX reads the ledger, names the files, and
-puts the folder in its place once it is whole.
+puts the folder in its place once it is whole. Exporters register as entry points.
 """
 
 from abc import ABC, abstractmethod
@@ -9,7 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, ClassVar
 
+from aix.errors import UnknownNameError
+from aix.plugins import entry_points_of
+
 Row = Mapping[str, object]
+_GROUP = "aix.exporters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +48,16 @@ class Exporter(ABC):
     def write_table(self, table: str, rows: Iterable[Row], file: IO[bytes]) -> None:
         """Write the rows of one of the `table_files`."""
         raise NotImplementedError(table)
+
+
+def exporter_names() -> list[str]:
+    """Return the names of all exporters, without loading any."""
+    return sorted({point.name for point in entry_points_of(_GROUP)})
+
+
+def load_exporter(name: str) -> Exporter:
+    """Load the exporter of that name."""
+    for point in entry_points_of(_GROUP):
+        if point.name == name and isinstance(made := point.load()(), Exporter):
+            return made
+    raise UnknownNameError("export format", name, tuple(exporter_names()))

@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 
 from aix.errors import RowError
 from aix.schema import TABLES, Join, Table
-from aix.schema.arrow import arrow_schema
-from aix.schema.checks import check_batch
+from aix.schema.arrow import arrow_schema, check_batch
 from aix.store.durable import NewFile, make_folder, writing_to
 from aix.store.nodes import INFERRED_VALUES
 

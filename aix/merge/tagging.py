@@ -19,7 +19,7 @@ from aix.merge.merge_rows import Addition, add
 from aix.merge.row_batches import Delivery
 from aix.merge.workspace import Delivered, workbench
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.schema.sql import quote_name
 from aix.store.commit import Change, commit
 from aix.store.manifest import Manifest, has_groups, read_latest

@@ -219,7 +219,7 @@ def _about_rules(known: "pa.Table", book: RuleBook, wanted: Set[str]) -> Iterato
 
 def lay_rules(connection: "duckdb.DuckDBPyConnection", book: RuleBook) -> None:
     """Put the rules of a book in the place of the ledger's."""
-    from aix.schema.checks import batch_from_columns
+    from aix.schema.arrow import batch_from_columns
 
     table = TABLES[RULES]
     written_at = {file: _written_at(file) for file in {rule.file for rules in book.rules.values() for rule in rules}}

@@ -6,7 +6,7 @@ from functools import cached_property
 from aix.permissions.risks import Risks, load_risks
 from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
-from aix.shell_version import SPLITTER_VERSION
+from aix.version import SPLITTER_VERSION
 
 Row = tuple[object, ...]
 

@@ -18,7 +18,7 @@ from aix.pipeline.registry import load_importer
 from aix.pipeline.tie_numbers import TieNumbers
 from aix.pipeline.worker_messages import Began, Delivered, Group, GroupRead, Order, Reading, explain, fail
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns, repaired
+from aix.schema.arrow import batch_from_columns, repaired
 from aix.store.raw_copies import keep_raw
 
 _LABELS = {"sessions": "label", "session_turns": "session_label"}

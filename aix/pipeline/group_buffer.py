@@ -9,7 +9,7 @@ from aix.pipeline.contract import Rows
 from aix.pipeline.plan import source_name
 from aix.pipeline.worker_messages import GroupRead, Order, Reading, explain, fail
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns
+from aix.schema.arrow import batch_from_columns
 from aix.store.nodes import INFERRED_VALUES
 
 _MOST_ROWS = 20_000

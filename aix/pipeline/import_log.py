@@ -15,7 +15,7 @@ from aix.pipeline.problems import problem_columns
 from aix.pipeline.report import Status
 from aix.pipeline.worker_messages import Reading
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns
+from aix.schema.arrow import batch_from_columns
 from aix.version import __version__
 
 FAILED_KIND = "source_failed"

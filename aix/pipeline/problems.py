@@ -8,7 +8,7 @@ from aix.pipeline.contract import Problem
 from aix.pipeline.plan import source_name
 from aix.pipeline.worker_messages import Order
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns
+from aix.schema.arrow import batch_from_columns
 
 _MOST_AT_ONCE = 1_000
 _SAMPLE_CHARACTERS = 200

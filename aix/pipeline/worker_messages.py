@@ -10,7 +10,7 @@ import msgspec
 from aix.errors import AixError
 from aix.merge.row_batches import Files
 from aix.pipeline.contract import Source
-from aix.schema.checks import repaired
+from aix.schema.arrow import repaired
 
 _REASON_CHARACTERS = 1_000
 

@@ -2,9 +2,12 @@
 
 This is the only place where a price is chosen. Lines are asked in their order: the user's own, those of the overlay,
 those of the table. The first line that is about the model and holds at that time gives the price; a variant that it has
-no price for has its standard one.
+no price for has its standard one. Providers are the vendors of the price table; a request that names another, or none,
+is one of theirs by the rules of `providers.csv`.
 """
 
+import csv
+import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,12 +16,57 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
-from aix.prices.lines import FOREVER, STANDARD, VARIANTS, PriceLine
-from aix.prices.providers import Providers
-from aix.prices.rules import LONGEST_NAME, Rule, parse_rule
+import msgspec
 
+from aix.prices.lines import FOREVER, LONGEST_NAME, STANDARD, VARIANTS, PriceLine, Rule, parse_rule
+
+COLUMNS = ("provider", "named", "serves", "falls_back_to")
 _COMPACT_DATE = re.compile(r"-(20\d{2})(\d{2})(\d{2})(?=-|:|$)")
 _REGION_AND_VENDOR = re.compile(r"^(?:[a-z-]+\.)+")
+
+
+class Provider(msgspec.Struct, frozen=True):
+    """A vendor."""
+
+    name: str
+    named: Rule | None
+    """Which names of providers mean this one, beside its own."""
+    serves: Rule | None
+    """Which models are this one's where a request names no provider."""
+    falls_back_to: tuple[str, ...]
+    """Whose prices are charged for models that this one has no price of its own for."""
+
+
+class Providers:
+    """All vendors, in the order in which they are asked."""
+
+    def __init__(self, providers: Sequence[Provider]) -> None:
+        self._by_name = {provider.name: provider for provider in providers}
+
+    def asked(self, provider: str, model: str) -> tuple[str, ...]:
+        """Return the vendors whose prices a request may have, the first being the one that serves it."""
+        found = self._of_name(provider) if provider else self._of_model(model)
+        return (found.name, *found.falls_back_to) if found else ()
+
+    def _of_name(self, name: str) -> Provider | None:
+        wanted = name.lower().strip()
+        return self._by_name.get(wanted) or next(
+            (each for each in self._by_name.values() if each.named and each.named.fits(wanted)), None
+        )
+
+    def _of_model(self, model: str) -> Provider | None:
+        return next((each for each in self._by_name.values() if each.serves and each.serves.fits(model)), None)
+
+
+def parse_providers(text: str) -> Providers:
+    """Read vendors from the text of `providers.csv`."""
+    return Providers(list(_providers(text)))
+
+
+def _providers(text: str) -> Iterator[Provider]:
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        named, serves = (parse_rule(row[column], "") if row[column] else None for column in ("named", "serves"))
+        yield Provider(row["provider"], named, serves, tuple(row["falls_back_to"].split()))
 
 
 class ModelPrice(NamedTuple):

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from aix.errors import PriceFileError
 
 if TYPE_CHECKING:
-    from aix.prices.choice import Chooser
+    from aix.prices.choice import Chooser, Providers
     from aix.prices.lines import PriceLine
-    from aix.prices.providers import Providers
 
 _EDITION = "1"
 """Of the way prices are chosen: when another price is chosen from the same lines, ledgers are to be renewed."""
@@ -70,7 +69,7 @@ class PriceTable:
 @lru_cache(maxsize=1)
 def bundled_providers() -> "Providers":
     """Return the vendors that come with AIX."""
-    from aix.prices.providers import parse_providers
+    from aix.prices.choice import parse_providers
 
     return parse_providers(_bundled(_PROVIDERS).decode())
 

@@ -7,13 +7,10 @@ together with a new version, a migration in `aix.schema.migrations`, and a ledge
 
 from aix.errors import UnknownNameError
 from aix.schema.canonical import CANONICAL_TABLES
-from aix.schema.context import CONTEXT_TABLES
-from aix.schema.imports import IMPORT_TABLES
+from aix.schema.extensions import CONTEXT_TABLES, IMPORT_TABLES, PERMISSION_TABLES, REQUEST_TABLES
 from aix.schema.model import Column, Join, Table, Type, Unit
 from aix.schema.ontologies import ONTOLOGY_TABLES
-from aix.schema.permissions import PERMISSION_TABLES
-from aix.schema.requests import REQUEST_TABLES
-from aix.schema_version import SCHEMA_VERSION
+from aix.version import SCHEMA_VERSION
 
 EXTENSION_TABLES = (*REQUEST_TABLES, *CONTEXT_TABLES, *PERMISSION_TABLES, *IMPORT_TABLES, *ONTOLOGY_TABLES)
 TABLES: dict[str, Table] = {table.name: table for table in (*CANONICAL_TABLES, *EXTENSION_TABLES)}

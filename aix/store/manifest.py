@@ -23,9 +23,9 @@ from typing import Annotated
 import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
-from aix.schema_version import SCHEMA_VERSION
 from aix.store.manifest_rules import broken_rule, files_in
 from aix.store.stored_files import check_folder, check_regular, damage_in, read_regular
+from aix.version import SCHEMA_VERSION
 
 VERSIONS_FOLDER = "versions"
 DATA_FOLDER = "data"

@@ -11,7 +11,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from aix.schema_version import FIRST_NUMBERED
+from aix.version import FIRST_NUMBERED
 
 if TYPE_CHECKING:
     from aix.store.manifest import EntryFile, Manifest, Segment

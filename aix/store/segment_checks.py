@@ -16,8 +16,8 @@ from aix.errors import LedgerDamagedError
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import changed_tables
-from aix.schema_version import FIRST_NUMBERED
 from aix.store.manifest import COMPONENT, Manifest, Segment, segment_path
+from aix.version import FIRST_NUMBERED
 
 
 @contextmanager

@@ -9,8 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from aix.schema import Table
-from aix.schema.arrow import arrow_schema
-from aix.schema.checks import check_batch
+from aix.schema.arrow import arrow_schema, check_batch
 from aix.store.durable import new_file, remove
 from aix.store.fingerprints import Fingerprints, encode, files_to_merge, read_fingerprints
 from aix.store.index import COMPONENT_FIELD, Index

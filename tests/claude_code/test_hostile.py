@@ -17,7 +17,7 @@ from aix.health import Status as CheckStatus
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source, Ties
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_columns
+from aix.schema.arrow import batch_from_columns
 from aix_importers.claude_code import ClaudeCodeImporter
 from benchmarks.mutated_lines import mutated
 from tests.claude_code.outlines import SITUATIONS

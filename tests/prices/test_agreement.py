@@ -11,9 +11,9 @@ pytest.importorskip("genai_prices")
 from genai_prices import data, types
 from genai_prices.data_snapshot import DataSnapshot
 
+from aix.prices.choice import COLUMNS as PROVIDER_COLUMNS
 from aix.prices.choice import ModelPrice
 from aix.prices.lines import COLUMNS, VARIANTS
-from aix.prices.providers import COLUMNS as PROVIDER_COLUMNS
 from aix.prices.table import PriceTable
 from benchmarks import price_table
 

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aix.prices.choice import Chooser, ModelPrice
-from aix.prices.lines import FOREVER, UNITS, VARIANTS, ordered, parse_lines
-from aix.prices.providers import parse_providers
-from aix.prices.rules import parse_rule
+from aix.prices.choice import Chooser, ModelPrice, parse_providers
+from aix.prices.lines import FOREVER, UNITS, VARIANTS, ordered, parse_lines, parse_rule
 from aix.prices.table import PriceTable, bundled_providers
 
 PROVIDERS = parse_providers(

@@ -8,7 +8,7 @@ from aix.importing import Candidate, Problem, Source
 from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
-from aix.schema.checks import batch_from_rows
+from aix.schema.arrow import batch_from_rows
 from aix.store.staging import staging_folder
 from aix_importers.session_log import SessionLogImporter
 from tests.sample_ledger import Row

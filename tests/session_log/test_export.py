@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from aix.exporting.folder import export_sessions, file_stem
+from aix.exporting.sessions import export_sessions, file_stem
 from aix.health import Severity, check
 from aix.reading.ledger import open_ledger
 from aix_importers.session_log.export import SessionLogExporter
