@@ -38,7 +38,7 @@ from aix.importing import Importer, Rows, Source
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_columns
 from aix_importers.claude_code import ClaudeCodeImporter
-from aix_importers.claude_code.source_file import source_file
+from aix_importers.claude_code.discovery import source_file
 from aix_importers.session_log import SessionLogImporter
 from benchmarks import cursor_mutations
 from benchmarks.lost_texts import RowTexts, kept_texts, lost_texts

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix_importers.claude_code.entries import Entries, Entry, QueueStep
 from aix_importers.claude_code.record_kinds import Kind
+from aix_importers.claude_code.scan import Entries, Entry, QueueStep
 
 _TEXTS = st.text(max_size=5)
 _DIGESTS = st.integers(-(2**63), 2**63 - 1)

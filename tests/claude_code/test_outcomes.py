@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix_importers.claude_code.outcomes import Outcome, outcome_of_result
+from aix_importers.claude_code.calls import Outcome, outcome_of_result
 
 _REJECTED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit)."

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from aix.importing import Source
+from aix_importers.claude_code.discovery import SourceFile, source_file
 from aix_importers.claude_code.records import Message, Record, decode_usage
-from aix_importers.claude_code.source_file import SourceFile, source_file
 from aix_importers.claude_code.usage import Request, Requests
 from tests.claude_code.odd_json import odd_json
 

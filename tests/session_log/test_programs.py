@@ -7,8 +7,7 @@ import pytest
 
 from aix.errors import UnknownNameError
 from aix.importing import Problem, Source
-from aix_importers.session_log.programs import Program, Programs, read_programs
-from aix_importers.session_log.settings import Named, SessionSettings
+from aix_importers.session_log.programs import Named, Program, Programs, SessionSettings, read_programs
 from tests.session_log.logs import entry, extract, write_log
 
 SOURCE = Source("/logs/programs.json")

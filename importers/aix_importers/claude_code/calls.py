@@ -1,14 +1,17 @@
 """Tool calls: asked for in an answer, with a result that comes later."""
 
 import hashlib
+import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
 
-from aix_importers.claude_code.embedded import without_embedded_files
-from aix_importers.claude_code.messages import OpenMessage
+from aix_importers.claude_code.extra_json import without_embedded_files
+from aix_importers.claude_code.facts import OpenMessage
 from aix_importers.claude_code.records import UNREADABLE, Block, Record, decode_blocks, text_of
+from aix_importers.common.json_text import whole_characters
 
 ERROR_CHARACTERS = 2_000
 
@@ -73,3 +76,92 @@ def canonical_hash(params: Raw) -> str | None:
     except UNREADABLE:
         return None
     return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()
+
+
+_PREFIX = re.compile(r"\s*(?:(?:Error|ERROR): |<tool_use_error>)*")
+_TAG = "<tool_use_error>"
+_MOST_EVIDENCE = 300
+
+# In the words of the client, which stand at the start of an error; elsewhere they are only quoted.
+_DENIALS = tuple(
+    (outcome, re.compile(pattern, re.DOTALL))
+    for outcome, pattern in (
+        ("denied_user", r"The user doesn't want to (?:proceed with this tool use|take this action right now)"),
+        ("denied_user", r"The user wants to clarify these questions"),
+        ("interrupted", r"\[Request interrupted by user"),
+        ("not_granted", r"This command requires approval"),
+        ("not_granted", r"This Bash command contains multiple operations\. The following parts? requires? approval"),
+        ("not_granted", r"Claude requested permissions to .+?, but you haven't granted it"),
+        ("not_granted", r"Claude requested permissions to .+? which is a sensitive file"),
+        ("not_granted", r"Permission to use \S+ has been auto-denied \(prompts unavailable\)"),
+        ("denied_mode", r"Permission to use \S+ has been auto-denied in dontAsk mode"),
+        ("denied_mode", r"Permission to use \S+ has been denied because Claude Code is running in don't ask mode"),
+        ("denied_mode", r"Permission for this action has been denied\. Reason: "),
+        ("not_granted", r"Permission to use \S+ has been denied\. IMPORTANT"),
+        ("denied_rule", r"Permission to use \S+ (?:with command .+? )?has been denied\."),
+        ("denied_rule", r"Permission for this tool use was denied\. The tool use was rejected"),
+        ("denied_rule", r"Glob patterns are not allowed in write operations"),
+        ("denied_directory", r"[A-Za-z][\w ]{0,60} '[^\n]*?' was blocked\. For security, Claude Code may only "),
+        ("denied_hook", r"PreToolUse:\S+ hook error: \["),
+        ("denied_hook", r"Hook PreToolUse:\S+ denied this tool"),
+    )
+)
+_KINDS = {
+    "user-rejected": "denied_user",
+    "permission-rule": "denied_rule",
+    "automode-blocked": "denied_mode",
+    "automode-parsing-error": "denied_mode",
+    "automode-unavailable": "denied_mode",
+    "interrupted": "interrupted",
+    "cancelled": "interrupted",
+}
+
+
+class Outcome(NamedTuple):
+    """Outcome of a call, and the evidence for it."""
+
+    word: str
+    """As in the column `permission_decisions.outcome`."""
+    evidence: str
+    """The first line of the text that shows it, or the name of the field."""
+    is_inferred: bool
+
+
+_RAN = Outcome("ran", "tool_result", is_inferred=False)
+_FAILED = Outcome("failed", "is_error", is_inferred=False)
+
+
+def outcome_of_result(is_error: bool, text: str | None, denial_kind: str | None) -> Outcome:  # noqa: FBT001
+    """Return what a result shows: a denial by its text, else by its kind of denial, else whether the call failed.
+
+    >>> outcome_of_result(True, "Error: This command requires approval", None)
+    Outcome(word='not_granted', evidence='This command requires approval', is_inferred=False)
+    >>> outcome_of_result(True, "Exit code 1: This command requires approval", None).word
+    'failed'
+    """
+    if is_error and text:
+        shown = _shown_denial(text)
+        if shown:
+            return shown
+    if denial_kind:
+        word = _KINDS.get(denial_kind)
+        evidence = whole_characters(f"toolDenialKind: {denial_kind}"[:_MOST_EVIDENCE])
+        return Outcome(word or "not_granted", evidence, is_inferred=word is None)
+    return _FAILED if is_error else _RAN
+
+
+def _shown_denial(text: str) -> Outcome | None:
+    prefix = _PREFIX.match(text)
+    start = prefix.end() if prefix else 0
+    for word, pattern in _DENIALS:
+        if pattern.match(text, start):
+            return Outcome(word, _first_line(text, start), is_inferred=False)
+    # Without the tag it is what a hook or a command wrote.
+    if text.startswith("Blocked: ", start) and _TAG in text[:start]:
+        return Outcome("denied_rule", _first_line(text, start), is_inferred=False)
+    return None
+
+
+def _first_line(text: str, start: int) -> str:
+    line = text[start : start + _MOST_EVIDENCE].partition("\n")[0]
+    return whole_characters(line.removesuffix("</tool_use_error>").rstrip())

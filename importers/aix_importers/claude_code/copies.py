@@ -7,12 +7,10 @@ from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from aix_importers.claude_code.entries import NO_TIME, Entry
-from aix_importers.claude_code.inner_records import decode_progress
 from aix_importers.claude_code.reading import Located, TranscriptReader
-from aix_importers.claude_code.record_kinds import Kind
+from aix_importers.claude_code.record_kinds import Kind, decode_progress
 from aix_importers.claude_code.records import Record, decode_message
-from aix_importers.claude_code.scan import Scan
+from aix_importers.claude_code.scan import NO_TIME, Entry, Scan
 
 _MARKS = (b"[REDACTED", b"XXXX")
 

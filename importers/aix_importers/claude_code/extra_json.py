@@ -1,12 +1,51 @@
 """Fields of a record that have no column in the ledger, kept as JSON."""
 
+import hashlib
+from base64 import b64decode
+from collections.abc import Iterable
 from operator import attrgetter
 
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.embedded import description
-from aix_importers.claude_code.records import Block, LooseMessage, Message, Record, decode_object, text_of
+from aix_importers.claude_code.records import UNREADABLE, Block, LooseMessage, Message, Record, decode_object, text_of
+
+_MARK = b'"base64"'
+_LEAST_CHARACTERS = 64
+
+
+def without_embedded_files(data: bytes) -> bytes:
+    """Replace the data of images and documents in JSON by its size and hash."""
+    if _MARK not in data:
+        return data
+    try:
+        return msgspec.json.encode(_described(msgspec.json.decode(data)))
+    except UNREADABLE:
+        return data
+
+
+def _described(value: object) -> object:
+    match value:
+        case {"type": "base64", "data": str(data), **rest}:
+            return {"type": "base64", **{str(name): each for name, each in rest.items()}, **description(data)}
+        case {"base64": str(data), **rest} if len(data) >= _LEAST_CHARACTERS:
+            return {**{str(name): _described(each) for name, each in rest.items()}, **description(data)}
+        case dict():
+            return {name: _described(each) for name, each in value.items()}
+        case list():
+            return [_described(each) for each in value]
+        case _:
+            return value
+
+
+def description(data: str) -> dict[str, object]:
+    """Say how large a file is that is written in base 64, and what its hash is."""
+    try:
+        content = b64decode(data)
+    except ValueError:
+        content = data.encode()
+    return {"size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
 
 _DETAILS = tuple(
     (attribute, name)
@@ -87,3 +126,37 @@ def image_of(block: Block) -> dict[str, object]:
 def json_text(value: object) -> str:
     """Write a value as JSON."""
     return msgspec.json.encode(value).decode()
+
+
+_ENVELOPE = {
+    "type", "subtype", "uuid", "parent_uuid", "logical_parent_uuid", "session_id", "timestamp", "is_sidechain",
+    "is_meta", "cwd", "version", "git_branch", "slug", "agent_id", "user_type", "entrypoint", "unknown",
+    "snake_session_id", "attachment", "team_name", "prompt_id",
+}  # fmt: skip
+_FIELDS = tuple(
+    (attribute, name)
+    for attribute, name in zip(Record.__struct_fields__, Record.__struct_encode_fields__, strict=True)
+    if attribute not in _ENVELOPE
+)
+
+
+def context_of(records: Iterable[Record]) -> list[dict[str, object]]:
+    """Return what records note, in the order of the log and without what they have in common with their message."""
+    return [_noted(record) for record in records]
+
+
+def _noted(record: Record) -> dict[str, object]:
+    noted: dict[str, object] = {"type": record.type}
+    for attribute, name in (("subtype", "subtype"), ("uuid", "uuid"), ("timestamp", "timestamp")):
+        value = getattr(record, attribute)
+        if value:
+            noted[name] = value
+    if record.attachment:
+        noted["attachment"] = Raw(without_embedded_files(bytes(record.attachment)))
+    for attribute, name in _FIELDS:
+        value = getattr(record, attribute)
+        if value not in (None, False) and not (isinstance(value, Raw) and not value):
+            noted[name] = value
+    if record.unknown:
+        noted.update(record.unknown)
+    return noted

@@ -4,24 +4,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aix.ids import ulid
-from aix.importing import Problem, Rows, Source, Ties
+from aix.importing import Problem, RowBuffer, Rows, Source, Ties, readable
 from aix_importers.claude_code.copies import Copies, read_record
-from aix_importers.claude_code.entries import Entry
-from aix_importers.claude_code.facts import CompactionFacts, TurnFacts
+from aix_importers.claude_code.discovery import FileKind, source_file
+from aix_importers.claude_code.facts import CompactionFacts, OpenMessage, TurnFacts
 from aix_importers.claude_code.first_pass import FirstPass
 from aix_importers.claude_code.message_rows import MessageRows, source_of
-from aix_importers.claude_code.messages import OpenMessage
-from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.record_kinds import Kind, said
 from aix_importers.claude_code.records import Block, Message, Record, as_count, decode_blocks, decode_message
-from aix_importers.claude_code.scan import Scan, take_tie_numbers
+from aix_importers.claude_code.scan import Entry, Scan, take_tie_numbers
 from aix_importers.claude_code.second_pass import SecondPass
 from aix_importers.claude_code.sessions import aliases_of, sessions_of, titles_of
+from aix_importers.claude_code.settings import read_rules, scope_of
 from aix_importers.claude_code.sidecars import SpilledResults, agent_meta, indexed_titles
-from aix_importers.claude_code.source_file import FileKind, source_file
-from aix_importers.claude_code.subagent_links import link_subagents
-from aix_importers.claude_code.threads import threads_of
+from aix_importers.claude_code.threads import link_subagents, threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
+from aix_importers.claude_code.turns import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.usage import Request, Requests
 from aix_importers.common.row_writer import Writer
 from aix_importers.common.times import UNDATED
@@ -235,3 +233,31 @@ def _text_of(thread: Thread, entry: Entry) -> str:
         return ""
     blocks: list[Block] = decode_blocks(decode_message(record.message).content)
     return said(blocks)
+
+
+def extract_settings(source: Source) -> Iterator[Rows | Problem]:
+    """Go through the rules of a settings file; they are known to stand there since it was last written."""
+    path = Path(source.path)
+    seen_at = path.stat().st_mtime_ns // 10**6
+    reports: list[str] = []
+    try:
+        rules = read_rules(readable(source.path), path.read_bytes(), reports.append)
+    except ValueError as error:
+        yield Problem(source, "unreadable_settings", str(error))
+        return
+    for report in reports:
+        yield Problem(source, "unusable_rule", report)
+    buffer = RowBuffer(source)
+    for rule in rules:
+        buffer.add(
+            "permission_rules",
+            origin=ORIGIN,
+            scope=scope_of(source.path),
+            file=readable(source.path),
+            position=rule.position,
+            kind=rule.kind,
+            rule=rule.rule,
+            first_seen_at=seen_at,
+            last_seen_at=seen_at,
+        )
+    yield from buffer.drain()

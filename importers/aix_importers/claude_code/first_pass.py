@@ -13,18 +13,20 @@ from pathlib import Path
 from msgspec import Raw, Struct
 
 from aix.importing import Problem
-from aix_importers.claude_code.entries import Entries, Entry, QueueStep
-from aix_importers.claude_code.inner_records import Progress, decode_progress, decode_queued
-from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.discovery import FileKind
+from aix_importers.claude_code.reading import Located, TranscriptReader, denied_calls
 from aix_importers.claude_code.record_kinds import (
+    QUEUE_OPERATIONS,
     SYNTHETIC,
     Kind,
+    Progress,
+    decode_progress,
+    decode_queued,
     kind_of_assistant,
     kind_of_system,
     kind_of_user,
     said,
 )
-from aix_importers.claude_code.record_types import QUEUE_OPERATIONS
 from aix_importers.claude_code.records import (
     KNOWN_BLOCKS,
     Block,
@@ -40,10 +42,18 @@ from aix_importers.claude_code.records import (
     unknown_names,
     wrong_names,
 )
-from aix_importers.claude_code.scan import TASK_CHARACTERS, MessageKeys, Scan, Spawn, SpawnResult, queue_key
-from aix_importers.claude_code.shared_texts import SharedTexts
-from aix_importers.claude_code.source_file import FileKind
-from aix_importers.claude_code.stream import denied_calls
+from aix_importers.claude_code.scan import (
+    TASK_CHARACTERS,
+    Entries,
+    Entry,
+    MessageKeys,
+    QueueStep,
+    Scan,
+    SharedTexts,
+    Spawn,
+    SpawnResult,
+    queue_key,
+)
 from aix_importers.claude_code.usage import Requests
 from aix_importers.common.recognition import OUT_OF_CHAIN_TYPES
 from aix_importers.common.times import read_time

@@ -42,15 +42,14 @@ class ClaudeCodeImporter(Importer):
 
     def likely_ties(self, source: Source) -> Sequence[int]:
         """Return the ties that the beginning and the end of a transcript show."""
-        from aix_importers.claude_code.glance import likely_ties
+        from aix_importers.claude_code.scan import likely_ties
 
         return () if is_settings(Path(source.path).name) else likely_ties(source)
 
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
         """Go through the rows and problems of transcripts and of permission rules."""
         # Imported here, since most runs find their logs unchanged and read none.
-        from aix_importers.claude_code.extraction import extract_transcripts
-        from aix_importers.claude_code.settings_rows import extract_settings
+        from aix_importers.claude_code.extraction import extract_settings, extract_transcripts
 
         settings = [source for source in sources if is_settings(Path(source.path).name)]
         for source in settings:

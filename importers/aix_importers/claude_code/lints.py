@@ -7,8 +7,8 @@ from typing import NamedTuple
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from aix_importers.claude_code.envelopes import envelopes
 from aix_importers.claude_code.paths import local_path
+from aix_importers.claude_code.prompt_texts import envelopes
 from aix_importers.common.json_text import (
     ABSENT,
     LARGEST_NUMBER,

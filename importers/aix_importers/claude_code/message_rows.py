@@ -4,21 +4,30 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from aix.ids import h63, ulid
 from aix.importing import Rows, Source
-from aix_importers.claude_code.calls import ERROR_CHARACTERS, CallResult, OpenCall, canonical_hash
-from aix_importers.claude_code.context import context_of
-from aix_importers.claude_code.extra_json import json_text
-from aix_importers.claude_code.facts import ThreadFacts
-from aix_importers.claude_code.files import FileUse, files_in_prompt, files_of_attachment, files_of_call
+from aix_importers.claude_code.calls import (
+    ERROR_CHARACTERS,
+    CallResult,
+    OpenCall,
+    Outcome,
+    canonical_hash,
+    outcome_of_result,
+)
+from aix_importers.claude_code.extra_json import context_of, json_text
+from aix_importers.claude_code.facts import OpenMessage, ThreadFacts
+from aix_importers.claude_code.files import (
+    Code,
+    FileUse,
+    code_of_call,
+    files_in_prompt,
+    files_of_attachment,
+    files_of_call,
+)
 from aix_importers.claude_code.lints import Lint, lints_in_text, lints_of_attachment, lints_of_result
-from aix_importers.claude_code.messages import OpenMessage
-from aix_importers.claude_code.outcomes import Outcome, outcome_of_result
-from aix_importers.claude_code.placement import ORIGIN, Thread, Turn
-from aix_importers.claude_code.providers import provider_of
 from aix_importers.claude_code.records import Record
 from aix_importers.claude_code.sidecars import SpilledResults
 from aix_importers.claude_code.tools import access_of
-from aix_importers.claude_code.usage import Advice, Request
-from aix_importers.claude_code.written_code import Code, code_of_call
+from aix_importers.claude_code.turns import ORIGIN, Thread, Turn
+from aix_importers.claude_code.usage import Advice, Request, provider_of
 from aix_importers.common.code_blocks import fenced_blocks
 from aix_importers.common.row_writer import Writer
 from aix_importers.common.times import UNDATED

@@ -4,19 +4,132 @@ import hashlib
 import os
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, islice
+from pathlib import Path
 
 import msgspec
 from msgspec import Raw, Struct
 
-from aix_importers.claude_code.entries import Entries, Entry, QueueStep
-from aix_importers.claude_code.inner_records import Progress
+from aix.importing import Source
+from aix_importers.claude_code.discovery import FileKind, SourceFile, source_file
 from aix_importers.claude_code.reading import Located
-from aix_importers.claude_code.record_kinds import WARMUP, Kind
+from aix_importers.claude_code.record_kinds import WARMUP, Kind, Progress
 from aix_importers.claude_code.records import Record
-from aix_importers.claude_code.source_file import FileKind, SourceFile
+
+_KINDS = tuple(Kind)
+_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+_QUEUE_STEP = -1
+NO_TIME = -(2**63)
+"""Stands in columns for a time that is not known."""
+_WIDTH = 9
+"""How many numbers stand for one entry."""
+_TEXTS = 4
+
+
+class Entry(Struct, gc=False):
+    """A record that makes a message, as far as its place depends on it."""
+
+    kind: Kind
+    uuid: str
+    parent: str | None
+    time: int | None
+    byte_offset: int
+    line: int
+    session_id: str | None
+    digest: int = 0
+    """Of the content as it is written."""
+    text_digest: int = 0
+    """Of what a message of the user says."""
+    message_key: str | None = None
+    block_digests: tuple[int, ...] = ()
+    calls: tuple[str, ...] = ()
+    """The calls that an answer makes."""
+    results_of: tuple[str, ...] = ()
+    """The calls that it holds results of."""
+    errors: tuple[bool, ...] = ()
+    """Whether each of the results is an error."""
+
+
+class QueueStep(Struct, gc=False):
+    """Something that happened to the prompts which wait until the agent is free."""
+
+    operation: str
+    text: str | None
+    timestamp: str | None
+    session_id: str | None
+    byte_offset: int
+
+
+class Entries:
+    """Entries one after the other; to change one that was taken in changes nothing here."""
+
+    def __init__(self) -> None:
+        self._numbers = array("q")
+        self._texts: list[str | QueueStep | None] = []
+        self._block_digests = array("q")
+        self._calls: list[str] = []
+        self._errors = bytearray()
+        self.last_uuid: str | None = None
+
+    def __len__(self) -> int:
+        return len(self._numbers) // _WIDTH
+
+    def append(self, entry: Entry | QueueStep) -> None:
+        """Take an entry in."""
+        if isinstance(entry, QueueStep):
+            self._numbers.extend((_QUEUE_STEP, 0, 0, 0, 0, 0, 0, 0, 0))
+            self._texts += (entry, None, None, None)
+            return
+        self._numbers.extend(
+            (
+                _NUMBERS[entry.kind],
+                NO_TIME if entry.time is None else entry.time,
+                entry.byte_offset,
+                entry.line,
+                entry.digest,
+                entry.text_digest,
+                len(entry.block_digests),
+                len(entry.calls),
+                len(entry.results_of),
+            )
+        )
+        self._texts += (entry.uuid, entry.parent, entry.session_id, entry.message_key)
+        self._block_digests.extend(entry.block_digests)
+        self._calls += entry.calls
+        self._calls += entry.results_of
+        self._errors.extend(entry.errors)
+        self.last_uuid = entry.uuid
+
+    def __iter__(self) -> Iterator[Entry | QueueStep]:
+        digests, calls, errors = iter(self._block_digests), iter(self._calls), iter(self._errors)
+        numbers, texts = iter(self._numbers), iter(self._texts)
+        for each, (uuid, parent, session_id, message_key) in zip(
+            zip(*[numbers] * _WIDTH, strict=True), zip(*[texts] * _TEXTS, strict=True), strict=True
+        ):
+            kind, time, byte_offset, line, digest, text_digest, digest_count, call_count, result_count = each
+            if isinstance(uuid, QueueStep):
+                yield uuid
+                continue
+            yield Entry(
+                _KINDS[kind],
+                uuid,
+                parent,
+                None if time == NO_TIME else time,
+                byte_offset,
+                line,
+                session_id,
+                digest,
+                text_digest,
+                message_key,
+                tuple(islice(digests, digest_count)),
+                tuple(islice(calls, call_count)),
+                tuple(islice(calls, result_count)),
+                tuple(map(bool, islice(errors, result_count))),
+            )
+
 
 TASK_CHARACTERS = 200
 """As much of a prompt describes a task that is described by nothing else."""
@@ -221,3 +334,57 @@ def take_tie_numbers(scan: Scan) -> "array[int]":
         ties.add(f"agent:{scan.file.agent_id}")
     scan.ties = Ties()
     return ties.numbers
+
+
+_HEAD_BYTES = 64 * 2**10
+_TAIL_BYTES = 16 * 2**10
+_RECORDS = ("uuid", "parentUuid", "logicalParentUuid", "leafUuid")
+_NAMED = re.compile(rf'"({"|".join(_RECORDS)}|agentId|sessionId|session_id|slug)":\s?"([\w-]{{1,100}})"'.encode())
+
+
+def likely_ties(source: Source) -> "array[int]":
+    """Return the numbers of what a transcript names at its beginning and end."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for field, name in _NAMED.findall(_ends_of(source.path)):
+        found[field.decode()].append(name.decode())
+    file = source_file(source)
+    sessions = found["sessionId"] + found["session_id"]
+    names = {name for field in _RECORDS for name in found[field]}
+    names |= {f"agent:{name}" for name in (*found["agentId"], file.agent_id) if name}
+    if file.kind is FileKind.MAIN:
+        names |= {f"session:{name}" for name in ([file.stem] if file.stem in sessions else sessions[-1:])}
+        names |= {f"name:{source.path.rpartition(os.sep)[0]}:{name}" for name in found["slug"][:1]}
+    else:
+        names |= {f"session:{name}" for name in sessions[:1]}
+    ties = Ties()
+    for name in names:
+        ties.add(name)
+    return ties.numbers
+
+
+def _ends_of(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(len(head), size - _TAIL_BYTES))
+        return head + b"\n" + file.read(_TAIL_BYTES)
+
+
+class SharedTexts:
+    """Remembers texts until it is cleared.
+
+    >>> texts = SharedTexts()
+    >>> texts.of("".join(["a", "b"])) is texts.of("".join(["a", "b"]))
+    True
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def of(self, text: str) -> str:
+        """Return the copy of a text that was met first."""
+        return self._texts.setdefault(text, text)
+
+    def clear(self) -> None:
+        """Forget all texts; who names them keeps them."""
+        self._texts.clear()

@@ -9,22 +9,30 @@ from msgspec import Raw, Struct
 from aix.importing import Rows
 from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
 from aix_importers.claude_code.copies import Copies
-from aix_importers.claude_code.embedded import without_embedded_files
-from aix_importers.claude_code.facts import CompactionFacts, RecordPlace, ThreadFacts, TurnFacts
-from aix_importers.claude_code.inner_records import decode_progress, decode_queued
+from aix_importers.claude_code.extra_json import without_embedded_files
+from aix_importers.claude_code.facts import (
+    CompactionFacts,
+    OpenMessage,
+    RecordPlace,
+    ThreadFacts,
+    TurnFacts,
+    tools_allowed,
+    tools_in_attachment,
+)
 from aix_importers.claude_code.message_rows import MessageRows
-from aix_importers.claude_code.messages import OpenMessage
-from aix_importers.claude_code.placement import Placement, Thread, Turn
-from aix_importers.claude_code.reading import Located, TranscriptReader
+from aix_importers.claude_code.reading import Located, TranscriptReader, tools_of
 from aix_importers.claude_code.record_kinds import (
+    QUEUE_OPERATIONS,
     SYNTHETIC,
+    TITLE_TYPES,
     Kind,
+    decode_progress,
+    decode_queued,
     kind_of_assistant,
     kind_of_system,
     kind_of_user,
     said,
 )
-from aix_importers.claude_code.record_types import QUEUE_OPERATIONS, TITLE_TYPES
 from aix_importers.claude_code.records import (
     Block,
     Message,
@@ -35,8 +43,7 @@ from aix_importers.claude_code.records import (
     text_of,
 )
 from aix_importers.claude_code.scan import MessageKeys, Scan, queue_key
-from aix_importers.claude_code.stream import tools_of
-from aix_importers.claude_code.toolsets import tools_allowed, tools_in_attachment
+from aix_importers.claude_code.turns import Placement, Thread, Turn
 from aix_importers.claude_code.usage import Requests
 from aix_importers.common.times import UNDATED, read_time
 

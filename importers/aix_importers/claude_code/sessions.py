@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from aix_importers.claude_code.placement import Placement, Thread, Turn
 from aix_importers.claude_code.scan import Scan
+from aix_importers.claude_code.turns import Placement, Thread, Turn
 
 _BRANCH_DIGITS = 12
 _LOOKS_LIKE_A_LABEL = re.compile("[a-z][a-z0-9-]*:")

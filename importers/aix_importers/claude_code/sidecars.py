@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from aix_importers.claude_code.discovery import META_SUFFIX, RESULTS_FOLDER
 from aix_importers.claude_code.records import NOTHING, decode_object, decode_objects
 from aix_importers.claude_code.scan import Scan
-from aix_importers.claude_code.subagent_links import AgentMeta
+from aix_importers.claude_code.threads import AgentMeta
 
 _INDEX = "sessions-index.json"
 

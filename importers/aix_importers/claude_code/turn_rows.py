@@ -9,12 +9,11 @@ from aix_importers.claude_code.copies import Copies
 from aix_importers.claude_code.extra_json import json_text
 from aix_importers.claude_code.facts import CompactionFacts, ThreadFacts, TurnFacts
 from aix_importers.claude_code.message_rows import source_of
-from aix_importers.claude_code.placement import ORIGIN, Placement, Thread, Turn
-from aix_importers.claude_code.providers import provider_of
 from aix_importers.claude_code.records import NOTHING, as_count, decode_object
 from aix_importers.claude_code.sessions import Session
-from aix_importers.claude_code.subagent_links import SpawnLinks
-from aix_importers.claude_code.usage import Request
+from aix_importers.claude_code.threads import SpawnLinks
+from aix_importers.claude_code.turns import ORIGIN, Placement, Thread, Turn
+from aix_importers.claude_code.usage import Request, provider_of
 from aix_importers.common.row_writer import Writer
 from aix_importers.common.times import UNDATED
 

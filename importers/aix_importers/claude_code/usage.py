@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from msgspec import Raw, Struct
 
+from aix_importers.claude_code.discovery import SourceFile
 from aix_importers.claude_code.records import (
     NOTHING,
     CacheCreation,
@@ -23,8 +24,7 @@ from aix_importers.claude_code.records import (
     unknown_names,
     wrong_names,
 )
-from aix_importers.claude_code.shared_texts import SharedTexts
-from aix_importers.claude_code.source_file import SourceFile
+from aix_importers.claude_code.scan import SharedTexts
 
 _COST_STEP = Decimal("1e-12")
 _COST_LIMIT = 10**12
@@ -230,3 +230,18 @@ def _larger(one: int | None, other: int | None) -> int | None:
     if one is None or other is None:
         return one if other is None else other
     return max(one, other)
+
+
+def provider_of(model: str | None) -> str | None:
+    """Return the vendor of the API; NULL where the name does not tell.
+
+    >>> provider_of("claude-opus-4-5"), provider_of("us.anthropic.claude-sonnet-4-v1:0"), provider_of("glm-4.6")
+    ('anthropic', 'bedrock', None)
+    """
+    if model is None:
+        return None
+    if "anthropic." in model or model.startswith("arn:aws:"):
+        return "bedrock"
+    if not model.startswith("claude"):
+        return None
+    return "vertex" if "@" in model else "anthropic"

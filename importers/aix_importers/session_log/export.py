@@ -13,7 +13,7 @@ import jsonlines
 from aix.exporting import ConversationRows, Exporter, Row
 from aix.ids import ulid
 from aix_importers.common.times import write_time
-from aix_importers.session_log.entries import ABSENT
+from aix_importers.session_log.records import ABSENT
 
 _USAGE = {
     "inputTokens": "request_input_tokens",

@@ -6,12 +6,10 @@ from typing import BinaryIO
 
 from aix.importing import Problem, RowBuffer, Rows, Source, readable
 from aix_importers.common.json_text import compact_json
-from aix_importers.session_log.entries import Entry, UnusableEntryError, read_entry
-from aix_importers.session_log.personas import SCOPE, persona_rules
-from aix_importers.session_log.placement import Place, Placement
-from aix_importers.session_log.programs import Program, Programs, read_programs
-from aix_importers.session_log.records import Record, RecordReader
+from aix_importers.session_log.programs import SCOPE, Program, Programs, persona_rules, read_programs
+from aix_importers.session_log.records import Entry, Record, RecordReader, UnusableEntryError, read_entry
 from aix_importers.session_log.rows import LogRows
+from aix_importers.session_log.turns import Place, Placement
 
 _MOST_COPIES = 16
 """Of entries with one uuid: each copy is a source of its own for the join, whose effort grows with their number."""

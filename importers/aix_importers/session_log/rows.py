@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from aix.ids import h63, ulid
 from aix.importing import RowBuffer, Rows, Source, readable
 from aix_importers.common.code_blocks import fenced_blocks
-from aix_importers.session_log.entries import Entry
-from aix_importers.session_log.placement import Place, Session, Turn
-from aix_importers.session_log.programs import Programs
-from aix_importers.session_log.settings import Named, SessionSettings
+from aix_importers.session_log.programs import Named, Programs, SessionSettings
+from aix_importers.session_log.records import Entry
+from aix_importers.session_log.turns import Place, Session, Turn
 
 _LOOKS_LIKE_A_LABEL = re.compile(r"[a-z][a-z0-9-]*:")
 

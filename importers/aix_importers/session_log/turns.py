@@ -6,7 +6,7 @@ Everything follows from earlier lines alone, so a log that has grown says about 
 from dataclasses import dataclass, field
 
 from aix.ids import ulid
-from aix_importers.session_log.entries import Entry
+from aix_importers.session_log.records import Entry
 
 _BRANCH_CHARACTERS = 12
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from aix.ids import ulid
-from aix_importers.claude_code.entries import Entries, Entry, QueueStep
 from aix_importers.claude_code.record_kinds import Kind, is_notice
-from aix_importers.claude_code.scan import Scan, queue_key
+from aix_importers.claude_code.scan import Entries, Entry, QueueStep, Scan, queue_key
 
 ORIGIN = "claude-code"
 _MOST_TEXTS_OF_A_MOMENT = 20
