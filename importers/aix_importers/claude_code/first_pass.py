@@ -55,7 +55,7 @@ from aix_importers.claude_code.scan import (
     queue_key,
 )
 from aix_importers.claude_code.usage import Requests
-from aix_importers.common.recognition import OUT_OF_CHAIN_TYPES
+from aix_importers.common.claude_code_types import RECORD_TYPES
 from aix_importers.common.times import read_time
 
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")
@@ -291,14 +291,14 @@ class FirstPass:
 
     def _attachment(self, scan: Scan, record: Record, at: Located, session_id: str | None) -> None:
         parent = record.parent_uuid
-        queued = decode_queued(record.attachment) if b'"queued_command"' in bytes(record.attachment) else None
+        queued = decode_queued(record.attachment)
         if queued is None:
             if record.uuid is not None:
                 scan.links[self._texts.of(record.uuid)] = parent and self._texts.of(parent)
             return
         text = queued.text
         self._notices(scan, text)
-        kind = Kind.QUEUED_NOTICE if queued.command_mode == "task-notification" else Kind.QUEUED
+        kind = Kind.QUEUED_NOTICE if queued.is_notice else Kind.QUEUED
         uuid = record.uuid or queue_key(session_id, record.timestamp, text)
         time = None if record.timestamp is None else read_time(record.timestamp)
         entry = Entry(kind, uuid, parent, time, at.byte_offset, at.line, session_id, hash(text), text_digest=hash(text))
@@ -369,7 +369,7 @@ class FirstPass:
                 scan.live_leaf = record.leaf_uuid or scan.live_leaf
             case "summary" | "custom-title" | "ai-title" | "agent-name":
                 self._noted.append(("no_title", "The record lacks the title, or what it is the title of."))
-            case other if other not in OUT_OF_CHAIN_TYPES:
+            case other if other not in RECORD_TYPES:
                 self._unknown_types[other] += 1
             case _:
                 pass

@@ -1,12 +1,16 @@
-"""Kinds of records, also of those that stand inside others."""
+"""Kinds of records within their types, and the records that stand inside others.
+
+The types are in `common/claude_code_types.py`. Every record of a transcript gives a row, is of a type or kind that is
+only counted, or is named by a problem.
+"""
 
 import re
 from enum import Enum, auto
 
-import msgspec
 from msgspec import Raw, Struct
 
 from aix_importers.claude_code.records import (
+    NOTHING,
     Block,
     Message,
     Record,
@@ -16,10 +20,16 @@ from aix_importers.claude_code.records import (
     derived_uuid,
 )
 
-NO_RESPONSE = "No response requested."
+COUNTED_PROGRESS = frozenset({
+    "bash_progress", "hook_progress", "mcp_progress", "query_update", "search_results_received", "skill_progress",
+    "waiting_for_task",
+})  # fmt: skip
+"""Progress that shows no record of a subagent: its end stands in the result of the call."""
+QUEUE_OPERATIONS = frozenset({"enqueue", "dequeue", "remove", "popAll"})
+"""Steps of prompts that wait; one of these gives a row where the prompt stands nowhere else."""
 SYNTHETIC = "<synthetic>"
 WARMUP = "Warmup"
-
+_NO_RESPONSE = "No response requested."
 _SUMMARY = "This session is being continued from a previous conversation"
 _INTERRUPT = "[Request interrupted by user"
 _HOOK_STOP = "Operation stopped by hook: "
@@ -29,6 +39,9 @@ _LOCAL = re.compile(
     "|Unknown skill: |Unknown slash command|Caveat: The messages below were generated"
 )
 _ONLY_REMINDER = re.compile("<system-reminder>.*</system-reminder>", re.DOTALL)
+_AGENT_PROGRESS = "agent_progress"
+_COUNTED_PROGRESS = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:%s)"' % b"|".join(map(str.encode, sorted(COUNTED_PROGRESS))))
+_MESSAGE_TYPES = ("user", "assistant")
 
 
 class Kind(Enum):
@@ -60,11 +73,7 @@ class Kind(Enum):
         return self is Kind.PROMPT or self is Kind.NOTICE
 
 
-_SYSTEM = {
-    "compact_boundary": Kind.BOUNDARY,
-    "microcompact_boundary": Kind.MICRO,
-    "local_command": Kind.LOCAL,
-}
+_SYSTEM = {"compact_boundary": Kind.BOUNDARY, "microcompact_boundary": Kind.MICRO, "local_command": Kind.LOCAL}
 
 
 def said(blocks: list[Block]) -> str:
@@ -79,7 +88,7 @@ def kind_of_system(record: Record) -> Kind:
 
 def kind_of_assistant(message: Message, blocks: list[Block]) -> Kind:
     """Tell an answer from what stands in its place."""
-    is_none = message.model == SYNTHETIC and said(blocks) == NO_RESPONSE
+    is_none = message.model == SYNTHETIC and said(blocks) == _NO_RESPONSE
     return Kind.NO_RESPONSE if is_none else Kind.ASSISTANT
 
 
@@ -108,32 +117,11 @@ def is_notice(text: str) -> bool:
     return _NOTICE.match(text) is not None
 
 
-TITLE_TYPES = frozenset({"summary", "custom-title", "ai-title", "agent-name", "last-prompt"})
-"""Name a session or its last record; the row of the session holds the name that counts in the end."""
-
-COUNTED_TYPES = TITLE_TYPES | {"permission-mode", "queue-operation"}
-"""Give no row of their own on purpose: they change what other rows say, or repeat it."""
-
-COUNTED_PROGRESS = frozenset({
-    "bash_progress", "hook_progress", "mcp_progress", "query_update", "search_results_received", "skill_progress",
-    "waiting_for_task",
-})  # fmt: skip
-"""Progress that shows no record of a subagent: its end stands in the result of the call."""
-
-QUEUE_OPERATIONS = frozenset({"enqueue", "dequeue", "remove", "popAll"})
-"""Steps of prompts that wait; one of these gives a row where the prompt stands nowhere else."""
-
-
-_AGENT_PROGRESS = "agent_progress"
-_COUNTED_PROGRESS = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:%s)"' % b"|".join(map(str.encode, sorted(COUNTED_PROGRESS))))
-_MESSAGE_TYPES = ("user", "assistant")
-
-
 class Queued(Struct, gc=False, rename="camel"):
     """A prompt or a notice that was taken in while the agent worked."""
 
     type: str = ""
-    prompt: Raw = msgspec.Raw(b"")
+    prompt: Raw = NOTHING
     command_mode: str | None = None
 
     @property
@@ -141,11 +129,16 @@ class Queued(Struct, gc=False, rename="camel"):
         """Text of the prompt or notice."""
         return said(decode_blocks(self.prompt))
 
+    @property
+    def is_notice(self) -> bool:
+        """Whether it is a notification rather than somebody's words."""
+        return self.command_mode == "task-notification"
+
 
 class _Progress(Struct, gc=False, rename="camel"):
     type: str = ""
     agent_id: str | None = None
-    message: Raw = msgspec.Raw(b"")
+    message: Raw = NOTHING
 
 
 class Progress(Struct, gc=False):
@@ -168,12 +161,14 @@ class _Nested(Struct, gc=False, rename="camel"):
     uuid: str | None = None
     timestamp: str | None = None
     request_id: str | None = None
-    message: Raw = msgspec.Raw(b"")
-    tool_use_result: Raw = msgspec.Raw(b"")
+    message: Raw = NOTHING
+    tool_use_result: Raw = NOTHING
 
 
 def decode_queued(raw: Raw) -> Queued | None:
     """Decode an attachment when it is a prompt that waited."""
+    if b'"queued_command"' not in bytes(raw):
+        return None
     queued = decode_object(Queued, raw)
     return queued if queued and queued.type == "queued_command" else None
 

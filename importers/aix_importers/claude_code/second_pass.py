@@ -24,7 +24,6 @@ from aix_importers.claude_code.reading import Located, TranscriptReader, tools_o
 from aix_importers.claude_code.record_kinds import (
     QUEUE_OPERATIONS,
     SYNTHETIC,
-    TITLE_TYPES,
     Kind,
     decode_progress,
     decode_queued,
@@ -45,6 +44,7 @@ from aix_importers.claude_code.records import (
 from aix_importers.claude_code.scan import MessageKeys, Scan, queue_key
 from aix_importers.claude_code.turns import Placement, Thread, Turn
 from aix_importers.claude_code.usage import Requests
+from aix_importers.common.claude_code_types import COUNTED_TYPES
 from aix_importers.common.times import UNDATED, read_time
 
 _ROLES = {
@@ -150,7 +150,7 @@ class SecondPass:
             case "permission-mode":
                 if self._main and record.permission_mode:
                     self._main.mode = record.permission_mode
-            case other if other not in TITLE_TYPES:
+            case other if other not in COUNTED_TYPES:
                 self._note(self._main, record)
             case _:
                 pass
@@ -372,7 +372,7 @@ class SecondPass:
         return found
 
     def _attachment(self, record: Record) -> None:
-        queued = decode_queued(record.attachment) if b'"queued_command"' in bytes(record.attachment) else None
+        queued = decode_queued(record.attachment)
         if queued is None:
             self._note(self._main, record)
             return
@@ -381,9 +381,8 @@ class SecondPass:
         turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
         if turn is None or not self._is_told_here(uuid):
             return
-        is_notice = queued.command_mode == "task-notification"
         facts = self._facts_of(turn.thread)
-        opened = self._open(facts, record, turn, "user", "event" if is_notice else "human", uuid)
+        opened = self._open(facts, record, turn, "user", "event" if queued.is_notice else "human", uuid)
         opened.add(record, Message(content=queued.prompt), decode_blocks(queued.prompt))
         opened.metadata["queued"] = True
 

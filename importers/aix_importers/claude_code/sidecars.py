@@ -9,12 +9,13 @@ from msgspec import Raw, Struct
 from aix_importers.claude_code.discovery import META_SUFFIX, RESULTS_FOLDER
 from aix_importers.claude_code.records import NOTHING, decode_object, decode_objects
 from aix_importers.claude_code.scan import Scan
-from aix_importers.claude_code.threads import AgentMeta
 
 _INDEX = "sessions-index.json"
 
 
-class _Meta(Struct, gc=False, rename="camel"):
+class AgentMeta(Struct, gc=False, frozen=True, rename="camel"):
+    """Facts about a subagent from the file beside its transcript."""
+
     agent_type: str | None = None
     description: str | None = None
     tool_use_id: str | None = None
@@ -40,10 +41,9 @@ def agent_meta(scans: Iterable[Scan]) -> dict[str, AgentMeta]:
         for sidecar in scan.file.source.sidecars:
             if scan.file.agent_id is None or not sidecar.endswith(META_SUFFIX):
                 continue
-            meta = decode_object(_Meta, _content(sidecar))
-            if meta is None:
-                continue
-            found[scan.file.agent_id] = AgentMeta(meta.agent_type, meta.description, meta.tool_use_id)
+            meta = decode_object(AgentMeta, _content(sidecar))
+            if meta is not None:
+                found[scan.file.agent_id] = meta
     return found
 
 

@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from aix_importers.claude_code.discovery import FileKind
 from aix_importers.claude_code.scan import Entry, QueueStep, Scan, Spawn, SpawnResult, is_warmup
+from aix_importers.claude_code.sidecars import AgentMeta
 from aix_importers.claude_code.turns import ORIGIN, Placement, Thread
 
 
@@ -179,7 +180,7 @@ class SpawnLinks:
 
 
 def link_subagents(
-    scans: Sequence[Scan], threads: Iterable[Thread], placement: Placement, meta: Mapping[str, "AgentMeta"]
+    scans: Sequence[Scan], threads: Iterable[Thread], placement: Placement, meta: Mapping[str, AgentMeta]
 ) -> SpawnLinks:
     """Find the call that started each subagent; `meta` is what files beside the transcripts say, by agent."""
     spawns = {
@@ -224,15 +225,6 @@ def link_subagents(
     ended = _together(scan.ended_agents for scan in scans)
     descriptions = {agent: found.description for agent, found in meta.items() if found.description}
     return SpawnLinks(call_of, label_of, spawns, results, agent_types, asked_types, descriptions, ended)
-
-
-@dataclass(frozen=True, slots=True)
-class AgentMeta:
-    """Facts about a subagent from the file beside its transcript."""
-
-    agent_type: str | None = None
-    description: str | None = None
-    tool_use_id: str | None = None
 
 
 def _together(mappings: Iterable[Mapping[str, str]]) -> dict[str, str]:

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from aix.importing import Problem, Source
+from aix_importers.common.claude_code_types import STREAMED_TYPES, TYPES_OF_NO_OTHER_TOOL, TYPES_WITHOUT_CHAIN
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (*LINE_SUFFIXES, *(f"{lines}{packed}" for lines in LINE_SUFFIXES for packed in (".gz", ".zst")))
@@ -27,17 +28,8 @@ SUFFIXES = (*LINE_SUFFIXES, *(f"{lines}{packed}" for lines in LINE_SUFFIXES for 
 PROGRAM_FILES = ("programs.json", "programs.jsonl")
 """Names of files that hold the programs of session logs."""
 
-OUT_OF_CHAIN_TYPES = {
-    "agent-name", "agent-setting", "ai-title", "atis-latch", "bridge-session", "custom-title", "file-history-snapshot",
-    "frame-link", "last-prompt", "mode", "permission-mode", "pr-link", "queue-operation", "relocated", "result",
-    "stream_event", "summary", "tag", "worktree-state",
-}  # fmt: skip
-"""Types of Claude Code records that have no place in the chain of messages."""
-_TELLING_TYPES = OUT_OF_CHAIN_TYPES - {"result", "stream_event", "tag"}
-"""Types that are recognised without a session; other tools have types of the other names."""
 CURSOR_FOLDER = "agent-transcripts"
 _CURSOR_TYPES = {"error", "turn_ended"}
-_STREAM_TYPES = {"assistant", "result", "stream_event", "system", "user"}
 
 _FIRST_BYTES = 2**14
 _LARGEST_PIECE_BYTES = 2**20
@@ -319,13 +311,13 @@ def _family_of(shape: _Shape) -> Family | None:
     if kind is None:
         return None
     if shape.session_id is not _ABSENT:
-        is_record = shape.uuid is not _ABSENT or shape.parent_uuid is not _ABSENT or kind in OUT_OF_CHAIN_TYPES
+        is_record = shape.uuid is not _ABSENT or shape.parent_uuid is not _ABSENT or kind in TYPES_WITHOUT_CHAIN
     elif shape.snake_session_id is not _ABSENT:
-        is_record = shape.uuid is not _ABSENT or kind in _STREAM_TYPES
+        is_record = shape.uuid is not _ABSENT or kind in STREAMED_TYPES
     elif kind in _CURSOR_TYPES:
         return Family.CURSOR
     else:
-        is_record = kind in _TELLING_TYPES
+        is_record = kind in TYPES_OF_NO_OTHER_TOOL
     return Family.CLAUDE_CODE if is_record else None
 
 
