@@ -14,7 +14,7 @@ What is decided here:
 - `[` and `test` are programs, and so are `export`, `declare` and `unset`; `[[ … ]]`, `(( … ))` and assignments alone
   are not. The commands of a function count where it is defined.
 - Looked through: sudo, doas, env (`-S` too), xargs, timeout, nice, ionice, nohup, setsid, stdbuf, unbuffer, caffeinate,
-  time, command, builtin, exec, coproc, busybox, watch, eval, `sh -c` and its like, and `find -exec`, which is a command
+  time, command, builtin, noglob, exec, coproc, busybox, watch, eval, `sh -c` and its like, and `find -exec`, a command
   itself too. Without a program to run (`sudo -l`, `command -v git`) they stand for themselves, and so does a script of
   which nothing is known before it runs (`eval "$x"`). `time` before a loop or group is left out.
 - Not looked through, because what they run runs elsewhere, as somebody else, or is no shell: ssh, su, chroot,

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from aix.permissions.programs import subcommand
 from aix.permissions.shell.runners import Run, option_values
-from aix.permissions.shell.subcommands import subcommand
 
 _COMMAND_SETTINGS = re.compile(
     r"(?:core\.(?:pager|editor|sshcommand|askpass|gitproxy|fsmonitor)|sequence\.editor|diff\.external|gpg\.program"

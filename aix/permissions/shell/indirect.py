@@ -8,7 +8,7 @@ known before it runs.
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from aix.permissions.shell import code_input, inline_code
 from aix.permissions.shell.git_runs import GIT_RUNNING, git_loads_code, git_runs
 from aix.permissions.shell.model import Command, Script
 from aix.permissions.shell.outputs import printed
-from aix.permissions.shell.runners import RUNNING, Run, listed, runs
+from aix.permissions.shell.runners import Run, listed, running_programs, runs
 from aix.permissions.shell.sed_scripts import sed_effects
 from aix.permissions.shell.splitting import split, split_words
 from aix.permissions.shell.values import MAX_VARIANTS, Values, braces_expanded, classes_resolved
@@ -146,7 +146,7 @@ class Indirect:
         if program == "git":
             if command.sub in GIT_RUNNING or "-c" in command.words:
                 inner += self._by_git(command, unknown)
-        elif program in _RUNNING or program[-1:].isdigit():
+        elif program in _running() or program[-1:].isdigit():
             inner += self._by_program(command, unknown)
         if command.env or program in _DECLARING:
             inner += self._by_environment(command, unknown)
@@ -310,7 +310,11 @@ class Indirect:
 
 _TEXT_PRINTING = frozenset(("echo", "printf", "cat"))
 _TEXT_RUNNERS = code_input.SHELLS | {"eval", "source", ".", "at", "batch", "crontab", "parallel", "ssh"}
-_RUNNING = RUNNING | inline_code.LANGUAGES | {"sed", "gsed"}
+
+
+@cache
+def _running() -> frozenset[str]:
+    return running_programs() | inline_code.LANGUAGES | {"sed", "gsed"}
 
 
 def commands_run(script: Script, *, most: int = 100) -> list[Command]:

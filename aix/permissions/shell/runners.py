@@ -6,9 +6,10 @@ sometimes. An audit of risks looks further.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from aix.permissions.shell.subcommands import subcommand
+from aix.permissions.programs import Program, program, programs_in, programs_with, subcommand
 
 
 class Run(NamedTuple):
@@ -25,178 +26,27 @@ def listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-class _Runner(NamedTuple):
-    valued: str = ""
-    """The letters of options that take a value."""
-    long_valued: frozenset[str] = frozenset()
-    operands: int = 0
-    """How many operands stand before the program."""
-    refusing: frozenset[str] = frozenset()
-    """Options with which it runs no program."""
-    is_text: bool = False
-    """Whether it hands its arguments to a shell."""
-    is_elsewhere: bool = False
-
-
-def _runner(
-    valued: str = "",
-    long_valued: str = "",
-    operands: int = 0,
-    refusing: str = "",
-    *,
-    is_text: bool = False,
-    is_elsewhere: bool = False,
-) -> _Runner:
-    return _Runner(valued, listed(long_valued), operands, listed(refusing), is_text, is_elsewhere)
-
-
-_FLOCK = _runner("wE", "--timeout --wait --conflict-exit-code", 1)
-_SSH = _runner("BbcDEeFIiJLlmOoPpQRSWw", operands=1, is_text=True, is_elsewhere=True)
-_TRACE = _runner("abeEIoOpPsSuUX", "--output --trace --attach --env --user")
-_PLAIN = _runner()
-_RUNNERS: dict[str, _Runner] = {
-    "flock": _FLOCK,
-    "taskset": _runner(operands=1, refusing="-p --pid"),
-    "chrt": _runner("TPD", operands=1, refusing="-p --pid -m --max"),
-    "numactl": _runner("NCmpi", refusing="-s -H --show --hardware"),
-    "prlimit": _runner("p", refusing="-p --pid"),
-    "chroot": _runner(operands=1, is_elsewhere=True),
-    "unshare": _runner("SGRw", "--setuid --setgid --root --wd --propagation --map-user --map-group"),
-    "nsenter": _runner("tSG", "--target --setuid --setgid", is_elsewhere=True),
-    "strace": _TRACE,
-    "ltrace": _TRACE,
-    "valgrind": _PLAIN,
-    "systemd-run": _runner(
-        "pHMuE",
-        "--unit --property --description --slice --setenv --uid --gid --working-directory --on-active --on-boot"
-        " --on-startup --on-unit-active --on-calendar --host --machine --nice --timer-property",
-    ),
-    "script": _runner("cEIOTBmo", "--command", 1),
-    "ld.so": _PLAIN,
-    "systemd-inhibit": _runner(long_valued="--what --who --why --mode", refusing="--list"),
-    "toybox": _runner(refusing="--help --version"),
-    "setpriv": _runner(long_valued="--reuid --regid --groups --inh-caps --ambient-caps --bounding-set"),
-    "pkexec": _runner(long_valued="--user"),
-    "run0": _runner("ug", "--user --group --unit"),
-    "gosu": _runner(operands=1),
-    "su-exec": _runner(operands=1),
-    "setarch": _runner(operands=1),
-    "sshpass": _runner("pfdP"),
-    "ssh": _SSH,
-    "autossh": _SSH._replace(valued=f"{_SSH.valued}M"),
-    "hyperfine": _runner("wrmMpcSNDnLs", "--warmup --runs --prepare --cleanup --setup --shell", is_text=True),
-    "entr": _PLAIN,
-    "cross-env": _PLAIN,
-    "npx": _runner("pc", "--package --call --workspace"),
-    "pnpx": _runner("p", "--package"),
-    "bunx": _runner("p", "--package"),
-    "uvx": _runner("pwC", "--from --with --python --index-url --index"),
-    "start-stop-daemon": _runner("xanpuc", "--exec --startas --name --pidfile --user --chuid"),
-}
-_RUNNERS.update(
-    dict.fromkeys(
-        listed(
-            "fakeroot eatmydata chronic torsocks proxychains proxychains4 linux32 linux64 i386 rlwrap dbus-run-session"
-            " xvfb-run firejail catchsegv cpulimit winpty"
-        ),
-        _PLAIN,
-    )
-)
-_SUBCOMMANDS: dict[str, dict[str, _Runner]] = {
-    "npm": {"exec": _runner("wpc", "--package --workspace --call"), "x": _runner("wpc", "--package --workspace")},
-    "pnpm": {"exec": _PLAIN, "dlx": _runner(long_valued="--package")},
-    "yarn": {"exec": _PLAIN, "dlx": _runner("p", "--package")},
-    "bun": {"x": _PLAIN},
-    "pipx": {"run": _runner(long_valued="--spec --python --pip-args")},
-    "uv": {"run": _runner("pm", "--with --python --package --extra --group --env-file --project --directory")},
-    "poetry": {"run": _PLAIN},
-    "pipenv": {"run": _PLAIN},
-    "pdm": {"run": _PLAIN},
-    "hatch": {"run": _PLAIN},
-    "rye": {"run": _PLAIN},
-    "pixi": {"run": _PLAIN},
-    "conda": {"run": _runner("np", "--name --prefix")},
-    "mamba": {"run": _runner("np", "--name --prefix")},
-    "bundle": {"exec": _PLAIN},
-    "asdf": {"exec": _PLAIN},
-    "mise": {"exec": _runner("Cj", "--jobs"), "x": _runner("Cj", "--jobs")},
-    "direnv": {"exec": _runner(operands=1)},
-    "op": {"run": _runner(long_valued="--env-file --account")},
-    "doppler": {"run": _runner("pc", "--project --config")},
-}
-_CONTAINER_EXEC = _runner("euwD", "--env --env-file --user --workdir --detach-keys --index", 1, is_elsewhere=True)
-_CONTAINER_RUN = _runner(
-    "acehlmpuvw",
-    "--add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile --cpus"
-    " --cpuset-cpus --device --dns --entrypoint --env --env-file --expose --gpus --group-add --health-cmd --hostname"
-    " --ip --ipc --label --link --log-driver --log-opt --mac-address --memory --mount --name --net --network --pid"
-    " --platform --publish --pull --restart --runtime --security-opt --shm-size --stop-signal --stop-timeout"
-    " --storage-opt --sysctl --tmpfs --ulimit --user --userns --uts --volume --volume-driver --volumes-from --workdir",
-    1,
-    is_elsewhere=True,
-)
-_CONTAINERS = {"exec": _CONTAINER_EXEC, "run": _CONTAINER_RUN}
 _CONTAINER_PROGRAMS = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))
 _CLUSTER_PROGRAMS = frozenset(("kubectl", "oc", "lxc", "incus", "multipass"))
-_COMMAND_OPTIONS: dict[str, tuple[str, ...]] = {
-    program: tuple(options.split())
-    for program, options in {
-        "flock": "-c --command",
-        "su": "-c --command --session-command",
-        "runuser": "-c --command",
-        "sg": "-c",
-        "script": "-c --command",
-        "fish": "-c --command",
-        "csh": "-c",
-        "tcsh": "-c",
-        "rbash": "-c",
-        "nix-shell": "--run --command",
-        "npx": "-c --call",
-        "npm": "--script-shell -c --call",
-        "pnpm": "--script-shell",
-        "nodemon": "-x --exec",
-        "vagrant": "-c --command",
-        "zip": "-TT --unzip-command",
-        "tar": "-I --use-compress-program --to-command -F --info-script --new-volume-script --rsh-command"
-        " --rmt-command",
-        "bsdtar": "--use-compress-program",
-        "rsync": "-e --rsh --rsync-path",
-        "scp": "-S",
-        "sftp": "-S",
-        "man": "-P --pager",
-        "sort": "--compress-program",
-        "split": "--filter",
-        "rg": "--pre",
-        "docker": "--entrypoint",
-        "podman": "--entrypoint",
-    }.items()
-}
-"""Options whose value is run as a command."""
-_PARALLEL = _runner(
-    "jSaNnLPIdEsc",
-    "--jobs --sshlogin --arg-file --max-args --max-replace-args --colsep --delimiter --joblog --results --tmpdir"
-    " --delay --timeout --retries --workdir --load --memfree --nice --halt --tag-string --basefile --transfer"
-    " --return --env",
-)
 _SETTING_BREAK = re.compile(r"[=\s]\s*")
 _SSH_COMMANDS = frozenset(("proxycommand", "localcommand", "knownhostscommand"))
 
 
-def runs(program: str, words: Sequence[str]) -> Iterator[Run]:
+def runs(name: str, words: Sequence[str]) -> Iterator[Run]:
     """Yield what a program runs by its arguments.
 
     >>> list(runs("flock", ("flock", "-n", "/tmp/l", "rm", "x")))
     [Run(text=None, words=('rm', 'x'), is_elsewhere=False)]
     """
-    special = _SPECIAL.get(program)
+    special = _SPECIAL.get(name)
     if special is not None:
         yield from special(words)
-    runner = _RUNNERS.get("ld.so" if program.startswith(("ld-linux", "ld-musl")) else program)
-    if runner is not None:
-        yield from _run_by(runner, words[1:])
-    elif program in _SUBCOMMANDS:
-        yield from _run_by_subcommand(_SUBCOMMANDS[program], program, words)
-    for text in option_values(words, _COMMAND_OPTIONS.get(program, ())):
+    known = program("ld.so" if name.startswith(("ld-linux", "ld-musl")) else name)
+    if name in programs_in("runners") or name.startswith(("ld-linux", "ld-musl")):
+        yield from _run_by(known, words)
+    elif known.subcommands and name not in _CONTAINER_PROGRAMS:
+        yield from _run_by_subcommand(known, name, words)
+    for text in option_values(words, known.commands):
         yield Run(text)
 
 
@@ -218,53 +68,28 @@ def option_values(words: Sequence[str], options: Sequence[str]) -> Iterator[str]
             yield following
 
 
-def _run_by(runner: _Runner, words: Sequence[str]) -> Iterator[Run]:
-    start = _operand(runner, words)
-    if start is None:
+def _run_by(runner: Program, words: Sequence[str]) -> Iterator[Run]:
+    found = runner.inner_command(words)
+    if found is None or found.is_text:
         return
-    inner = tuple(words[start:])
+    inner = tuple(words[found.start :])
     while inner and "=" in inner[0] and inner[0].partition("=")[0].isidentifier():
         inner = inner[1:]
     if inner and inner[0] not in ("-c", "--command"):
         yield Run(" ".join(inner), (), runner.is_elsewhere) if runner.is_text else Run(None, inner, runner.is_elsewhere)
 
 
-def _operand(runner: _Runner, words: Sequence[str]) -> int | None:
-    """Return where the program stands, after options and the operands before it."""
-    place = 0
-    operands = runner.operands
-    while place < len(words):
-        word = words[place]
-        if word == "--":
-            place += 1
-            if not operands:
-                break
-        elif word[:1] == "-" and len(word) > 1:
-            if word in runner.refusing:
-                return None
-            if runner is _FLOCK and operands == 0 and word in ("-c", "--command"):
-                break
-            is_long = word.startswith("--")
-            place += 2 if (word in runner.long_valued if is_long else word[-1] in runner.valued) else 1
-        elif operands:
-            operands -= 1
-            place += 1
-        else:
-            break
-    return place if place < len(words) else None
-
-
-def _run_by_subcommand(runners: dict[str, _Runner], program: str, words: Sequence[str]) -> Iterator[Run]:
-    sub = subcommand(program, words)
-    runner = runners.get(sub or "")
-    if runner is not None and sub is not None:
-        yield from _run_by(runner, words[words.index(sub) + 1 :])
+def _run_by_subcommand(known: Program, name: str, words: Sequence[str]) -> Iterator[Run]:
+    sub = subcommand(name, words)
+    if sub is not None and sub in known.subcommands:
+        yield from _run_by(known.subcommands[sub], words[words.index(sub) :])
 
 
 def _in_container(words: Sequence[str]) -> Iterator[Run]:
+    containers = program("docker").subcommands
     for place, word in enumerate(words[1:8], 1):
-        if word in _CONTAINERS and (place == 1 or words[place - 1] not in ("--name", "-f", "-p")):
-            yield from _run_by(_CONTAINERS[word], words[place + 1 :])
+        if word in containers and (place == 1 or words[place - 1] not in ("--name", "-f", "-p")):
+            yield from _run_by(containers[word], words[place:])
             return
 
 
@@ -279,10 +104,10 @@ def _in_parallel(words: Sequence[str]) -> Iterator[Run]:
     given = words[1:]
     sources = [place for place, word in enumerate(given) if word.startswith(":::")]
     command = list(given[: sources[0]]) if sources else list(given)
-    start = _operand(_PARALLEL, command)
+    inner = program("parallel").inner_command(command, 0)
     inputs = [word for word in given[sources[0] :] if not word.startswith(":::")] if sources else []
-    if start is not None:
-        yield Run(" ".join((*command[start:], *inputs)))
+    if inner is not None:
+        yield Run(" ".join((*command[inner.start :], *inputs)))
     elif inputs:
         yield from (Run(word) for word in inputs[:8])
 
@@ -338,7 +163,7 @@ def _in_terminal(words: Sequence[str]) -> Iterator[Run]:
     """`tmux new-session -d 'command'`, `tmux send-keys 'command' Enter`, `screen -dm command`."""
     if words[0].rpartition("/")[2] == "screen":
         if any(word.startswith("-") and "m" in word for word in words[1:3]):
-            yield from _run_by(_runner("SctT"), words[1:])
+            yield from _run_by(program("screen"), words)
     elif {"new-session", "new", "new-window", "neww", "split-window", "send-keys", "run-shell"} & set(words[:6]):
         yield from (Run(word) for word in words[2:] if " " in word)
 
@@ -357,5 +182,8 @@ _SPECIAL: dict[str, Callable[[Sequence[str]], Iterator[Run]]] = {
     "go": _in_go,
 }
 
-RUNNING = frozenset((*_RUNNERS, *_SUBCOMMANDS, *_COMMAND_OPTIONS, *_SPECIAL))
-"""The programs that may run others by their arguments."""
+
+@cache
+def running_programs() -> frozenset[str]:
+    """Return the programs that may run others by their arguments."""
+    return frozenset((*programs_in("runners"), *programs_with("sub"), *programs_with("commands"), *_SPECIAL))

@@ -5,12 +5,12 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aix.permissions.programs import subcommand
 from aix.permissions.shell.model import Command, Redirect, Script, SimpleCommand
 from aix.permissions.shell.reading import MAX_NESTING, Reader
 from aix.permissions.shell.statement import Statement
-from aix.permissions.shell.subcommands import subcommand
 from aix.permissions.shell.words import Word
-from aix.permissions.shell.wrappers import NAMES, Wrapped, look_through
+from aix.permissions.shell.wrappers import Wrapped, look_through, wrapper_names
 
 MAX_LENGTH = 256 * 1024
 """How many characters of a text are read."""
@@ -59,7 +59,7 @@ def _renumbered(commands: list[Command]) -> list[Command]:
 def split_words(words: Sequence[str]) -> Script:
     """Return the script of one command whose words are given as they are."""
     program = _program(Word(words[0], 0, 0))
-    if program in NAMES:
+    if program in wrapper_names():
         return split(shlex.join(words))
     texts = tuple(words)
     source = shlex.join(words)
@@ -75,7 +75,7 @@ def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> li
     while waiting:
         words, around = waiting.pop()
         program = _program(words[0])
-        wrapped = list(look_through(program, words)) if program in NAMES else []
+        wrapped = list(look_through(program, words)) if program in wrapper_names() else []
         if wrapped and around.depth >= MAX_NESTING:
             reader.is_whole = False
             wrapped = []

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from aix.permissions.operands import plain_name
-from aix.permissions.shell.subcommands import subcommand
+from aix.permissions.programs import plain_name, subcommand
 
 
 def _names(text: str) -> frozenset[str]:

@@ -40,7 +40,7 @@ class ClaudeCodeRules(Dialect):
     """Rules as code.claude.com/docs describes them."""
 
     origin: ClassVar[str] = "claude-code"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     # What is known of a search may be the text that was searched for, and of a skill not what it was given.
     whole_input_tools: ClassVar[frozenset[str]] = frozenset(("Grep", "Glob", "LS", "Skill"))
     # Not its memory: what stands there is told to later sessions.

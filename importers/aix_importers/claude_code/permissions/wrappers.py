@@ -1,56 +1,17 @@
 """Programs that run the rest of their command line, and how rules look through them."""
 
-import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from aix.permissions.shell.wrappers import valued_options
+from aix.permissions.programs import program, programs_in
 from aix_importers.claude_code.permissions.texts import names
 
 _MOST_STARTS = 8
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=", re.ASCII)
-
-
-class _Wrapper(NamedTuple):
-    valued: str = ""
-    """Letters of the options whose value may be the next word."""
-    long_valued: tuple[str, ...] = ()
-    refusing: tuple[str, ...] = ()
-    """Options with which it runs nothing."""
-    operands: int = 0
-    takes_assignments: bool = False
-    takes_options: bool = True
-
-
-_STRIPPED = {
-    "timeout": _Wrapper("ks", ("--kill-after", "--signal"), operands=1),
-    "time": _Wrapper("fo", ("--format", "--output")),
-    "nice": _Wrapper("n", ("--adjustment",)),
-    "nohup": _Wrapper(),
-    "stdbuf": _Wrapper("ioe", ("--input", "--output", "--error")),
-    "command": _Wrapper(refusing=("-v", "-V")),
-    "builtin": _Wrapper(),
-    "noglob": _Wrapper(),
-    "xargs": _Wrapper(takes_options=False),
-}
-"""Those that every rule looks through."""
-
-_ALSO_RESTRICTED = {
-    "sudo": _Wrapper(*valued_options("sudo"), takes_assignments=True),
-    "doas": _Wrapper("Cu"),
-    "pkexec": _Wrapper(long_valued=("--user",)),
-    "env": _Wrapper(*valued_options("env"), takes_assignments=True),
-    "watch": _Wrapper("nqs", ("--interval", "--equexit", "--shotsdir")),
-    "setsid": _Wrapper(),
-    "ionice": _Wrapper("cn", ("--class", "--classdata"), refusing=("-p", "-P", "-u", "--pid", "--pgid", "--uid")),
-    "flock": _Wrapper("wE", ("--timeout", "--wait", "--conflict-exit-code"), operands=1),
-    "chrt": _Wrapper("TPD", operands=1),
-    "taskset": _Wrapper(operands=1),
-    "exec": _Wrapper("a"),
-    "coproc": _Wrapper(),
-}
-"""Those that rules which ask or deny look through besides."""
-
+_STRIPPED = names("timeout time nice nohup stdbuf command builtin noglob xargs")
+"""Those that every rule looks through, as the documentation says."""
+_ALSO_RESTRICTED = names("pkexec flock chrt taskset")
+"""Those that rules which ask or deny look through besides, with all that the splitter of commands looks through."""
+_BARE = frozenset(("xargs",))
+"""Those that no rule looks through when they have options."""
 _EXACT_ONLY = frozenset(("watch", "setsid", "ionice", "flock"))
 _ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-delete"))
 
@@ -87,40 +48,15 @@ def inner_starts(words: Sequence[str], *, is_restricting: bool) -> list[int]:
 
 def _inner_start(words: Sequence[str], start: int, *, is_restricting: bool) -> int | None:
     name = words[start] if start < len(words) else ""
-    wrapper = _STRIPPED.get(name) or (_ALSO_RESTRICTED.get(name) if is_restricting else None)
-    if wrapper is None:
+    if name not in _STRIPPED:
+        if not is_restricting or not (name in _ALSO_RESTRICTED or name in programs_in("wrappers")):
+            return None
+    elif name in _BARE and any(word.startswith("-") for word in words[start + 1 : start + 2]):
         return None
-    operands = wrapper.operands
-    place = start + 1
-    while place < len(words):
-        word = words[place]
-        if word.startswith("-") and len(word) > 1:
-            if not wrapper.takes_options or word in wrapper.refusing:
-                return None
-            place += 1
-            if word == "--":
-                place += operands
-                break
-            place += _takes_next(word, wrapper)
-        elif wrapper.takes_assignments and _ASSIGNMENT.match(word):
-            place += 1
-        elif operands:
-            operands -= 1
-            place += 1
-        else:
-            break
-    return place if place < len(words) else None
+    inner = program(name).inner_command(words, start + 1)
+    return inner.start if inner is not None and inner.start < len(words) else None
 
 
 def needs_exact_rule(words: Sequence[str]) -> bool:
     """Whether no rule with a star can let a command pass."""
     return bool(words) and (words[0] in _EXACT_ONLY or (words[0] == "find" and not _ACTIONS.isdisjoint(words)))
-
-
-def _takes_next(word: str, wrapper: _Wrapper) -> bool:
-    if word.startswith("--"):
-        return word in wrapper.long_valued
-    for place, letter in enumerate(word[1:], 2):
-        if letter in wrapper.valued:
-            return place == len(word)
-    return False

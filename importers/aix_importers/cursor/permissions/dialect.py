@@ -33,7 +33,7 @@ class CursorRules(Dialect):
     """Rules of the command line, lists and switches of the editor."""
 
     origin: ClassVar[str] = "cursor"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     own_files: ClassVar[tuple[str, ...]] = (".cursor/plans/*.plan.md",)
 
     def reads(self, path: str, content: bytes) -> bool:
