@@ -11,7 +11,7 @@ import pytest
 
 from aix.importing import Problem, Rows
 from aix_importers.cursor import CursorImporter
-from aix_importers.cursor.keys import CHATS_ITEM, COMPOSERS_ITEM
+from aix_importers.cursor.key_tables import CHATS_ITEM, COMPOSERS_ITEM
 from benchmarks.cursor_mutations import Extraction, loss, run
 from tests.cursor.databases import GLOBAL, Row, answer, as_json, build, composer, prompt, sources_in, write_database
 

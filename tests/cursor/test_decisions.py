@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from aix_importers.cursor.calls import read_call
-from aix_importers.cursor.tool_data import read_tool
+from aix_importers.cursor.records import read_tool
 
 REJECTED = {"status": "rejected"}
 ACCEPTED = {"userDecision": "accepted"}

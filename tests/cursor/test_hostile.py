@@ -15,7 +15,7 @@ from aix.importing import Rows, Source
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_columns
 from aix_importers.cursor import CursorImporter
-from aix_importers.cursor.protobuf import wire_fields
+from aix_importers.cursor.agent_state import wire_fields
 from tests.cursor.databases import GLOBAL, answer, build, call, composer, prompt, sources_in, write_database
 
 EXAMPLES = settings(

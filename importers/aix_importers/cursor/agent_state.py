@@ -3,13 +3,93 @@
 The editor keeps it beside the bubbles, whose results are often empty then; the command line keeps nothing else.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from aix_importers.cursor.protobuf import is_whole, part, parts, whole_number
+from aix_importers.cursor.records import known_model
 from aix_importers.cursor.values import ABSENT, base64_bytes, field, items, json_value, read, text
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_MOST_VARINT_BYTES = 10
+
+Field = tuple[int, int | bytes]
+
+
+def wire_fields(data: bytes) -> Iterator[Field]:
+    """Go through the fields of a message; it ends where the data is no message any more.
+
+    >>> list(wire_fields(bytes([8, 150, 1, 18, 2, 104, 105])))
+    [(1, 150), (2, b'hi')]
+    """
+    return ((number, value) for number, value, _ in _scan(data))
+
+
+def _scan(data: bytes) -> Iterator[tuple[int, int | bytes, int]]:
+    """Go through the fields of a message, each with the place of its end."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        kind, number = tag & 7, tag >> 3
+        if at < 0 or number == 0:
+            return
+        if kind == _VARINT:
+            value, at = _varint(data, at)
+            if at < 0:
+                return
+            yield number, value, at
+            continue
+        if kind == _BYTES:
+            length, at = _varint(data, at)
+        else:
+            length = {_FIXED64: 8, _FIXED32: 4}.get(kind, -1)
+        if at < 0 or length < 0 or at + length > len(data):
+            return
+        yield number, data[at : at + length], at + length
+        at += length
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number and where it ends; a place before the start when no number can be read."""
+    value = 0
+    for shift in range(_MOST_VARINT_BYTES):
+        if at + shift >= len(data):
+            return 0, -1
+        byte = data[at + shift]
+        value |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return value, at + shift + 1
+    return 0, -1
+
+
+def parts(data: bytes, number: int) -> list[bytes]:
+    """Return all fields of one number that hold bytes."""
+    return [value for each, value in wire_fields(data) if each == number and isinstance(value, bytes)]
+
+
+def part(data: bytes, *path: int) -> bytes:
+    """Return the last field that these numbers lead to, from message to message; empty where no such field exists."""
+    for number in path:
+        data = (parts(data, number) or [b""])[-1]
+    return data
+
+
+def whole_number(data: bytes, number: int) -> int | None:
+    """Return the last field of one number that holds a whole number."""
+    found = [value for each, value in wire_fields(data) if each == number and isinstance(value, int)]
+    return found[-1] if found else None
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether data is a message up to its last byte.
+
+    >>> is_whole(bytes([8, 150, 1])), is_whole(bytes([8, 150, 1, 18, 9]))
+    (True, False)
+    """
+    return max((end for *_, end in _scan(data)), default=0) == len(data)
+
 
 _HASH_BYTES = 32
 _ROOT, _TOKENS, _TURNS, _FOLDERS, _ARCHIVES, _CREATED = 1, 5, 8, 9, 13, 26
@@ -147,3 +227,65 @@ def result_text(item: Raw) -> str | None:
         return whole
     pieces = [text(field(piece, "text")) for piece in items(field(item, "experimental_content"))]
     return "\n".join(filter(None, pieces)) or None
+
+
+_QUERY = "<user_query>"
+
+
+@dataclasses.dataclass(slots=True)
+class HiddenContext:
+    """Facts that only the agent's own state holds."""
+
+    system_prompt: str | None = None
+    model: str | None = None
+    archives: list[str] = dataclasses.field(default_factory=list)
+    missing: int = 0
+    injected: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def parts(self) -> dict[str, object]:
+        """Context that came with the first message."""
+        found: dict[str, object] = {}
+        if self.system_prompt:
+            found["system_prompt"] = self.system_prompt
+        if self.injected:
+            found["injected"] = self.injected
+        return found
+
+
+def hidden_context(state: AgentState) -> HiddenContext:
+    """Return what the state of an agent knows beyond the bubbles."""
+    hidden = HiddenContext(archives=list(state.archived_summaries()))
+    for _, message in state.messages():
+        role = text(message.role)
+        if role == "system" and hidden.system_prompt is None:
+            hidden.system_prompt = content_text(message)
+        elif role == "user":
+            said = content_text(message)
+            if said and _QUERY not in said:
+                hidden.injected.append(said)
+        elif role == "assistant":
+            hidden.model = model_of(message) or hidden.model
+    hidden.missing = state.missing
+    return hidden
+
+
+def content_text(message: RootMessage) -> str | None:
+    """Return the text of a message, which is one text or a list of parts."""
+    whole = text(message.content)
+    if whole is not None:
+        return whole
+    said = (text(field(part, "text")) for part in items(message.content) if kind_of(part) == "text")
+    return "\n".join(filter(None, said)) or None
+
+
+def kind_of(part: Raw) -> str | None:
+    """Return what kind of part of a message it is."""
+    return text(field(part, "type"))
+
+
+def model_of(message: RootMessage) -> str | None:
+    """Return the model that wrote a message."""
+    options = (message.provider_options, *(field(part, "providerOptions") for part in items(message.content)))
+    named = (text(field(each, "cursor", "modelName")) for each in options)
+    return known_model(next(filter(None, named), None))

@@ -7,9 +7,9 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from aix.importing import Source
-from aix_importers.cursor.composers import known_model
 from aix_importers.cursor.database import Database, Row, opened, table_names
-from aix_importers.cursor.keys import TRACKING, source_key
+from aix_importers.cursor.key_tables import TRACKING, source_key
+from aix_importers.cursor.records import known_model
 
 
 class Tracked(Struct, frozen=True, gc=False):

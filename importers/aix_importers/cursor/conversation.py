@@ -12,12 +12,41 @@ from msgspec import Raw
 
 from aix.ids import ulid
 from aix.importing import Problem, Source
-from aix_importers.cursor.bubbles import Bubble
-from aix_importers.cursor.composers import Composer
-from aix_importers.cursor.message import Said
+from aix_importers.cursor.calls import Call
+from aix_importers.cursor.code import Code
+from aix_importers.cursor.files import FileUse, files_of_call, path_of
+from aix_importers.cursor.lints import Lint, lints_of_result
+from aix_importers.cursor.records import ORIGIN, Bubble, Composer
 from aix_importers.cursor.values import ABSENT
 
-ORIGIN = "cursor"
+
+@dataclass(slots=True)
+class Said:
+    """A message, and what hangs on it."""
+
+    role: str
+    content: str | None = None
+    thinking: str | None = None
+    context: dict[str, object] = field(default_factory=dict)
+    metadata: dict[str, object] = field(default_factory=dict)
+    calls: list[tuple[str, Call]] = field(default_factory=list)
+    """Each with its id."""
+    files: list[FileUse] = field(default_factory=list)
+    lints: list[Lint] = field(default_factory=list)
+    code: list[Code] = field(default_factory=list)
+    tokens: tuple[int | None, int | None] = (None, None)
+    request_id: str | None = None
+    is_error: bool = False
+    are_outcomes_inferred: bool = False
+    """Whether the log keeps no results, so that how the calls ended is concluded from what follows."""
+
+    def take_call(self, call_id: str, call: Call) -> None:
+        """Add a call with the files and findings that it brought."""
+        self.calls.append((call_id, call))
+        self.is_error = self.is_error or call.is_cancelled
+        if call.is_completed:
+            self.files += files_of_call(call.name, call.number, call.details, call.found)
+            self.lints += lints_of_result(call.found, path_of(call.details))
 
 
 class Part(Enum):

@@ -6,21 +6,18 @@ from msgspec import Raw
 
 from aix.importing import Problem, Rows
 from aix_importers.common.row_writer import Writer
-from aix_importers.cursor.agent_state import AgentState, read_state
-from aix_importers.cursor.bubble_messages import BubbleMessages
-from aix_importers.cursor.bubbles import Bubble
+from aix_importers.cursor.agent_state import AgentState, HiddenContext, hidden_context, read_state
 from aix_importers.cursor.code import CodeBlockData
-from aix_importers.cursor.composers import known_model
-from aix_importers.cursor.conversation import Conversation, Entry, Part, Turn
-from aix_importers.cursor.hidden_context import HiddenContext, hidden_context
+from aix_importers.cursor.conversation import Conversation, Entry, Part, Said, Turn
+from aix_importers.cursor.key_tables import CONTEXT_PREFIX
 from aix_importers.cursor.key_values import KeyValues
-from aix_importers.cursor.keys import CONTEXT_PREFIX
 from aix_importers.cursor.links import Links
-from aix_importers.cursor.message import Said
 from aix_importers.cursor.message_rows import MessageRows
+from aix_importers.cursor.messages import BubbleMessages
+from aix_importers.cursor.records import Bubble, known_model
 from aix_importers.cursor.tools import tool_names
-from aix_importers.cursor.turn_facts import TurnFacts
 from aix_importers.cursor.turn_rows import TurnRows
+from aix_importers.cursor.turns import TurnFacts
 from aix_importers.cursor.values import (
     ABSENT,
     count,

@@ -5,16 +5,226 @@ a file is opened therefore depends on what lies beside it.
 """
 
 import os
+import shutil
 import sqlite3
+import struct
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from aix_importers.cursor.connections import PYTHON_ERRORS, as_sqlite_error, connect
-from aix_importers.cursor.copies import copied, has_copy, state_of
-from aix_importers.cursor.default_paths import DATABASE_MAGIC
-from aix_importers.cursor.write_ahead_logs import log_damage
+from aix_importers.cursor.paths import DATABASE_MAGIC
+
+_WAIT_SECONDS = 2.0
+_CACHE_KIB = 4_096
+_LARGEST_VALUE = 512 * 2**20
+
+PYTHON_ERRORS = (UnicodeError, OverflowError, MemoryError, sqlite3.InterfaceError, sqlite3.Warning)
+"""Errors that Python's module raises about a damaged file in place of `sqlite3.DatabaseError`.
+
+A message of SQLite that quotes bytes of the file which are not UTF-8 becomes a UnicodeDecodeError.
+"""
+
+
+def connect(path: str, way: str, *, is_private: bool = False) -> tuple[sqlite3.Connection, str | None]:
+    """Open a file, with parameters of SQLite's addresses, as one that others use or as one that nobody else knows.
+
+    Returns the connection, and an error in the schema if there is one: tables whose definition is intact can be read.
+
+    Raises:
+        sqlite3.Error: It is no database, or somebody holds it locked.
+    """
+    address = f"file:{quote(os.fsencode(path))}?{way}"
+    connection = sqlite3.connect(
+        address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.text_factory = bytes
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
+        if is_private:  # the index of its log is then kept in memory
+            connection.execute("pragma locking_mode = exclusive")
+        connection.execute("pragma trusted_schema = off")
+        schema_error = _schema_error(connection)
+        connection.execute("pragma mmap_size = 0")
+        connection.execute(f"pragma cache_size = -{_CACHE_KIB}")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    except PYTHON_ERRORS as error:
+        connection.close()
+        raise as_sqlite_error(error) from error
+    return connection, schema_error
+
+
+def _schema_error(connection: sqlite3.Connection) -> str | None:
+    """Read the schema; if SQLite refuses a definition in it, let it go on without that one."""
+    check = "select 1 from sqlite_master limit 1"
+    try:
+        connection.execute(check).fetchall()
+    except (sqlite3.DatabaseError, UnicodeError) as error:
+        if isinstance(error, sqlite3.OperationalError):  # locked, or not to be opened
+            raise
+        connection.execute("pragma writable_schema = on")  # skips definitions that cannot be parsed
+        connection.execute(check).fetchall()
+        return error_text(error)
+    return None
+
+
+def as_sqlite_error(error: BaseException) -> sqlite3.DatabaseError:
+    """Return an error of Python's module as one of SQLite."""
+    return sqlite3.DatabaseError(error_text(error))
+
+
+def error_text(error: BaseException) -> str:
+    """Return the message of an error about a database as one line of printable text."""
+    if isinstance(error, UnicodeDecodeError):  # `object` is SQLite's message
+        written = bytes(error.object).decode("utf-8", "backslashreplace")
+    else:
+        written = str(error) or type(error).__name__
+    return "".join(each if each.isprintable() else " " for each in written)[:_LONGEST_MESSAGE]
+
+
+_LONGEST_MESSAGE = 200
+
+
+_CAN_REMOVE_OPEN_FILES = os.name == "posix"
+_MOST_UNUSED = 2 if _CAN_REMOVE_OPEN_FILES else 0
+_MOST_TRIES = 3
+
+
+class _Copy:
+    """A database copied with its log."""
+
+    def __init__(self, path: str) -> None:
+        self.users = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="aix-copy-", ignore_cleanup_errors=True)
+        try:
+            target = str(Path(self._folder.name) / "copy.db")
+            _copy_files(path, target)
+            self.connection, self.schema_error = connect(target, "mode=rw", is_private=True)
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        if _CAN_REMOVE_OPEN_FILES:
+            self._folder.cleanup()
+
+    def close(self) -> None:
+        self.connection.close()
+        self._folder.cleanup()
+
+
+_COPIES: dict[tuple[str, str], _Copy] = {}
+"""By path and state."""
+
+
+@contextmanager
+def copied(path: str) -> Iterator[tuple[sqlite3.Connection, str | None]]:
+    """Open a copy of a database; give the connection, and an error in the schema if there is one.
+
+    Raises:
+        sqlite3.Error: It cannot be copied, or is no database.
+    """
+    key = path, state_of(path)
+    copy = _COPIES.get(key)
+    if copy is None:
+        copy = _COPIES[key] = _Copy(path)
+    copy.users += 1
+    try:
+        yield copy.connection, copy.schema_error
+    finally:
+        copy.users -= 1
+        _close_unused()
+
+
+def _close_unused() -> None:
+    unused = [key for key, copy in _COPIES.items() if not copy.users]
+    for key in unused[: max(0, len(unused) - _MOST_UNUSED)]:
+        _COPIES.pop(key).close()
+
+
+def has_copy(path: str) -> bool:
+    """Whether a database was copied as it is now."""
+    return (path, state_of(path)) in _COPIES
+
+
+def state_of(path: str) -> str:
+    """Return a mark that shows whether a database, with its log of writes, has changed."""
+    return f"{_state(path)}|{_state(f'{path}-wal')}"
+
+
+def _state(path: str) -> str:
+    try:
+        state = os.stat(path)  # noqa: PTH116 # asked for after every query, where `Path` takes longer than the system
+    except OSError:
+        return ""
+    return f"{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
+
+
+def _copy_files(path: str, target: str) -> None:
+    """Copy a database with its log, again if somebody wrote meanwhile."""
+    try:
+        for _ in range(_MOST_TRIES):
+            state = state_of(path)
+            for suffix in ("", "-wal", "-journal"):
+                Path(target + suffix).unlink(missing_ok=True)
+                if Path(path + suffix).exists():
+                    shutil.copyfile(path + suffix, target + suffix)
+            if state == state_of(path):
+                return
+    except OSError as error:
+        message = f"it cannot be copied: {error.strerror}"
+        raise sqlite3.OperationalError(message) from error
+
+
+_MAGICS = {0x377F0682: "<", 0x377F0683: ">"}
+"""With the order of bytes of the words that checksums are made of."""
+_HEADER = struct.Struct(">IIIIIIII")
+_FRAME = struct.Struct(">IIIIII")
+_MOST_SUMMED = 4 * 2**20
+"""Checksums of a longer log are not looked at: a program that runs keeps its log shorter."""
+_WORD = 2**32 - 1
+
+
+@lru_cache(maxsize=16)
+def log_damage(path: str, state: str) -> str | None:  # noqa: ARG001
+    """Return a sentence about what is wrong with the log of a database; nothing where the log is whole or missing."""
+    try:
+        with Path(f"{path}-wal").open("rb") as file:
+            log = file.read(_MOST_SUMMED)
+    except OSError:
+        return None
+    if not log.strip(b"\0"):
+        return None
+    if len(log) < _HEADER.size:
+        return "The log of writes is cut: what only it held is lost."
+    magic, _, page_size, _, salt, other_salt, first, second = _HEADER.unpack_from(log)
+    sums = _sums(log[:24], _MAGICS.get(magic, ">"), (0, 0))
+    if magic not in _MAGICS or sums != (first, second) or not 512 <= page_size <= 65_536:
+        return "The log of writes is damaged at its beginning: what only it held is lost."
+    length = _FRAME.size + page_size
+    lost, is_damaged = 0, False
+    for at in range(_HEADER.size, len(log) - length + 1, length):
+        _, commit, *salts, first, second = _FRAME.unpack_from(log, at)
+        if salts != [salt, other_salt]:
+            break  # of an earlier log, which has been written into the database
+        if not is_damaged:
+            sums = _sums(log[at : at + 8], _MAGICS[magic], sums)
+            sums = _sums(log[at + _FRAME.size : at + length], _MAGICS[magic], sums)
+            is_damaged = sums != (first, second)
+        lost += is_damaged and commit > 0
+    return f"The log of writes is damaged: {lost} transactions that only it held are lost." if lost else None
+
+
+def _sums(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
+    first, second = sums
+    for even, odd in struct.iter_unpack(f"{order}II", data):
+        first = (first + even + second) & _WORD
+        second = (second + odd + first) & _WORD
+    return first, second
+
 
 _READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2
 

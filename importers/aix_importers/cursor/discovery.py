@@ -16,7 +16,7 @@ from aix_importers.common.recognition import (
     may_hold_lines,
     recognise,
 )
-from aix_importers.cursor.default_paths import (
+from aix_importers.cursor.paths import (
     DATABASE_MAGIC,
     EDITOR_FILE,
     RULE_FILES,
@@ -39,11 +39,11 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
         name = file.name
         if name.endswith((".vscdb", ".db")):
             if file.head(len(DATABASE_MAGIC)) == DATABASE_MAGIC or _is_place_of_database(file.path, name):
-                from aix_importers.cursor.databases import sources_or_problem
+                from aix_importers.cursor.sources import sources_or_problem
 
                 yield from sources_or_problem(file.path)
         elif name in RULE_FILES:
-            from aix_importers.cursor.permission_files import holds_rules
+            from aix_importers.cursor.settings import holds_rules
 
             if importer in (file.claimed_by, file.was_claimed_by) or holds_rules(file.head(_SETTINGS_BYTES)):
                 yield Source(file.path, may_hold_secrets=True)

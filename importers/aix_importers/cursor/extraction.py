@@ -10,30 +10,28 @@ from aix.ids import h63
 from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.common.row_writer import Writer
 from aix_importers.cursor.ai_tracking_db import Tracked, read_tracked
-from aix_importers.cursor.call_ids import settle_call_ids
-from aix_importers.cursor.connections import error_text
 from aix_importers.cursor.conversation import Conversation
 from aix_importers.cursor.conversation_rows import ConversationRows
-from aix_importers.cursor.databases import database_sources
-from aix_importers.cursor.default_paths import RULE_FILES
-from aix_importers.cursor.forks import settle_shared_turns
-from aix_importers.cursor.key_values import KeyValues
-from aix_importers.cursor.keys import (
+from aix_importers.cursor.database import error_text
+from aix_importers.cursor.key_tables import (
     CHAT,
     COMPOSER,
     DATABASE,
     INLINE,
     LEFTOVERS,
     SETTINGS,
+    SETTINGS_ITEM,
     STORE,
     TRACKING,
     parse_key,
 )
-from aix_importers.cursor.links import link
+from aix_importers.cursor.key_values import KeyValues
+from aix_importers.cursor.links import link, settle_call_ids, settle_shared_turns
 from aix_importers.cursor.losses import losses
-from aix_importers.cursor.permission_files import extract_rules
+from aix_importers.cursor.paths import RULE_FILES
 from aix_importers.cursor.reading import read_conversation
-from aix_importers.cursor.rules import extract_editor_rules
+from aix_importers.cursor.settings import extract_editor_rules, extract_rules
+from aix_importers.cursor.sources import database_sources
 from aix_importers.cursor.stores import read_store
 from aix_importers.cursor.transcripts import read_transcript
 
@@ -84,7 +82,7 @@ class _Reading:
         elif kind == LEFTOVERS:
             yield from (Problem(source, *loss[:2], sample=loss.sample) for loss in losses(self._values(source)))
         elif kind == SETTINGS:
-            yield from extract_editor_rules(source, self._values(source))
+            yield from extract_editor_rules(source, self._values(source).item(SETTINGS_ITEM))
         else:
             values = self._values(source)
             yield from self._keep(source, session_id, read_conversation(source, values))

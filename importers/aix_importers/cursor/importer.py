@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
-from aix_importers.cursor.default_paths import default_places
 from aix_importers.cursor.discovery import find_sources
+from aix_importers.cursor.paths import default_places
 
 
 class CursorImporter(Importer):

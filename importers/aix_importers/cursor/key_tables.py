@@ -1,16 +1,51 @@
-"""Tables of keys and values, in the form that Cursor gives them and in other forms."""
+"""Keys of conversations, and the tables of keys and values that hold them, in Cursor's form and in others."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aix_importers.cursor.connections import error_text
-from aix_importers.cursor.database import Database
-from aix_importers.cursor.keys import BUBBLE_PREFIX, COMPOSER_PREFIX, end_of
+from aix_importers.cursor.database import Database, error_text
 from aix_importers.cursor.values import json_value
+
+COMPOSER, INLINE, CHAT, LEFTOVERS = "composer", "inline", "chat", "leftovers"
+SETTINGS, STORE, TRACKING, DATABASE = "settings", "store", "tracking", "database"
+COMPOSER_PREFIX = "composerData:"
+BUBBLE_PREFIX = "bubbleId:"
+CONTEXT_PREFIX = "messageRequestContext:"
+CHATS_ITEM = "workbench.panel.aichat.view.aichat.chatdata"
+COMPOSERS_ITEM = "composer.composerData"
+HEADERS_ITEM = "composer.composerHeaders"
+SETTINGS_ITEM = "src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser"
+_PLAIN = "-_.~:@ "
+
+
+def end_of(prefix: str) -> str:
+    """Return the first key behind all that begin so.
+
+    >>> end_of("bubbleId:")
+    'bubbleId;'
+    """
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
+
+
+def source_key(kind: str, session_id: str = "") -> str:
+    r"""Return the key of a source; old ids hold line ends.
+
+    >>> source_key("composer", "task-call_1\nfc_2"), parse_key("composer:task-call_1%0Afc_2")
+    ('composer:task-call_1%0Afc_2', ('composer', 'task-call_1\nfc_2'))
+    """
+    return f"{kind}:{quote(session_id, safe=_PLAIN, errors='surrogatepass')}"
+
+
+def parse_key(key: str) -> tuple[str, str]:
+    """Return the kind of a source and the id of its conversation."""
+    kind, _, session_id = key.partition(":")
+    return kind, unquote(session_id, errors="surrogatepass")
+
 
 KEY, VALUE = "key", "value"
 _CONVERSATIONS = (COMPOSER_PREFIX, end_of(COMPOSER_PREFIX))

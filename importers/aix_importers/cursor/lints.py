@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from msgspec import Raw
 
-from aix_importers.cursor.bubbles import Bubble
 from aix_importers.cursor.paths import absolute_path, normal_path
-from aix_importers.cursor.results import Result
+from aix_importers.cursor.records import Bubble, Result
 from aix_importers.cursor.values import ABSENT, count, field, inner_items, is_filled, items, text
 
 _SEVERITIES = {

@@ -1,18 +1,43 @@
-"""Records of a database that no conversation accounts for: each is counted, and becomes a problem."""
+"""Records that are not read, or only in part: each is counted, and becomes a problem."""
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from aix_importers.cursor.connections import error_text
-from aix_importers.cursor.default_paths import is_place_of_editor
-from aix_importers.cursor.items import Loss, item_losses, odd_item_keys
-from aix_importers.cursor.key_tables import KeyTable
+from msgspec import Raw
+
+from aix_importers.cursor.conversation import Part
+from aix_importers.cursor.database import as_bytes, error_text
+from aix_importers.cursor.key_tables import (
+    BUBBLE_PREFIX,
+    CHATS_ITEM,
+    COMPOSER_PREFIX,
+    COMPOSERS_ITEM,
+    CONTEXT_PREFIX,
+    HEADERS_ITEM,
+    SETTINGS_ITEM,
+    KeyTable,
+    end_of,
+)
 from aix_importers.cursor.key_values import ITEMS, TABLE, KeyValues
-from aix_importers.cursor.keys import BUBBLE_PREFIX, COMPOSER_PREFIX, CONTEXT_PREFIX, end_of
-from aix_importers.cursor.values import fields_if_object, sample_of
-from aix_importers.cursor.workspaces import WORKSPACE_FILE, read_workspace
+from aix_importers.cursor.paths import is_place_of_editor
+from aix_importers.cursor.records import TOOL_FORMER, Bubble, Composer, ToolData, read_tool
+from aix_importers.cursor.values import (
+    ABSENT,
+    field,
+    fields,
+    fields_if_object,
+    inner,
+    is_filled,
+    is_intact,
+    is_list,
+    items,
+    sample_of,
+    text,
+)
+from aix_importers.cursor.workspaces import BUBBLE_MARK, CHATS, COMPOSERS, WORKSPACE_FILE, ListItem, read_workspace
 
 READ_PREFIXES = (COMPOSER_PREFIX, BUBBLE_PREFIX, CONTEXT_PREFIX)
 """Keys of conversations."""
@@ -24,6 +49,17 @@ IGNORED_PREFIXES = (
 """Keys of kinds that are known and not read by themselves; of `agentKv:`, blobs that a conversation refers to are."""
 _NEVER_NAMED = re.compile(rb"auth|secret|token", re.IGNORECASE)
 _LONGEST_KEY = 80
+_LISTS = (COMPOSERS, CHATS)
+_KEYS = (CHATS_ITEM, COMPOSERS_ITEM, HEADERS_ITEM, SETTINGS_ITEM)
+_NOT_PRINTED = re.compile(rb"[^\x20-\x7e]")
+
+
+class Loss(NamedTuple):
+    """Something in a database that was not read."""
+
+    kind: str
+    reason: str
+    sample: str | None = None
 
 
 def losses(values: KeyValues) -> Iterator[Loss]:
@@ -165,3 +201,162 @@ def _count_nameless(values: KeyValues, table: KeyTable) -> int:
     named = sum(number for _, number, _ in values.owners(BUBBLE_PREFIX))
     empty = values.disk_database.rows(f"select 1 from {table.source} where key = ?", (COMPOSER_PREFIX,))  # noqa: S608
     return max(0, int(bubbles) - named) + len(empty)
+
+
+def item_losses(values: KeyValues) -> Iterator[Loss]:
+    """Go through what cannot be read in the items that hold conversations, their titles, or rules."""
+    seen: set[str] = set()
+    for item in _LISTS:
+        yield from _list_losses(values, item, seen)
+    for key, may_hold_secrets in ((HEADERS_ITEM, False), (SETTINGS_ITEM, True)):
+        row = values.item_row(key)
+        if row is not None and fields_if_object(as_bytes(row[0])) is None:
+            yield _unreadable(key, as_bytes(row[0]), may_hold_secrets=may_hold_secrets)
+
+
+def odd_item_keys(keys: Iterable[object]) -> list[bytes]:
+    """Return the keys of items that are not text, or differ from a known one only in case: nobody finds them."""
+    known = {key.lower().encode(): key.encode() for key in _KEYS}
+    odd = []
+    for key in keys:
+        data = as_bytes(key) or b""
+        clean = _NOT_PRINTED.sub(b"", data).lower()
+        if not _is_text(data) or known.get(clean, data) != data:
+            odd.append(data)
+    return odd
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return data.decode().isprintable() and bool(data)
+    except UnicodeDecodeError:
+        return False
+
+
+def _list_losses(values: KeyValues, item: ListItem, seen: set[str]) -> Iterator[Loss]:
+    row = values.item_row(item.key)
+    if row is None:
+        return
+    data = as_bytes(row[0])
+    found = fields_if_object(data)
+    if found is not None and data is not None and not is_intact(data):
+        reason = f"{item.key} holds bytes that are not text; they were replaced, and conversations may be missing."
+        yield Loss("damaged_value", reason, sample_of(data))
+    if found is None or data is None:
+        yield _unreadable(item.key, data)
+    elif item.name not in found:
+        # Newer versions keep no list of composers here; the list of chats was always there.
+        if item is CHATS or BUBBLE_MARK in data:
+            yield Loss("unreadable_item", f"{item.key} has no list {item.name}.", sample_of(data))
+    elif not is_list(found[item.name]) and is_filled(found[item.name]):
+        yield Loss("unreadable_item", f"{item.name} in {item.key} is not a list.", sample_of(found[item.name]))
+    bad = [entry for entry in item.entries(values) if _is_lost(entry, item, seen)]
+    if bad:
+        reason = f"Left out, since they are not conversations or repeat one: {len(bad)} entries of {item.key}."
+        yield Loss("unreadable_entries", reason, sample_of(bad[0]))
+
+
+def _is_lost(entry: Raw, item: ListItem, seen: set[str]) -> bool:
+    """Whether an entry may hold messages and is not read."""
+    if fields_if_object(entry) is None:
+        return True
+    body, session_id = field(entry, item.body), text(field(entry, item.id))
+    if not is_filled(body):
+        return not session_id or BUBBLE_MARK in bytes(entry) or (item is CHATS and not is_list(body))
+    if not session_id or session_id in seen:
+        return True
+    seen.add(session_id)
+    return False
+
+
+def _unreadable(key: str, data: bytes | None, *, may_hold_secrets: bool = False) -> Loss:
+    if data is None:
+        return Loss("unreadable_item", f"The value of {key} is NULL.")
+    sample = None if may_hold_secrets else sample_of(data)
+    return Loss("unreadable_item", f"The value of {key} is not a JSON object: some of it may be missing.", sample)
+
+
+_OF_A_CALL = ("tool", "toolCallId", "params", "rawArgs", "result")
+_KNOWN = frozenset(Bubble.__struct_encode_fields__)
+_BOOKKEEPING = re.compile(rb'"(?:~[^"]*|[0-9a-zA-Z_-]{20,}|[^" ]*[/\\:][^" ]*|[\d.]*)"')
+"""Texts that nobody said: states of an agent, ids, paths, numbers."""
+_HOLDS_CALLS = re.compile(rb"toolCallId|rawArgs")
+_OF_COMPOSER = frozenset({*Composer.__struct_encode_fields__, "cachedConversationSummary"})
+_OF_SUMMARY = b'"truncationLastBubbleIdInclusive"'
+_OF_CONTENT = (b'"toolCallId"', b'"text"')
+
+
+def flaw_of(
+    bubble: Bubble, listed_kind: int | None, part: Part, tool: ToolData | None, raw: Callable[[], bytes | Raw | None]
+) -> str | None:
+    """Return what is wrong with a bubble in a sentence; nothing where all of it was understood.
+
+    `raw` gives the bubble as it is written: it is asked for only where the bubble seems to be empty.
+    """
+    kind = bubble.kind
+    if kind is None and listed_kind is None:
+        return "A message does not say whose it is, and counts as the assistant's."
+    if kind is not None and listed_kind is not None and kind != listed_kind:
+        return "A message is the user's by itself and the assistant's by the list, or the other way round."
+    if tool is None and is_filled(bubble.tool_former_data) and _is_call(bubble.tool_former_data):
+        return "A call has no name, and was left out."
+    if any(is_filled(each) and text(each) is None for each in (bubble.text, bubble.raw_text)):
+        return "The text of a message is no text."
+    if part is Part.ARTEFACT and is_filled(bubble.thinking):
+        return "The thinking of a message is no text."
+    if part is Part.ARTEFACT and is_filled(bubble.conversation_summary):
+        return "A summary has no text, and was left out."
+    if part is Part.ARTEFACT or (part is Part.QUERY and not bubble.content):
+        strange = [name for name, value in fields(raw()).items() if name not in _KNOWN and _is_content(value)]
+        if strange:
+            return f"A message without text has fields that are not known: {', '.join(sorted(strange))[:80]}."
+    return None
+
+
+def flaws_of(composer: Composer, written: bytes) -> Iterator[str]:
+    """Go through what is wrong with the parts of a conversation that stand beside its messages.
+
+    `written` is the composer as it is written.
+    """
+    if is_filled(composer.capabilities) and not is_list(composer.capabilities):
+        yield "The calls that stand beside the messages are no list."
+    for capability in items(composer.capabilities):
+        yield from _flaws_of_capability(capability)
+    latest = composer.latest_conversation_summary
+    if is_filled(latest) and not any(map(text, (field(latest, "summary"), field(latest, "summary", "summary")))):
+        yield "The latest summary of the conversation has no text."
+    if _OF_SUMMARY in written:
+        named = fields(written).items()
+        strange = [name for name, value in named if name not in _OF_COMPOSER and _OF_SUMMARY in bytes(value)]
+        if strange:
+            yield f"A summary stands in a field that is not known: {', '.join(sorted(strange))[:80]}."
+
+
+def _flaws_of_capability(capability: Raw) -> Iterator[str]:
+    data, is_of_calls = field(capability, "data"), field(capability, "type") == TOOL_FORMER
+    calls = field(data, "bubbleDataMap")
+    found = fields_if_object(inner(calls)) if is_filled(calls) else {}
+    is_lost = fields_if_object(capability) is None or (
+        is_of_calls and is_filled(data) and fields_if_object(data) is None
+    )
+    is_read = is_of_calls and is_filled(calls)
+    if found is None or is_lost or (not is_read and _HOLDS_CALLS.search(bytes(capability))):
+        yield "The calls that stand beside the messages cannot be read."
+        return
+    for raw in found.values():
+        if read_tool(raw) is None and is_filled(raw) and _is_call(raw):
+            yield "A call has no name, and was left out."
+
+
+def _is_call(data: Raw) -> bool:
+    found = fields_if_object(data)
+    return found is None or any(is_filled(found.get(name, ABSENT)) for name in _OF_A_CALL)
+
+
+def _is_content(value: Raw) -> bool:
+    if not is_filled(value):
+        return False
+    data = bytes(value)
+    if data[:1] == b'"':
+        return _BOOKKEEPING.fullmatch(data) is None
+    return data[:1] in (b"{", b"[") and any(mark in data for mark in _OF_CONTENT)

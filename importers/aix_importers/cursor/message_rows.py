@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from aix.ids import h63, ulid
 from aix_importers.common.row_writer import Writer
 from aix_importers.cursor.calls import Call
-from aix_importers.cursor.context import as_json
-from aix_importers.cursor.conversation import ORIGIN, Conversation, Entry, Part, Turn, session_label
+from aix_importers.cursor.conversation import Conversation, Entry, Part, Said, Turn, session_label
 from aix_importers.cursor.files import distinct as distinct_files
 from aix_importers.cursor.lints import distinct as distinct_lints
-from aix_importers.cursor.message import Said
-from aix_importers.cursor.providers import provider_of
-from aix_importers.cursor.turn_facts import TurnFacts
+from aix_importers.cursor.messages import as_json
+from aix_importers.cursor.records import ORIGIN, provider_of
+from aix_importers.cursor.turns import TurnFacts
 
 
 class MessageRows:

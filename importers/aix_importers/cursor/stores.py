@@ -11,22 +11,23 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from aix.importing import Problem, Source
-from aix_importers.cursor.agent_state import AgentState, RootMessage, result_text
+from aix_importers.cursor.agent_state import (
+    AgentState,
+    RootMessage,
+    content_text,
+    is_whole,
+    kind_of,
+    model_of,
+    result_text,
+)
+from aix_importers.cursor.calls import Outcome, outcome_in_store
 from aix_importers.cursor.code import fences
-from aix_importers.cursor.composers import known_model
-from aix_importers.cursor.connections import error_text
-from aix_importers.cursor.conversation import Conversation, Part
-from aix_importers.cursor.copies import state_of
-from aix_importers.cursor.database import Database, as_bytes, opened, table_names
-from aix_importers.cursor.decisions import Outcome, outcome_in_store
-from aix_importers.cursor.default_paths import is_place_of_store
-from aix_importers.cursor.hidden_context import content_text, kind_of, model_of
-from aix_importers.cursor.keys import STORE, source_key
-from aix_importers.cursor.message import Said
-from aix_importers.cursor.message_list import Listed, call_name, make_call, make_conversation
-from aix_importers.cursor.paths import path_of_uri
-from aix_importers.cursor.protobuf import is_whole
-from aix_importers.cursor.queries import query_of
+from aix_importers.cursor.conversation import Conversation, Part, Said
+from aix_importers.cursor.database import Database, as_bytes, error_text, opened, state_of, table_names
+from aix_importers.cursor.key_tables import STORE, source_key
+from aix_importers.cursor.message_list import Listed, call_name, make_call, make_conversation, query_of
+from aix_importers.cursor.paths import is_place_of_store, path_of_uri
+from aix_importers.cursor.records import known_model
 from aix_importers.cursor.values import (
     field,
     fields,

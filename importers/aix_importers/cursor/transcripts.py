@@ -1,5 +1,6 @@
 """Transcripts that agents leave beside a project: JSON lines, JSON, or plain text. None of them keeps results."""
 
+import dataclasses
 import os
 import re
 from collections.abc import Iterator
@@ -11,18 +12,15 @@ from aix.importing import Problem, Source
 from aix_importers.common.jsonl import RawLine, raw_lines
 from aix_importers.common.recognition import may_hold_lines, unread_form
 from aix_importers.common.times import UNDATED
+from aix_importers.cursor.calls import Outcome
 from aix_importers.cursor.code import fences
-from aix_importers.cursor.conversation import Conversation, Part
-from aix_importers.cursor.cut_json import closed
-from aix_importers.cursor.decisions import Outcome
+from aix_importers.cursor.conversation import Conversation, Part, Said
 from aix_importers.cursor.files import FileUse
-from aix_importers.cursor.message import Said
-from aix_importers.cursor.message_list import Listed, make_call, make_conversation
+from aix_importers.cursor.message_list import Listed, make_call, make_conversation, query_of
 from aix_importers.cursor.paths import normal_path
-from aix_importers.cursor.queries import query_of
-from aix_importers.cursor.text_transcripts import blocks_of
 from aix_importers.cursor.values import (
     ABSENT,
+    closed,
     field,
     fields,
     is_filled,
@@ -34,6 +32,75 @@ from aix_importers.cursor.values import (
     sample_of,
     text,
 )
+
+_SPEAKER = re.compile(r"(user|assistant):")
+_CALL = re.compile(r"\[Tool call\] (.+)")
+_RESULT = re.compile(r"\[Tool result\](?: .*)?")
+_PARAMETER = re.compile(r"  ([^\s:][^:]*): ?(.*)")
+
+
+@dataclasses.dataclass(slots=True)
+class Block:
+    """Words and calls of the user or the assistant."""
+
+    role: str
+    lines: list[str] = dataclasses.field(default_factory=list)
+    calls: list[tuple[str, dict[str, str]]] = dataclasses.field(default_factory=list)
+    has_results: bool = False
+
+    @property
+    def text(self) -> str:
+        """Text that was said."""
+        return "\n".join(self.lines).strip("\n")
+
+
+def blocks_of(written: str) -> Iterator[Block]:
+    r"""Go through the blocks of a transcript. What looks like the start of one inside a prompt still is part of it.
+
+    Text before the first block comes as a block without a role.
+
+    >>> blocks = blocks_of("user:\nhi\n\nassistant:\n[Tool call] ls\n  path: .\n")
+    >>> [(block.role, block.text, block.calls) for block in blocks]
+    [('user', 'hi', []), ('assistant', '', [('ls', {'path': '.'})])]
+    """
+    block: Block | None = None
+    given: dict[str, str] | None = None
+    last_name = ""
+    is_query_open = False
+    for line in written.replace("\r\n", "\n").split("\n"):
+        speaker = None if is_query_open else _SPEAKER.fullmatch(line)
+        if speaker:
+            if block is not None:
+                yield block
+            block, given = Block(speaker[1]), None
+            continue
+        if block is None:
+            block = Block("")
+        is_query_open = (is_query_open or "<user_query>" in line) and "</user_query>" not in line
+        call = _CALL.fullmatch(line) if block.role == "assistant" else None
+        if call:
+            given = {}
+            block.calls.append((call[1], given))
+            continue
+        if block.role == "assistant" and _RESULT.fullmatch(line):
+            block.has_results, given = True, None
+            continue
+        if given is not None:
+            parameter = _PARAMETER.fullmatch(line)
+            if parameter:
+                last_name = parameter[1]
+                given[last_name] = parameter[2]
+                continue
+            if line.startswith("  ") and last_name in given:
+                given[last_name] += f"\n{line[2:]}"
+                continue
+            if not line:
+                continue
+            given = None
+        block.lines.append(line)
+    if block is not None:
+        yield block
+
 
 _LARGEST_FILE = 256 * 2**20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

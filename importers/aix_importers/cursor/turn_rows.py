@@ -10,14 +10,12 @@ from aix.ids import ulid
 from aix.importing import readable
 from aix_importers.common.row_writer import Writer
 from aix_importers.common.times import UNDATED
-from aix_importers.cursor.composers import known_model
-from aix_importers.cursor.context import as_json
-from aix_importers.cursor.conversation import ORIGIN, Conversation, Turn
+from aix_importers.cursor.conversation import Conversation, Turn
 from aix_importers.cursor.links import Spawn
-from aix_importers.cursor.providers import provider_of
-from aix_importers.cursor.turn_facts import TurnFacts
-from aix_importers.cursor.values import field as field_of
-from aix_importers.cursor.values import fields, is_filled, json_of, json_text, number, text
+from aix_importers.cursor.messages import as_json
+from aix_importers.cursor.records import ORIGIN, known_model, provider_of
+from aix_importers.cursor.turns import TurnFacts
+from aix_importers.cursor.values import field, fields, is_filled, json_of, json_text, number, text
 
 PERSONA = "cursor-default"
 _CHARACTERS_PER_TOKEN = 4
@@ -97,8 +95,8 @@ class TurnRows:
         turns = self._conversation.turns
         before = turns[: turns.index(turn)]
         turn_of = {entry.key: entry.turn for entry in self._conversation.entries}
-        through = turn_of.get(text(field_of(summary, "truncationLastBubbleIdInclusive")) or "")
-        kept = turn_of.get(text(field_of(summary, "clientShouldStartSendingFromInclusiveBubbleId")) or "")
+        through = turn_of.get(text(field(summary, "truncationLastBubbleIdInclusive")) or "")
+        kept = turn_of.get(text(field(summary, "clientShouldStartSendingFromInclusiveBubbleId")) or "")
         metadata: dict[str, object] = {
             name: Raw(written.encode())
             for name, raw in fields(summary).items()
@@ -107,7 +105,7 @@ class TurnRows:
         if through is None or through not in before:
             through = turn.parent or turn
             metadata["unresolved"] = True
-        written = text(field_of(summary, "summary")) or text(summary) or ""
+        written = text(field(summary, "summary")) or text(summary) or ""
         if archives:
             metadata["summary_archives"] = archives
         if model is not None:
@@ -123,7 +121,7 @@ class TurnRows:
             summary=written,
             summarized_through_turn_id=through.id,
             first_kept_turn_id=kept.id if kept in before and kept is not None else None,
-            compaction_type=text(field_of(summary, "strategy")) or "summary",
+            compaction_type=text(field(summary, "strategy")) or "summary",
             model=model or "unknown",
             provider=provider_of(model),
             tokens_before=tokens[0],
@@ -201,7 +199,7 @@ class TurnRows:
     def _add_costs(self, time: int) -> None:
         """Add what old versions say a whole conversation has cost; it belongs to no turn."""
         for name, raw in fields(self._conversation.composer.usage_data).items():
-            cents = number(field_of(raw, "costInCents"))
+            cents = number(field(raw, "costInCents"))
             if cents is None or not 0 < cents < _MOST_CENTS:
                 continue
             model = known_model(name)

@@ -3,6 +3,7 @@
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Iterator
 from typing import TypeVar
 
 from msgspec import MsgspecError, Raw
@@ -181,3 +182,79 @@ def base64_bytes(written: str | None) -> bytes:
         return b64decode(written or "")
     except (Base64Error, ValueError):
         return b""
+
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\],]', re.DOTALL)
+_ENDS = {b"{": b"}", b"[": b"]"}
+
+
+def closed(data: bytes) -> bytes:
+    r"""Return JSON up to its last complete value, with the lists and objects that are open at that place closed.
+
+    >>> closed(b'{"tabs": [{"id": "a"}, {"id": "b", "text": "hel')
+    b'{"tabs": [{"id": "a"}, {"id": "b"}]}'
+    """
+    ends: list[bytes] = []
+    safe, open_ends = 0, b""
+    for token in _TOKEN.finditer(data):
+        found = token[0]
+        if found in _ENDS:
+            ends.append(_ENDS[found])
+        elif found == b",":
+            safe, open_ends = token.start(), b"".join(reversed(ends))
+        elif found in (b"}", b"]"):
+            if not ends or ends.pop() != found:
+                break
+            safe, open_ends = token.end(), b"".join(reversed(ends))
+            if not ends:
+                break
+    return data[:safe] + open_ends
+
+
+_BLOCKS = {"paragraph", "heading", "quote", "listitem", "codeblock", "code"}
+_MOST_NODES = 200_000
+
+
+def text_of_rich(raw: Raw) -> str | None:
+    """Return the text: of the text nodes, with a line per paragraph."""
+    if raw is ABSENT:
+        return None
+    written = text(raw)
+    value = plain(raw) if written is None else plain(written.encode("utf-8", "replace")) if written else None
+    if not isinstance(value, dict):
+        return written if written and value is None else None
+    root = value.get("root", value)
+    if not isinstance(root, dict):
+        return None
+    lines = list(_lines(root))
+    return "\n".join(lines) if any(lines) else None
+
+
+def _children(node: dict[str, object]) -> list[dict[str, object]]:
+    listed = node.get("children", node.get("content"))
+    return [child for child in listed if isinstance(child, dict)] if isinstance(listed, list) else []
+
+
+def _lines(root: dict[str, object]) -> Iterator[str]:
+    """Go through the paragraphs; what nests is walked without recursion, since nobody promises that it ends soon."""
+    line: list[str] = []
+    has_begun = False
+    stack: list[dict[str, object]] = [root]
+    for _ in range(_MOST_NODES):
+        if not stack:
+            break
+        node = stack.pop()
+        kind = node.get("type")
+        if kind in _BLOCKS:
+            if has_begun:
+                yield "".join(line)
+                line = []
+            has_begun = True
+        if kind in ("linebreak", "hardBreak"):
+            line.append("\n")
+        elif isinstance(node.get("text"), str):
+            line.append(str(node["text"]))
+        elif kind in ("mention", "mentionNode") and isinstance(node.get("mentionName"), str):
+            line.append(str(node["mentionName"]))
+        stack.extend(reversed(_children(node)))
+    yield "".join(line)

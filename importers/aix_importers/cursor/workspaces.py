@@ -5,19 +5,45 @@ import sqlite3
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Raw, Struct
 
-from aix_importers.cursor.composers import Head, read_head
-from aix_importers.cursor.copies import state_of
-from aix_importers.cursor.default_paths import EDITOR_FILE
-from aix_importers.cursor.items import COMPOSERS
-from aix_importers.cursor.key_values import KeyValues
-from aix_importers.cursor.paths import path_of_uri
-from aix_importers.cursor.values import field, text
+from aix_importers.cursor.database import as_bytes, state_of
+from aix_importers.cursor.key_tables import CHATS_ITEM, COMPOSERS_ITEM
+from aix_importers.cursor.key_values import KeyValues, given_key
+from aix_importers.cursor.paths import EDITOR_FILE, path_of_uri
+from aix_importers.cursor.records import Head, read_head
+from aix_importers.cursor.values import closed, field, fields_if_object, items, text
 
+BUBBLE_MARK = b'"bubbleId"'
+"""Stands in every list of messages of a composer."""
 WORKSPACE_FILE = "workspace.json"
 _LARGEST_FILE = 2**20
+
+
+class ListItem(NamedTuple):
+    """An item that holds a list of conversations."""
+
+    key: str
+    name: str
+    """The field that holds the list."""
+    id: str
+    """The field of an entry that holds the id of the conversation."""
+    body: str
+    """The field of an entry that holds the messages."""
+
+    def entries(self, values: KeyValues) -> list[Raw]:
+        """Return the entries of the list; if the value was cut, those before the cut."""
+        data = values.item(self.key)
+        found = fields_if_object(data)
+        if found is None and data:
+            found = fields_if_object(closed(data))
+        return items(found.get(self.name)) if found else []
+
+
+CHATS = ListItem(CHATS_ITEM, "tabs", "tabId", "bubbles")
+COMPOSERS = ListItem(COMPOSERS_ITEM, "allComposers", "composerId", "conversation")
 
 
 class Workspace(Struct, frozen=True, gc=False):
@@ -73,6 +99,25 @@ def heads_of(listed: Iterable[Raw]) -> dict[str, Head]:
         head = read_head(item)
         if head is not None and (name := text(head.composer_id)):
             found.setdefault(name, head)
+    return found
+
+
+def header_rows(values: KeyValues, session_id: str | None = None) -> list[tuple[str, str | None, bytes]]:
+    """Return what the table of headers says: by conversation, the workspace and the header."""
+    if "composerHeaders" not in values.tables:
+        return []
+    only = " where composerId = cast(? as text)" if session_id is not None else ""
+    given = (given_key(session_id),) if session_id is not None else ()
+    found = []
+    try:
+        rows = values.database.rows(f"select composerId, workspaceId, value from composerHeaders{only}", given)  # noqa: S608
+        for name, workspace, value in rows:
+            if isinstance(name, bytes):
+                folder = workspace.decode("utf-8", "replace") if isinstance(workspace, bytes) else None
+                safe = folder if folder and "/" not in folder and "\\" not in folder and folder != ".." else None
+                found.append((name.decode("utf-8", "surrogateescape"), safe, as_bytes(value) or b""))
+    except sqlite3.DatabaseError:
+        values.is_damaged = True
     return found
 
 

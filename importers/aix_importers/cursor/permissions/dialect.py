@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
-from aix_importers.cursor.default_paths import RULE_FILES
+from aix_importers.cursor.paths import RULE_FILES
 from aix_importers.cursor.permissions.asked import SEARCHES
 from aix_importers.cursor.tools import access_of, class_of
 
@@ -38,7 +38,7 @@ class CursorRules(Dialect):
 
     def reads(self, path: str, content: bytes) -> bool:
         """Whether a settings file looks like one of Cursor's."""
-        from aix_importers.cursor.permission_files import file_name, holds_rules
+        from aix_importers.cursor.settings import file_name, holds_rules
 
         return file_name(path) in RULE_FILES and holds_rules(content[:_HEAD])
 
@@ -50,7 +50,7 @@ class CursorRules(Dialect):
         Raises:
             ValueError: The file holds no permissions.
         """
-        from aix_importers.cursor.permission_files import rules_in, scope_of
+        from aix_importers.cursor.settings import rules_in, scope_of
 
         found = rules_in(content, report)
         if found is None:

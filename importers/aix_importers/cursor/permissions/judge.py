@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
 from aix_importers.common.paths import PathPattern, PathRules, Place
-from aix_importers.cursor.permission_files import file_name
 from aix_importers.cursor.permissions.asked import MCP_CALLS, SEARCHES, Asked, Kind, read_call
 from aix_importers.cursor.permissions.commands import CommandRules, read_chain
 from aix_importers.cursor.permissions.names import (
@@ -16,6 +15,7 @@ from aix_importers.cursor.permissions.names import (
     server_and_tool,
 )
 from aix_importers.cursor.permissions.switches import Switches
+from aix_importers.cursor.settings import file_name
 
 _RULE = re.compile(r"\s*(Shell|Read|Write|WebFetch|Mcp|SwitchMode)\((.*)\)\s*", re.DOTALL)
 _LISTS_OF_THE_EDITOR = ("permissions.json", "state.vscdb")

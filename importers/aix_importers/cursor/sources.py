@@ -1,7 +1,4 @@
-"""Conversations that a database holds, each with a stamp that shows cheaply whether it has changed.
-
-Only the index of the keys is read, and the composers themselves: of bubbles, which are most of the file, no value.
-"""
+"""The conversations and settings in a database of Cursor."""
 
 import os
 import sqlite3
@@ -12,16 +9,15 @@ from pathlib import Path
 from zlib import crc32
 
 from aix.importing import Source
-from aix_importers.cursor.composers import read_composer
-from aix_importers.cursor.database import as_bytes
-from aix_importers.cursor.items import BUBBLE_MARK, CHATS, COMPOSERS
-from aix_importers.cursor.key_values import KeyValues, given_key
-from aix_importers.cursor.keys import (
+from aix_importers.cursor.ai_tracking_db import tracking_sources
+from aix_importers.cursor.database import state_of
+from aix_importers.cursor.key_tables import (
     BUBBLE_PREFIX,
     CHAT,
     COMPOSER,
     COMPOSER_PREFIX,
     CONTEXT_PREFIX,
+    DATABASE,
     HEADERS_ITEM,
     INLINE,
     LEFTOVERS,
@@ -29,10 +25,18 @@ from aix_importers.cursor.keys import (
     SETTINGS_ITEM,
     source_key,
 )
+from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.losses import losses
+from aix_importers.cursor.paths import STORE_FILE, TRACKING_FILE
+from aix_importers.cursor.records import read_composer
+from aix_importers.cursor.stores import store_source
 from aix_importers.cursor.values import field, is_filled, items, json_value, text
 from aix_importers.cursor.workspaces import (
+    BUBBLE_MARK,
+    CHATS,
+    COMPOSERS,
     WORKSPACE_FILE,
+    header_rows,
     heads_in,
     heads_of,
     listed_workspaces,
@@ -153,25 +157,6 @@ def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict
     return found
 
 
-def header_rows(values: KeyValues, session_id: str | None = None) -> list[tuple[str, str | None, bytes]]:
-    """Return what the table of headers says: by conversation, the workspace and the header."""
-    if "composerHeaders" not in values.tables:
-        return []
-    only = " where composerId = cast(? as text)" if session_id is not None else ""
-    given = (given_key(session_id),) if session_id is not None else ()
-    found = []
-    try:
-        rows = values.database.rows(f"select composerId, workspaceId, value from composerHeaders{only}", given)  # noqa: S608
-        for name, workspace, value in rows:
-            if isinstance(name, bytes):
-                folder = workspace.decode("utf-8", "replace") if isinstance(workspace, bytes) else None
-                safe = folder if folder and "/" not in folder and "\\" not in folder and folder != ".." else None
-                found.append((name.decode("utf-8", "surrogateescape"), safe, as_bytes(value) or b""))
-    except sqlite3.DatabaseError:
-        values.is_damaged = True
-    return found
-
-
 def _items(path: str, values: KeyValues) -> Iterator[Source]:
     workspace_file = Path(path).with_name(WORKSPACE_FILE)
     has_file = workspace_file.is_file()
@@ -192,3 +177,29 @@ def _items(path: str, values: KeyValues) -> Iterator[Source]:
         stamp = _Stamp()
         stamp.add(bytes(field(settings, "composerState")))
         yield Source(path, source_key(SETTINGS), stamp=stamp.digest(), may_hold_secrets=True)
+
+
+def sources_or_problem(path: str) -> list[Source]:
+    """Return the sources in a database; if it cannot be read, one that becomes a problem, so that it hides no other."""
+    try:
+        return list(database_sources(path))
+    except (sqlite3.Error, OSError):
+        return [Source(path, source_key(DATABASE), stamp=state_of(path), may_hold_secrets=True)]
+
+
+def database_sources(path: str) -> Iterator[Source]:
+    """Go through the conversations and settings in a database.
+
+    Raises:
+        sqlite3.Error: It is damaged, or not a database.
+        OSError: It, or a file beside it, cannot be read.
+    """
+    name = os.path.basename(path)  # noqa: PTH119
+    if name.endswith(".vscdb"):
+        yield from list_sources(path)
+    elif name == STORE_FILE:
+        store = store_source(path)
+        if store is not None:
+            yield store
+    elif name == TRACKING_FILE:
+        yield from tracking_sources(path)

@@ -1,20 +1,72 @@
-"""From a bubble to the message that it is."""
+"""From a bubble to the message that it is, with the context that came with it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from msgspec import Raw
 from msgspec.structs import replace
 
 from aix_importers.cursor.agent_state import AgentState
-from aix_importers.cursor.bubbles import Bubble
 from aix_importers.cursor.calls import Call, read_call
 from aix_importers.cursor.code import CodeBlockData, code_of
-from aix_importers.cursor.context import context_of, metadata_of
-from aix_importers.cursor.conversation import Entry, Part
+from aix_importers.cursor.conversation import Entry, Part, Said
 from aix_importers.cursor.files import files_of_bubble
 from aix_importers.cursor.lints import lints_by_file, lints_of_bubble
-from aix_importers.cursor.message import Said
-from aix_importers.cursor.tool_data import read_tool
-from aix_importers.cursor.values import field, is_filled, json_text, text
+from aix_importers.cursor.records import Bubble, read_tool
+from aix_importers.cursor.values import ABSENT, field, fields, inner, is_filled, json_of, json_text, text
+
+_CONTEXT = (
+    ("cursorRules", "cursor_rules"), ("attachedCodeChunks", "attached_code_chunks"), ("gitDiffs", "git_diffs"),
+    ("todos", "todos"), ("knowledgeItems", "knowledge_items"), ("humanChanges", "human_changes"),
+    ("diffsSinceLastApply", "diffs_since_last_apply"),
+)  # fmt: skip
+_METADATA = (
+    ("requestId", "request_id"), ("usageUuid", "usage_uuid"), ("serverBubbleId", "server_bubble_id"),
+    ("checkpointId", "checkpoint_id"), ("capabilitiesRan", "capabilities_ran"), ("isAgentic", "is_agentic"),
+    ("isPlanExecution", "is_plan_execution"), ("thinkingDurationMs", "thinking_duration_ms"),
+    ("turnDurationMs", "turn_duration_ms"), ("errorDetails", "error_details"),
+    ("cachedConversationSummary", "cached_conversation_summary"),
+)  # fmt: skip
+
+
+def context_of(bubble: Bubble, beside: bytes | None) -> dict[str, object]:
+    """Return what came with a message; `beside` is what was kept of its request in a row of its own."""
+    found: dict[str, object] = {}
+    if is_filled(bubble.context):
+        context = {name: raw for name, raw in fields(bubble.context).items() if _says_something(name, raw)}
+        found.update(_clean(context.items()))
+    found.update(_clean((name, getattr(bubble, attribute)) for name, attribute in _CONTEXT))
+    if beside:
+        request = _clean((name, raw) for name, raw in fields(beside).items() if is_filled(raw))
+        if request:
+            found["messageRequestContext"] = request
+    return found
+
+
+def metadata_of(bubble: Bubble) -> dict[str, object]:
+    """Return what is noted of a message and has no column."""
+    return _clean((name, getattr(bubble, attribute)) for name, attribute in _METADATA)
+
+
+def _clean(pairs: Iterable[tuple[str, Raw]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, raw in pairs:
+        if (
+            raw is not ABSENT
+            and is_filled(raw)
+            and (written := json_of(inner(raw) if name == "cachedConversationSummary" else raw))
+        ):
+            found[name] = Raw(written.encode())
+    return found
+
+
+def _says_something(name: str, raw: Raw) -> bool:
+    return any(map(is_filled, fields(raw).values())) if name == "mentions" else is_filled(raw)
+
+
+def as_json(value: dict[str, object]) -> str | None:
+    """Write an object as JSON; nothing where it is empty."""
+    return json_text(value) if value else None
+
 
 _ROLES = {Part.QUERY: "user", Part.ANSWER: "assistant", Part.SUMMARY: "system"}
 

@@ -1,0 +1,189 @@
+"""The permission rules in files; of all else in them, which may hold secrets, nothing is kept."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Raw
+
+from aix.importing import Problem, RowBuffer, Rows, Source, readable
+from aix.permissions import home_of
+from aix_importers.cursor.records import ORIGIN
+from aix_importers.cursor.values import (
+    ABSENT,
+    field,
+    fields,
+    fields_if_object,
+    flag,
+    is_filled,
+    is_list,
+    items,
+    text,
+)
+
+_LISTS = {
+    "yoloCommandAllowlist": ("allow", "Shell({})"),
+    "yoloCommandDenylist": ("deny", "Shell({})"),
+    "mcpAllowedTools": ("allow", "Mcp({})"),
+    "webFetchDomainAllowlist": ("allow", "WebFetch({})"),
+    "autoApprovedModeTransitions": ("allow", "SwitchMode({})"),
+    "autoRejectedModeTransitions": ("deny", "SwitchMode({})"),
+}
+_SWITCHES = (
+    "useYoloMode", "yoloEnableRunEverything", "yoloDotFilesDisabled", "yoloDeleteFileDisabled",
+    "yoloOutsideWorkspaceDisabled", "yoloMcpToolsDisabled", "autoAcceptWebSearchTool", "playwrightProtection",
+    "mcpAuthBlocking",
+)  # fmt: skip
+_MODES = "modes4"
+_MODE_SWITCHES = ("autoRun", "fullAutoRun", "smartModeAutoRun", "autoFix")
+
+
+class Rule(NamedTuple):
+    """One rule."""
+
+    kind: str
+    """One of allow, ask, deny and mode."""
+    rule: str
+    position: int
+
+
+def extract_editor_rules(source: Source, settings: bytes | None) -> Iterator[Rows | Problem]:
+    """Go through the rules in the settings of the editor; they are known to stand there since it was last written."""
+    state = field(settings, "composerState")
+    yield from (Problem(source, "unusable_rule", report) for report in _flaws(state))
+    seen_at = Path(source.path).stat().st_mtime_ns // 10**6
+    yield from rule_rows(source, _editor_rules(state), "user", readable(source.path), seen_at)
+
+
+def _flaws(state: Raw) -> Iterator[str]:
+    """Say what in the settings should be a rule and is not; nothing of the values is shown."""
+    settings = fields_if_object(state)
+    if settings is None:
+        yield "composerState in the settings of the editor is no object."
+        return
+    for name in (*_LISTS, _MODES):
+        listed = settings.get(name, ABSENT)
+        if is_filled(listed) and not is_list(listed):
+            yield f"{name} is no list."
+        unusable = sum(text(item) is None for item in items(listed)) if name != _MODES else 0
+        if unusable:
+            yield f"{unusable} entries of {name} are no text."
+
+
+def _editor_rules(state: Raw) -> Iterator[Rule]:
+    settings = fields(state)
+    for name, (kind, form) in _LISTS.items():
+        for position, item in enumerate(items(settings.get(name))):
+            if rule := text(item):
+                yield Rule(kind, form.format(rule), position)
+    for name in _SWITCHES:
+        value = flag(settings.get(name, Raw(b"null")))
+        if value is not None:
+            yield Rule("mode", f"{name}={str(value).lower()}", 0)
+    for position, item in enumerate(items(settings.get(_MODES))):
+        mode = text(field(item, "id"))
+        switches = ((name, flag(field(item, name))) for name in _MODE_SWITCHES)
+        yield from (
+            Rule("mode", f"{mode}.{name}={str(value).lower()}", position)
+            for name, value in switches
+            if mode and value is not None
+        )
+
+
+def rule_rows(source: Source, rules: Iterable[Rule], scope: str, file: str, seen_at: int) -> Iterator[Rows]:
+    """Go through the rows of rules, each of a kind once."""
+    buffer = RowBuffer(source)
+    found: dict[tuple[str, str], Rule] = {}
+    for rule in rules:
+        found.setdefault((rule.kind, rule.rule), rule)
+    for rule in found.values():
+        buffer.add(
+            "permission_rules",
+            origin=ORIGIN,
+            scope=scope,
+            file=file,
+            position=rule.position,
+            kind=rule.kind,
+            rule=rule.rule,
+            first_seen_at=seen_at,
+            last_seen_at=seen_at,
+        )
+    yield from buffer.drain()
+
+
+_KINDS = {"allow": "allow", "ask": "ask", "deny": "deny"}
+_ALLOWLISTS = {"terminalAllowlist": "Shell({})", "mcpAllowlist": "Mcp({})"}
+_LARGEST_FILE = 16 * 2**20
+# A text is taken as a whole, so that what looks like a comment in it stays.
+_TEXT_OR_COMMENT = re.compile(rb'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*.*?(?:\*/|\Z)|,(?=\s*+[\]}])', re.DOTALL)
+
+
+def holds_rules(head: bytes) -> bool:
+    """Whether a file has permissions of the command line, or allowlists of the editor."""
+    if any(f'"{name}"'.encode() in head for name in _ALLOWLISTS):
+        return True
+    return b'"permissions"' in head and any(name in head for name in (b'"allow"', b'"deny"'))
+
+
+def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule] | None:
+    """Return the rules in the content of a file; nothing where it is no file that could hold some."""
+    data = _without_comments(data[:_LARGEST_FILE].removeprefix(b"\xef\xbb\xbf"))
+    settings = fields_if_object(data)
+    if settings is None:
+        return None
+    held = settings.get("permissions", ABSENT)
+    permissions = fields_if_object(held)
+    if permissions is None and bytes(held) != b"null" and settings.keys().isdisjoint(_ALLOWLISTS):
+        return None
+    permissions = permissions or {}
+    lists = [(name, kind, "{}", permissions.get(name)) for name, kind in _KINDS.items()]
+    lists += [(name, "allow", form, settings.get(name)) for name, form in _ALLOWLISTS.items()]
+    found = []
+    for name, kind, form, entries in lists:
+        if entries is not None and is_filled(entries) and not is_list(entries):
+            report(f"{name} is no list.")
+        for position, item in enumerate(items(entries)):
+            if rule := text(item):
+                found.append(Rule(kind, form.format(rule), position))
+            else:
+                report(f"Entry {position} of {name} is no text.")
+    return found
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path of any system."""
+    return re.split(r"[/\\]", path)[-1]
+
+
+def scope_of(path: str) -> str:
+    """Return whose rules a file holds, by its place.
+
+    >>> scope_of("/srv/lamp/.cursor/cli.json"), scope_of("/home/ada/.cursor/permissions.json")
+    ('project', 'user')
+    """
+    path, name = path.replace("\\", "/"), file_name(path)
+    if name == "cli-config.json":
+        return "user"
+    is_of_a_home = path == f"{home_of(path)}/.cursor/{name}"
+    is_of_a_project = name == "cli.json" or ("/.cursor/" in path and not is_of_a_home)
+    return "project" if is_of_a_project else "user"
+
+
+def extract_rules(source: Source) -> Iterator[Rows | Problem]:
+    """Go through the rules of a file."""
+    path = Path(source.path)
+    reports: list[str] = []
+    data = path.read_bytes()
+    if len(data) > _LARGEST_FILE:
+        reports.append(f"The file was read up to its first {_LARGEST_FILE} bytes.")
+    rules = rules_in(data, reports.append)
+    yield from (Problem(source, "unusable_rule", report) for report in reports)
+    if rules is None:
+        yield Problem(source, "unreadable_settings", "The file holds no object of permissions.")
+        return
+    yield from rule_rows(source, rules, scope_of(source.path), readable(source.path), path.stat().st_mtime_ns // 10**6)
+
+
+def _without_comments(data: bytes) -> bytes:
+    return _TEXT_OR_COMMENT.sub(lambda found: found[1] or b"", data) if b"/" in data or b"," in data else data
