@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from aix.output import ListingColumn
-from aix.output.display import displayed
+from aix.output.humanise import displayed
 
 
 @pytest.mark.parametrize(

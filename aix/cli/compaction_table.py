@@ -5,8 +5,7 @@ from datetime import tzinfo
 from typing import Any
 
 from aix.output import Listing, ListingColumn
-from aix.output.bars import bar
-from aix.output.humanise import local_time, one_line, per_cent, short_count
+from aix.output.humanise import bar, local_time, one_line, per_cent, short_count
 from aix.reading.compaction_search import count_microcompactions, names_of_sessions
 from aix.reading.ledger import Ledger
 

@@ -10,10 +10,16 @@ from aix.cli.options import ledger_option, listing_output, parameter_options
 from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.output import SUFFIXES, Listing
-from aix.output.transcript.compaction import Detail, find_compaction, read_detail
-from aix.output.transcript.compaction_forms import detail_json, detail_markdown, detail_paragraphs
+from aix.output.transcript.compaction import (
+    Detail,
+    detail_json,
+    detail_markdown,
+    detail_paragraphs,
+    find_compaction,
+    read_detail,
+)
+from aix.output.transcript.model import View
 from aix.output.transcript.source import WHOLE
-from aix.output.transcript.view import View
 from aix.query.values import TIMEZONE, find_zone
 from aix.reading.ledger import open_ledger
 from aix.reading.names import Kind

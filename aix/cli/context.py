@@ -11,8 +11,7 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option, listing_output
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
-from aix.output.bars import bar
-from aix.output.humanise import local_time, one_line, signed_count
+from aix.output.humanise import bar, local_time, one_line, signed_count
 from aix.reading.ledger import open_ledger
 
 _TURN_CHARACTERS = 8

@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aix.output import Listing, ListingColumn
-from aix.output.bars import bar
-from aix.output.humanise import dollars, one_line, per_cent, short_count
+from aix.output.humanise import bar, dollars, one_line, per_cent, short_count
 from aix.reading.ledger import Ledger
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from aix.cli.query_help import explain
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
-from aix.output.display import displayed
+from aix.output.humanise import displayed
 from aix.query.packs import Pack, find_query, packs, query_names, read_packs
 from aix.query.values import TIMEZONE, find_zone, takes_timezone
 from aix.reading.ledger import open_ledger

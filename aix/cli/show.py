@@ -8,11 +8,9 @@ from aix.cli.command import Command
 from aix.cli.options import ledger_option, output_option
 from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.config import load_config
-from aix.output.transcript.json_form import json_lines
-from aix.output.transcript.markdown import markdown_lines
+from aix.output.transcript.forms import json_lines, markdown_lines, paragraphs
+from aix.output.transcript.model import View
 from aix.output.transcript.source import WHOLE, read_transcript
-from aix.output.transcript.text import paragraphs
-from aix.output.transcript.view import View
 from aix.reading.ledger import open_ledger
 
 _SUFFIXES = {".json": "json", ".md": "markdown"}

@@ -84,7 +84,7 @@ def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
     if chosen == "parquet":
         raise OutputError("the terminal", "Parquet is not text", "name a file with -o FILE, or pipe it on")
     if chosen == "table":
-        from aix.output.terminal_table import write_to_terminal
+        from aix.output.tables import write_to_terminal
 
         write_to_terminal(listing, sys.stdout)
     else:
@@ -98,7 +98,7 @@ def _write(listing: Listing, chosen: str, sink: Sink) -> None:
 
         write_parquet(listing, sink)
     elif chosen == "table":
-        from aix.output.text_table import plain_lines
+        from aix.output.tables import plain_lines
 
         _write_lines(plain_lines(listing), sink)
     else:

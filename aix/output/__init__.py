@@ -1,12 +1,46 @@
-"""Listings as bytes: the formats in which AIX gives out rows.
+"""Listings, and the formats in which AIX gives out their rows.
 
 Every format can be read back: NULL is not the empty string, numbers keep all their digits, and text that could act on
 a terminal or a page is written so that it cannot, and can still be told from any other text.
 """
 
-from aix.output.listing import Listing, ListingColumn
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMATS = ("table", "csv", "json", "jsonl", "markdown", "parquet")
 SUFFIXES = {".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".parquet": "parquet"}
+_WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMBERS = (*_WHOLE_NUMBERS, *(f"U{name}" for name in _WHOLE_NUMBERS), "FLOAT", "DOUBLE", "DECIMAL")
 
-__all__ = ["FORMATS", "SUFFIXES", "Listing", "ListingColumn"]
+
+class ListingColumn(msgspec.Struct, frozen=True):
+    """A column of a listing; the type is written as in SQL."""
+
+    name: str
+    type: str = "VARCHAR"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the values are numbers, which people read flush right."""
+        return self.type.startswith(_NUMBERS) and not self.type.endswith("[]")
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """Rows on their way out; they are gone through once."""
+
+    columns: tuple[ListingColumn, ...]
+    rows: Iterable[Sequence[object]]
+    arrow_reader: "Callable[[], AbstractContextManager[pa.RecordBatchReader]] | None" = None
+    """The same rows in Arrow, where they come from DuckDB."""
+    has_findings: bool = False
+    """Whether the rows report something that must not be; the command then says so when it ends."""
+    notes: Sequence[str] = ()
+    """Notes about the rows for people; written to stderr after the rows."""
+    for_people: "Listing | None" = None
+    """The same things in short, which the `table` format shows instead; all other formats are exact and complete."""

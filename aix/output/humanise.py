@@ -1,11 +1,27 @@
-"""Values in the short form that people like; whoever needs them exact takes a machine format."""
+"""Values in the short form that people like: counts, money, times, bars; machine formats have exact values.
 
+Names of columns carry their unit (`cost_usd`, `cache_hit_ratio`, `output_tokens`, `started_at`, `latency_ms`), so that
+`displayed` can write whole columns for people.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
+from functools import partial
 from math import isfinite
+
+from msgspec.structs import replace
+
+from aix.output import Listing, ListingColumn
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
+_EIGHTHS = "▏▎▍▌▋▊▉"
+_FULL_BLOCK = "█"
+_NO_BAR = "·"
+_BAR_WIDTH = 12
+
+_Writer = Callable[..., str]
 
 
 def short_count(count: int) -> str:
@@ -150,3 +166,49 @@ def one_line(text: str, characters: int) -> str:
     joined = " ".join(text[: 4 * characters].split())
     is_whole = len(joined) <= characters and len(text) <= 4 * characters
     return joined if is_whole else f"{joined[: characters - 1]}…"
+
+
+def bar(amount: Decimal | float | None, largest: Decimal | float) -> str:
+    """Draw an amount as a bar, of which the largest has the full width; anything above nothing shows.
+
+    >>> [bar(amount, 8) for amount in (8, 4, 1, 0.001, 0, None)]
+    ['████████████', '██████', '█▌', '▏', '·', '·']
+    """
+    if amount is None or amount <= 0 or largest <= 0:
+        return _NO_BAR
+    eighths = max(1, round(float(amount) / float(largest) * _BAR_WIDTH * 8))
+    whole, rest = divmod(eighths, 8)
+    return _FULL_BLOCK * whole + (_EIGHTHS[rest - 1] if rest else "")
+
+
+def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object]], zone: tzinfo) -> Listing:
+    """Return a listing with the same columns, their values written for people."""
+    writers = [_writer_for(column, zone) for column in columns]
+    # A moment is read as text; other numbers stay flush right.
+    shown = tuple(replace(column, type="VARCHAR") if column.name.endswith("_at") else column for column in columns)
+    return Listing(shown, _written(rows, writers))
+
+
+def _written(rows: Iterable[Sequence[object]], writers: list[_Writer | None]) -> Iterator[tuple[object, ...]]:
+    for row in rows:
+        yield tuple(
+            value if write is None or not isinstance(value, int | float | Decimal) else write(value)
+            for value, write in zip(row, writers, strict=True)
+        )
+
+
+def _writer_for(column: ListingColumn, zone: tzinfo) -> _Writer | None:
+    if not column.is_number:
+        return None
+    is_whole = column.type in ("BIGINT", "INTEGER", "HUGEINT")
+    if column.name.endswith("_usd"):
+        return dollars
+    if column.name.endswith(("_share", "_ratio")):
+        return per_cent
+    if column.name.endswith("_at") and is_whole:
+        return partial(local_time, zone=zone)
+    if column.name.endswith("tokens") and is_whole:
+        return short_count
+    if column.name.endswith("_ms") and is_whole:
+        return short_duration
+    return None if is_whole else rounded

@@ -1,13 +1,44 @@
-"""The formats that need no look ahead: csv, json, jsonl and markdown, given line by line."""
+"""Formats written line by line: csv, json, jsonl and markdown, and text of logs inside Markdown."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from aix.output.listing import Listing
-from aix.output.markdown import escape_markdown
+from aix.output import Listing
 from aix.output.text import escape_unsafe, to_cell, to_json, to_text
 
 _CSV_SPECIAL = re.compile(r'[",\r\n]|^\s|\s$')
+# An underscore between two letters is no markup; everything else that Markdown or HTML might read gets a backslash.
+_MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
+_BLOCK_START = re.compile(r"^(?=#|[-=+ ]+$)")
+_BACKTICKS = re.compile("`+")
+
+
+def escape_markdown(text: str) -> str:
+    r"""Put a backslash before everything that is no plain text to Markdown.
+
+    >>> print(escape_markdown("snake_case <b>[x](y)"))
+    snake_case \<b\>\[x\](y)
+    """
+    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", text)
+
+
+def prose_line(line: str) -> str:
+    r"""Write a line of running text; it is neither a heading nor the rule that makes one of the line before.
+
+    >>> print(prose_line("# 1 <i>"))
+    \# 1 \<i\>
+    """
+    return _BLOCK_START.sub(r"\\", escape_markdown(escape_unsafe(line)).strip())
+
+
+def fenced(lines: Iterable[str], language: str = "") -> Iterator[str]:
+    """Give lines as a block of code that none of them can end."""
+    listed = [escape_unsafe(line) for line in lines]
+    longest = max((len(run) for line in listed for run in _BACKTICKS.findall(line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield fence + re.sub(r"[^\w+#.-]", "", language)
+    yield from listed
+    yield fence
 
 
 def csv_lines(listing: Listing) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aix.output.listing import Listing
+from aix.output import Listing
 from aix.output.text import escape_unsafe
 from aix.schema.arrow import arrow_type
 

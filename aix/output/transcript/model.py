@@ -1,7 +1,14 @@
-"""Data that a transcript shows of a session and its turns."""
+"""The data of a transcript, and how much of it a reader sees."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from datetime import tzinfo
 from decimal import Decimal
+
+from aix.output.humanise import short_count
+
+_LINE_END = re.compile("\r\n|\n|\r")
+_TAB = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +154,76 @@ class Header:
     cost: Cost
     subagent_cost: Cost | None
     """Of the sessions it spawned, and those that they did; None when it spawned none."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """How much of a text is shown."""
+
+    lines: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class Folded:
+    """The lines that are shown, and how much is not, in words."""
+
+    lines: list[str]
+    hidden: str = ""
+
+
+def fold(excerpt: Excerpt, limits: Fold | None) -> Folded:
+    r"""Fold a text, or give all its lines when there are no limits.
+
+    >>> fold(Excerpt("a\n\n" * 9, 27), Fold(lines=3, columns=80))
+    Folded(lines=['a', '', 'a'], hidden='14 more lines')
+    """
+    lines = _text_lines(excerpt.text)
+    if limits is None:
+        return Folded(lines)
+    hidden_lines = len(lines) - limits.lines
+    # A line that says that one line is hidden takes as much room as the line.
+    first = lines if hidden_lines == 1 else lines[: limits.lines]
+    shown = [line if len(line) <= limits.columns else f"{line[: limits.columns - 1]}…" for line in first]
+    if excerpt.is_whole and hidden_lines > 1:
+        return Folded(shown, f"{hidden_lines} more lines")
+    behind = sum(len(line) - limits.columns + 1 for line in first if len(line) > limits.columns)
+    cut = behind if excerpt.is_whole else excerpt.characters - sum(map(len, shown))
+    return Folded(shown, f"{short_count(cut)} more characters" if cut else "")
+
+
+def _text_lines(text: str) -> list[str]:
+    lines = [line.expandtabs(_TAB).rstrip() for line in _LINE_END.split(text)]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines
+
+
+@dataclass(frozen=True)
+class View:
+    """The choices of the reader."""
+
+    zone: tzinfo
+    is_full: bool = False
+    with_thinking: bool = True
+    with_tools: bool = True
+
+    def limits(self, lines: int, columns: int = 600) -> Fold | None:
+        """Return how a text is folded."""
+        return None if self.is_full else Fold(lines, columns)
+
+    def of(self, turn: Turn) -> Turn:
+        """Return a turn without what is not shown."""
+        messages = tuple(map(self._of_message, turn.messages))
+        if self.with_tools:
+            return replace(turn, messages=messages)
+        return replace(turn, messages=messages, calls=(), subagents=())
+
+    def _of_message(self, message: Message) -> Message:
+        seen = message if self.with_thinking else replace(message, thinking=None)
+        if self.with_tools:
+            return seen
+        # Files of a prompt were named or attached by the user; all others are the work of tools.
+        return replace(seen, calls=(), files=message.files if message.role == "user" else ())

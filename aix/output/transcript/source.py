@@ -4,12 +4,12 @@ A session may have thousands of turns and megabytes in one result. So the sizes 
 batches of bounded size, each text up to a limit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aix.output.transcript.batch import Batch, cost_of, fetch, tokens_of
-from aix.output.transcript.model import Cost, Header, Turn
+from aix.output.transcript.model import Call, Compaction, Cost, Excerpt, File, Header, Message, Subagent, Tokens, Turn
 from aix.query.packs import find_query
 from aix.reading.conversation import PLACES_OF_SESSION
 from aix.reading.names import Kind
@@ -21,6 +21,54 @@ WHOLE = 2**32 - 1
 """A limit that no text of DuckDB exceeds."""
 _BATCH_BYTES = 4 * 2**20
 _BATCH_TURNS = 2_000
+_NO_COST = Cost(None, None, 0)
+"""The cost of a turn without requests."""
+_TURNS = """
+    select t.id, t.turn_type, t.status, case when i.row_key is null then t.started_at end as started_at,
+      case when i.row_key is null then t.completed_at end as completed_at, t.model, t.input_tokens, t.output_tokens,
+      t.cached_input_tokens, t.cache_write_tokens, t.total_tokens, t.tool_call_count, t.workspace_path,
+      coalesce(c.is_interrupted, false) as is_interrupted
+    from turns t left join turn_context c on c.turn_id = t.id
+    left join inferred_values i
+      on i.table_name = 'turns' and i.row_key = t.id and i.column_name = 'started_at' and i.basis = 'undated'
+    where t.id in (select unnest($turns))
+"""
+_MESSAGES = """
+    select m.turn_id, m.id, m.role, m.source, m.created_at, coalesce(f.is_error, false) as is_error,
+      left(m.content, $limit) as content, length(m.content) as content_characters,
+      left(m.thinking, $limit) as thinking, length(m.thinking) as thinking_characters
+    from messages m left join message_facts f on f.message_id = m.id
+    where m.turn_id in (select unnest($turns))
+    order by m.turn_id, m.sequence, m.id
+"""
+_CALLS = """
+    select c.turn_id, c.message_id, c.id, c.tool_name, c.status, c.started_at, c.completed_at,
+      left(c.params_json, $limit) as params, length(c.params_json) as params_characters,
+      left(c.result_json, $limit) as result, length(c.result_json) as result_characters,
+      left(c.error, $limit) as error, length(c.error) as error_characters,
+      c.spawned_session_label
+    from tool_calls c
+    where c.turn_id in (select unnest($turns))
+    order by c.turn_id, c.sequence, c.started_at, c.id
+"""
+_FILES = """
+    select f.message_id, f.kind, f.file_path, f.line_start, f.line_end
+    from message_files f join messages m on m.id = f.message_id
+    where m.turn_id in (select unnest($turns))
+    order by f.message_id, f.kind, f.file_path, f.line_start
+"""
+_SUBAGENTS = """
+    select parent_turn_id as turn_id, label, spawn_tool_call_id, task_description
+    from sessions
+    where parent_turn_id in (select unnest($turns))
+    order by created_at, label
+"""
+_COMPACTIONS = """
+    select turn_id, left(summary, $limit) as summary, length(summary) as summary_characters,
+      tokens_before, tokens_after, turns_summarized, "trigger"
+    from compactions
+    where turn_id in (select unnest($turns))
+"""
 _SIZES = """
     select turn_id, cast(sum(size) as bigint) as size from (
       select turn_id, least(coalesce(strlen(content), 0), $limit) + least(coalesce(strlen(thinking), 0), $limit) as size
@@ -46,6 +94,8 @@ _COST_OF_SUBAGENTS = f"""
     join v_requests r on r.turn_id = o.turn_id
     where d.ancestor_label = $label
 """  # noqa: S608
+
+_Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -84,8 +134,8 @@ def _read_header(ledger: "Ledger", label: str) -> Header:
         row["turns"],
         row["failed_turns"],
         row["models"],
-        tokens_of(row),
-        cost_of(row),
+        _tokens_of(row),
+        _cost_of(row),
         _cost_of_subagents(ledger, label),
     )
 
@@ -94,15 +144,15 @@ def _cost_of_subagents(ledger: "Ledger", label: str) -> Cost | None:
     if not ledger.sql("select 1 from sessions where parent_session_label = $1 limit 1", [label]).rows():
         return None
     [row] = fetch(ledger, _COST_OF_SUBAGENTS, {"label": label})
-    return cost_of(row)
+    return _cost_of(row)
 
 
 def _read_turns(ledger: "Ledger", places: Sequence[tuple[int, str]], limit: int) -> Iterator[Turn]:
     turn_ids = [turn_id for _, turn_id in places]
     sizes = dict(ledger.sql(_SIZES, {"turns": turn_ids, "limit": limit}).rows()) if turn_ids else {}
-    costs = {row["turn_id"]: cost_of(row) for row in fetch(ledger, _COSTS, {"turns": turn_ids})} if turn_ids else {}
+    costs = {row["turn_id"]: _cost_of(row) for row in fetch(ledger, _COSTS, {"turns": turn_ids})} if turn_ids else {}
     for batch in _batches(places, sizes):
-        yield from Batch(ledger, {turn_id: place for place, turn_id in batch}, limit, costs).turns()
+        yield from _Batch(ledger, {turn_id: place for place, turn_id in batch}, limit, costs).turns()
 
 
 def _batches(places: Sequence[tuple[int, str]], sizes: Mapping[str, int]) -> Iterator[list[tuple[int, str]]]:
@@ -117,3 +167,139 @@ def _batches(places: Sequence[tuple[int, str]], sizes: Mapping[str, int]) -> Ite
         held += size
     if batch:
         yield batch
+
+
+class _Batch:
+    """A few turns, each with everything that belongs to it."""
+
+    def __init__(self, ledger: "Ledger", numbers: Mapping[str, int], limit: int, costs: Mapping[str, Cost]) -> None:
+        wanted = {"turns": list(numbers)}
+        limited = wanted | {"limit": limit}
+        self._numbers = numbers
+        self._costs = costs
+        self._turns = fetch(ledger, _TURNS, wanted)
+        self._messages = _grouped(fetch(ledger, _MESSAGES, limited), "turn_id")
+        self._calls = _grouped(fetch(ledger, _CALLS, limited), "turn_id")
+        self._files = _grouped(fetch(ledger, _FILES, wanted), "message_id")
+        self._subagents = _grouped(fetch(ledger, _SUBAGENTS, wanted), "turn_id")
+        self._compactions = {row["turn_id"]: row for row in fetch(ledger, _COMPACTIONS, limited)}
+
+    def turns(self) -> Iterator[Turn]:
+        """Go through the turns in their order."""
+        for row in sorted(self._turns, key=lambda row: self._numbers[row["id"]]):
+            yield self._turn(row)
+
+    def _turn(self, row: _Row) -> Turn:
+        turn_id = row["id"]
+        messages = self._messages[turn_id]
+        calls = self._calls[turn_id]
+        known = {message["id"] for message in messages}
+        by_message = _grouped((call for call in calls if call["message_id"] in known), "message_id")
+        tasks = {spawned["label"]: spawned["task_description"] for spawned in self._subagents[turn_id]}
+        spawning = {spawned["spawn_tool_call_id"]: spawned["label"] for spawned in self._subagents[turn_id]}
+        named = {_spawned_label(call, spawning) for call in calls}
+
+        def make_call(call: _Row) -> Call:
+            label = _spawned_label(call, spawning)
+            return _call(call, None if label is None else Subagent(label, tasks.get(label)))
+
+        return Turn(
+            number=self._numbers[turn_id],
+            id=turn_id,
+            turn_type=row["turn_type"],
+            status=row["status"],
+            is_interrupted=row["is_interrupted"],
+            started_at=row["started_at"],
+            completed_at=row["completed_at"],
+            model=row["model"],
+            tokens=_tokens_of(row),
+            cost=self._costs.get(turn_id, _NO_COST),
+            tool_call_count=row["tool_call_count"] or 0,
+            workspace_path=row["workspace_path"],
+            messages=tuple(
+                Message(
+                    id=message["id"],
+                    role=message["role"],
+                    source=message["source"],
+                    created_at=message["created_at"],
+                    is_error=message["is_error"],
+                    content=_excerpt(message, "content"),
+                    thinking=_excerpt(message, "thinking"),
+                    calls=tuple(map(make_call, by_message[message["id"]])),
+                    files=tuple(
+                        File(file["kind"], file["file_path"], file["line_start"], file["line_end"])
+                        for file in self._files[message["id"]]
+                    ),
+                )
+                for message in messages
+            ),
+            calls=tuple(make_call(call) for call in calls if call["message_id"] not in known),
+            subagents=tuple(Subagent(label, task) for label, task in tasks.items() if label not in named),
+            compaction=_compaction(self._compactions.get(turn_id)),
+        )
+
+
+def _call(row: _Row, subagent: Subagent | None) -> Call:
+    return Call(
+        id=row["id"],
+        tool_name=row["tool_name"],
+        status=row["status"],
+        started_at=row["started_at"],
+        completed_at=row["completed_at"],
+        params=_excerpt(row, "params") or Excerpt("", 0),
+        result=_excerpt(row, "result"),
+        error=_excerpt(row, "error"),
+        subagent=subagent,
+    )
+
+
+def _spawned_label(call: _Row, spawning: Mapping[str, str]) -> str | None:
+    label: str | None = call["spawned_session_label"] or spawning.get(call["id"])
+    return label
+
+
+def _compaction(row: _Row | None) -> Compaction | None:
+    if row is None:
+        return None
+    return Compaction(
+        summary=_excerpt(row, "summary") or Excerpt("", 0),
+        tokens_before=row["tokens_before"],
+        tokens_after=row["tokens_after"],
+        turns_summarized=row["turns_summarized"],
+        trigger=row["trigger"],
+    )
+
+
+def _tokens_of(row: _Row) -> Tokens:
+    return Tokens(
+        input=row["input_tokens"],
+        output=row["output_tokens"],
+        cached_input=row["cached_input_tokens"],
+        cache_write=row["cache_write_tokens"],
+        total=row["total_tokens"],
+    )
+
+
+def _cost_of(row: _Row) -> Cost:
+    return Cost(row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"])
+
+
+def _excerpt(row: _Row, name: str) -> Excerpt | None:
+    return None if row[name] is None else Excerpt(row[name], row[f"{name}_characters"])
+
+
+def fetch(ledger: "Ledger", sql: str, parameters: Mapping[str, object]) -> list[_Row]:
+    """Return rows by the names of their columns."""
+    result = ledger.sql(sql, parameters)
+    return [dict(zip(result.columns, row, strict=True)) for row in result]
+
+
+def _grouped(rows: Iterable[_Row], name: str) -> defaultdict[str, list[_Row]]:
+    groups: defaultdict[str, list[_Row]] = defaultdict(list)
+    for row in rows:
+        groups[row[name]].append(row)
+    return groups
+
+
+if TYPE_CHECKING:
+    from aix.reading.ledger import Ledger

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from html import escape
 from itertools import islice
 
-from aix.output.display import displayed
+from aix.output.humanise import displayed
 from aix.output.text import escape_unsafe, to_cell
 from aix.permissions.audit.finding import Finding, Severity
 from aix.permissions.audit.markdown import ROWS_SHOWN

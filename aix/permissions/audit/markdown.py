@@ -5,9 +5,9 @@ from datetime import tzinfo
 from itertools import islice
 
 from aix.output import Listing, ListingColumn
-from aix.output.display import displayed
+from aix.output.humanise import displayed
 from aix.output.line_formats import markdown_lines as table_lines
-from aix.output.markdown import prose_line
+from aix.output.line_formats import prose_line
 from aix.permissions.audit.finding import Finding, Severity
 from aix.permissions.audit.report import Inventory, Report
 from aix.permissions.audit.wording import INFERRED, changes, details, place, skipped, subject, summary

@@ -5,8 +5,7 @@ from datetime import tzinfo
 
 from aix.health import Status
 from aix.output import ListingColumn
-from aix.output.display import displayed
-from aix.output.humanise import counted, local_time
+from aix.output.humanise import counted, displayed, local_time
 from aix.output.text import to_text
 from aix.permissions.audit.finding import Evidence, Finding, Severity
 from aix.permissions.audit.report import Report
