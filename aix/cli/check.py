@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from aix.cli.command import Command
-from aix.cli.options import ledger_option, listing_output
+from aix.cli.command import Command, ledger_option, listing_output
 from aix.health import Examination, OffendingRow, Severity, Status, check, check_names, examine, find_check
 from aix.output import Listing, ListingColumn
 from aix.query.query_file import Query

@@ -1,9 +1,33 @@
-"""Commands whose help goes out as all other output does."""
+"""The parts that commands are made of: their classes, the options that several share, and the output of listings."""
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import click
 
-from aix.cli.stdout import emit_text
+from aix.cli.diagnostics import say
+from aix.cli.stdout import emit, emit_text
 from aix.errors import nearest_names
+from aix.output import FORMATS, Listing
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+DATE = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
+"""A day, or a moment; it is meant in the configured time zone."""
+SHARED_PARAMETERS = {
+    "since": ("DATE", "Count from DATE on: a day, or a moment such as 2026-11-01T10:00:00."),
+    "until": ("DATE", "Count what was before DATE; a day is not counted itself."),
+    "project": ("TEXT", "Only projects with TEXT in their name or path."),
+    "origin": ("NAME", "Only what came from NAME; `aix overview` shows which there are."),
+    "model": ("TEXT", "Only models with TEXT in their name."),
+    "session": ("SESSION", "Only this session, named as for `aix show`."),
+    "tag": ("TAG", "Only what carries this tag."),
+    "timezone": ("ZONE", "Zone in which days begin. Default: the one that `aix config` shows."),
+}
+"""The parameters that most queries have and that mean the same in all, as options."""
 
 
 def print_and_exit(ctx: click.Context, text: str) -> None:
@@ -42,3 +66,155 @@ class Group(Command, click.Group):
             hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def to_milliseconds(date: datetime | None, zone: tzinfo) -> int | None:
+    """Return the Unix time at which clocks in the zone showed the date."""
+    return None if date is None else int(date.replace(tzinfo=zone).timestamp() * 1000)
+
+
+def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
+    if ctx.resilient_parsing:
+        return value
+    from aix.config import load_config
+    from aix.paths import check_ledger_path
+
+    return check_ledger_path(value or load_config(ctx.obj).ledger)
+
+
+def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the folder of the ledger it works on, as `ledger`."""
+    option = click.option(
+        "--ledger",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        callback=_ledger_in_force,
+        help="Use the ledger in FOLDER. Default: the one that `aix config` shows.",
+    )
+    return option(command)
+
+
+def _prices_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
+    if value or ctx.resilient_parsing:
+        return value
+    from aix.config import load_config
+
+    return load_config(ctx.obj).prices
+
+
+def prices_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the user's own file of prices, as `prices`."""
+    option = click.option(
+        "--prices",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        callback=_prices_in_force,
+        help="Take the prices in FILE before those that come with AIX. Default: the file that `aix config` shows.",
+    )
+    return option(command)
+
+
+def risks_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the user's own file of rules on risks, as `risks`."""
+    option = click.option(
+        "--risks",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Add the rules on risks in FILE to those that come with AIX; docs/permissions.md says how to write them.",
+    )
+    return option(command)
+
+
+def _parse_options(
+    ctx: click.Context,  # noqa: ARG001 - click's signature
+    param: click.Parameter,  # noqa: ARG001
+    values: tuple[str, ...],
+) -> dict[str, dict[str, str]]:
+    options: dict[str, dict[str, str]] = {}
+    for value in values:
+        name, has_value, text = value.partition("=")
+        importer, has_option, option = name.partition(".")
+        if not has_value or not has_option:
+            raise click.BadParameter(f"{value!r} is not of the form IMPORTER.OPTION=VALUE.")
+        options.setdefault(importer, {})[option] = text
+    return options
+
+
+def importer_options(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the choice of an importer, as `importer`, and the importers' own options, as `options`."""
+    only = click.option("--importer", metavar="NAME", help="Use only this importer; `aix importers` lists them.")
+    option = click.option(
+        "--option",
+        "options",
+        multiple=True,
+        metavar="IMPORTER.OPTION=VALUE",
+        callback=_parse_options,
+        help="Set an option of an importer; `aix importers NAME` explains them. Can be repeated.",
+    )
+    return only(option(command))
+
+
+def output_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give a command the file that its output goes to, as `path`."""
+    option = click.option(
+        "-o",
+        "--output",
+        "path",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
+    )
+    return option(command)
+
+
+def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
+    """Give a command these of the shared parameters, as `parameters`: by name, those that were given."""
+
+    def add_options(command: Callable[..., _R]) -> Callable[..., _R]:
+        @wraps(command)
+        def collect(*args: object, **kwargs: object) -> _R:
+            given = {name: kwargs.pop(name) for name in names}
+            return command(*args, parameters={name: each for name, each in given.items() if each is not None}, **kwargs)
+
+        collected: Callable[..., _R] = collect
+        for name in reversed(names):
+            metavar, meaning = SHARED_PARAMETERS[name]
+            collected = click.option(f"--{name}", metavar=metavar, help=meaning)(collected)
+        return collected
+
+    return add_options
+
+
+def parameter_options(command: Callable[..., _R]) -> Callable[..., _R]:
+    """Give a command the shared parameters, as `parameters`: by name, those that were given."""
+    return chosen_parameter_options(*SHARED_PARAMETERS)(command)
+
+
+def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
+    """Turn a function that returns a listing into a command that writes it as the user asks."""
+
+    @click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(FORMATS),
+        help="How to write the rows. Default: by the suffix of FILE, else table.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+    @output_option
+    @wraps(make_listing)
+    def write_listing(
+        *args: object,
+        output_format: str | None,
+        as_json: bool,
+        path: Path | None,
+        **kwargs: object,
+    ) -> bool:
+        if as_json and output_format not in (None, "json"):
+            raise click.UsageError(f"--json and --format {output_format} contradict each other.")
+        listing = make_listing(*args, **kwargs)
+        emit(listing, output_format="json" if as_json else output_format, path=path)
+        for note in listing.notes:
+            say(note)
+        return listing.has_findings
+
+    return write_listing

@@ -1,15 +1,17 @@
-"""`aix compactions`."""
+"""`aix compactions` and `aix context`: how contexts were compacted, and what the model saw when a turn began."""
 
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
 import click
 
-from aix.cli.command import Command
-from aix.cli.compaction_table import compaction_notes, compaction_table
-from aix.cli.options import ledger_option, listing_output, parameter_options
+from aix.cli.command import Command, ledger_option, listing_output, parameter_options
 from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.config import load_config
-from aix.output import SUFFIXES, Listing
+from aix.output import SUFFIXES, Listing, ListingColumn
+from aix.output.humanise import bar, local_time, one_line, per_cent, short_count, signed_count
 from aix.output.transcript.compaction import (
     Detail,
     detail_json,
@@ -21,13 +23,46 @@ from aix.output.transcript.compaction import (
 from aix.output.transcript.model import View
 from aix.output.transcript.source import WHOLE
 from aix.query.values import TIMEZONE, find_zone
-from aix.reading.ledger import open_ledger
+from aix.reading.compaction_search import count_microcompactions, names_of_sessions
+from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.names import Kind
 from aix.schema import TABLES
 
+_NOTHING = "–"
+_TURN_CHARACTERS = 8
+_TITLE_CHARACTERS = 40
+_COLUMNS = (
+    ListingColumn("turn"),
+    ListingColumn("when"),
+    ListingColumn("session"),
+    ListingColumn("trigger"),
+    ListingColumn("evidence"),
+    ListingColumn("before", "BIGINT"),
+    ListingColumn("after", "BIGINT"),
+    ListingColumn("freed", "DOUBLE"),
+    ListingColumn(""),
+    ListingColumn("turns", "BIGINT"),
+    ListingColumn("requests after", "BIGINT"),
+    ListingColumn("cut"),
+)
+
+_Row = dict[str, Any]
 _TRIGGERS = (*TABLES["compactions"].column("trigger").words, "unknown")
 _SHOWN_CHARACTERS = 20_000
 _IN_DETAIL = ("table", "markdown", "json")
+_TEXT_CHARACTERS = 60
+_UNLOGGED = "in no log: system prompt, tools, what estimates miss"
+_CONTEXT_COLUMNS = (
+    ListingColumn("part"),
+    ListingColumn("turn"),
+    ListingColumn("when"),
+    ListingColumn("text"),
+    ListingColumn("calls", "BIGINT"),
+    ListingColumn("tokens", "BIGINT"),
+    ListingColumn("basis"),
+    ListingColumn("total", "BIGINT"),
+    ListingColumn(""),
+)
 
 
 @click.command(cls=Command)
@@ -112,3 +147,122 @@ def _show_in_detail(detail: Detail, view: View, chosen: str, path: Path | None) 
         emit_paragraphs(detail_paragraphs(detail, view), path)
     else:
         emit_lines([detail_json(detail)] if chosen == "json" else detail_markdown(detail, view), path)
+
+
+def compaction_table(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Listing:
+    """Return the rows in short."""
+    return Listing(_COLUMNS, _lines(ledger, rows, zone))
+
+
+def _lines(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[object]]:
+    labels = sorted({row["session_label"] for row in rows if row["session_label"]})
+    names = names_of_sessions(ledger, labels)
+    for row in rows:
+        before, after = row["tokens_before"], row["tokens_after"]
+        freed = None if not before or after is None else (before - after) / before
+        yield (
+            row["turn_id"][:_TURN_CHARACTERS],
+            local_time(row["compacted_at"], zone),
+            ("↳ " if row["is_subagent"] else "")
+            + one_line(names.get(row["session_label"], _NOTHING), _TITLE_CHARACTERS),
+            row["trigger"] or "unknown",
+            row["evidence"] + (", unresolved" if row["is_unresolved"] else ""),
+            None if before is None else short_count(before),
+            None if after is None else short_count(after),
+            None if freed is None else per_cent(freed),
+            bar(freed, 1),
+            row["turns_summarized"],
+            row["requests_after"],
+            "mid-task" if row["is_mid_task"] else _NOTHING,
+        )
+
+
+def compaction_notes(ledger: Ledger, rows: Sequence[_Row], parameters: dict[str, object]) -> Iterator[str]:
+    """Say what the rows do not: how many are without their history, and what is no compaction of this kind."""
+    if not rows:
+        yield "no compaction in the ledger matches that"
+    unresolved = sum(row["is_unresolved"] for row in rows)
+    if unresolved:
+        yield f"{unresolved} unresolved: the history that {_they(unresolved)} is in no log that was imported"
+    last = sum(not row["requests_after"] for row in rows)
+    if last:
+        yield f"{last} with no request before the next one or the end: `after` is a later request's, stated, or unknown"
+    micro = count_microcompactions(ledger, parameters)
+    if micro:
+        things = "micro-compaction" if micro == 1 else "micro-compactions"
+        yield f"{micro} {things} apart: they took results of tools out of the context and summarised nothing"
+
+
+def _they(count: int) -> str:
+    return "it summarises" if count == 1 else "they summarise"
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="TURN")
+@ledger_option
+@listing_output
+@click.pass_context
+def context(ctx: click.Context, name: str, ledger: Path) -> Listing:
+    """Show what the model saw when a turn began, part by part, with the tokens of each.
+
+    The parts come as the model saw them: the summary of the last compaction before the turn, the turns that it kept,
+    the later turns, and this turn up to its first request; without a compaction, all turns from the first. Below them
+    stands what no log shows, such as the system prompt and the definitions of tools: it is what the parts leave of the
+    context that the turn's first request reports, so the total ends at that figure.
+
+    The basis says how the tokens of a part are known. `measured` is by how much the reported context grew from the
+    last request of the turn before to the last of this one, so the answer of a turn counts for the one after it; less
+    than nothing where something was taken out meanwhile. The first turn is measured from its own first request on.
+    `reported` is a figure of the log. `estimated` is the length of what was said, called and returned, 4 characters
+    to a token. `computed` is what the others leave.
+
+    TURN is named as for `aix show`; a session stands for its last turn, and a compaction for what it summarised. The
+    table is written for people; all other formats have exact values.
+
+    \b
+      aix context 7F3KQ2MX
+      aix context 5b1f03ab
+      aix context 7F3KQ2MX --json
+      aix context 7F3KQ2MX --format markdown -o context.md
+    """
+    found = open_ledger(ledger).context(name)
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    listing = found.listing()
+    return Listing(
+        listing.columns,
+        listing.rows,
+        listing.arrow_reader,
+        notes=list(_context_notes(rows)),
+        for_people=Listing(_CONTEXT_COLUMNS, _context_lines(rows, load_config(ctx.obj).timezone)),
+    )
+
+
+def _context_lines(rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[object]]:
+    largest = max((row["tokens"] or 0 for row in rows), default=0)
+    for row in rows:
+        text = _UNLOGGED if row["part"] == "unlogged" else row["beginning"]
+        yield (
+            row["part"],
+            _NOTHING if row["turn_id"] is None else row["turn_id"][:_TURN_CHARACTERS],
+            _NOTHING if row["started_at"] is None else local_time(row["started_at"], zone),
+            one_line(text, _TEXT_CHARACTERS) if text else None,
+            row["tool_calls"] or _NOTHING,
+            None if row["tokens"] is None else signed_count(row["tokens"]),
+            row["basis"],
+            None if row["running_tokens"] is None else signed_count(row["running_tokens"]),
+            bar(row["tokens"], largest),
+        )
+
+
+def _context_notes(rows: Sequence[_Row]) -> Iterator[str]:
+    reported = next((row["context_tokens"] for row in rows if row["part"] == "this"), None)
+    unlogged = next((row["tokens"] or 0 for row in rows if row["part"] == "unlogged"), 0)
+    if reported is None:
+        yield "no request of this turn reports its context, so nobody knows what else the model saw"
+    elif unlogged < 0:
+        yield (
+            f"the context of this turn as reported: {reported:,} tokens; the parts come to {-unlogged:,} more:"
+            " a compaction can keep less than a whole turn, and estimates err"
+        )
+    else:
+        yield f"the context of this turn as reported: {reported:,} tokens; {unlogged:,} of them are in no log"

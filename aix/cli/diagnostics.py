@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.sink import ReaderGoneError
+from aix.cli.stdout import ReaderGoneError
 from aix.errors import AixError, LedgerError, UsageError
 from aix.output.text import escape_unsafe
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from aix.cli.command import Command
-from aix.cli.options import ledger_option
+from aix.cli.command import Command, ledger_option
 from aix.errors import UnknownNameError
 from aix.exporting import Exporter
 

@@ -1,21 +1,39 @@
-"""`aix import`."""
+"""`aix import`: histories are imported and ledgers joined, with progress on a terminal."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command
-from aix.cli.options import importer_options, ledger_option, listing_output, prices_option
+from aix.cli.command import Command, importer_options, ledger_option, listing_output, prices_option
+from aix.cli.diagnostics import console, say
 from aix.errors import NothingToImportError
 from aix.output import Listing, ListingColumn
+from aix.output.humanise import counted
+from aix.output.text import to_json
+from aix.pipeline.progress import Watcher
+from aix.process import load_arrow
 from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger
 
 if TYPE_CHECKING:
-    from aix.pipeline.registry import Options
-    from aix.pipeline.report import Report
+    from rich.progress import Progress
 
+    from aix.merge.contradictions import Contradiction
+    from aix.pipeline.registry import Options
+    from aix.pipeline.report import Outcome, Report
+    from aix.pipeline.run import Settings
+
+_SHOWN_CHARACTERS = 60
+_JOIN_COLUMNS = (
+    ListingColumn("table"),
+    ListingColumn("rows", "BIGINT"),
+    ListingColumn("new", "BIGINT"),
+    ListingColumn("contradictions", "BIGINT"),
+)
+_EXAMPLE = tuple(map(ListingColumn, ("example_row", "example_column", "own_value", "other_value")))
 _FAILURES_SHOWN = 20
 
 
@@ -99,7 +117,6 @@ def command(
         for name, value in {**given, "--importer": importer, "--option": options}.items():
             if value:
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
-        from aix.cli.joins import join_and_list
         from aix.pipeline.run import Settings
 
         wish = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
@@ -108,7 +125,6 @@ def command(
 
     hold_little_memory()
     from aix.cli.diagnostics import prints_beside
-    from aix.cli.progress import import_progress
     from aix.importing import readable
     from aix.pipeline.run import Settings, import_histories
 
@@ -174,4 +190,112 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
             notes.append(f"… and {len(named) - _FAILURES_SHOWN} more")
     if failures:
         notes.append(f"{len(failures)} could not be imported; the rest was")
+    return notes
+
+
+@contextmanager
+def import_progress() -> Iterator[Watcher]:
+    """Give what hears of an import and draws it, when stderr is a terminal."""
+    terminal = console()
+    if terminal is None:
+        yield _Reader()
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=terminal,
+        transient=True,
+    ) as progress:
+        yield _Bar(progress)
+
+
+class _Reader(Watcher):
+    def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
+        load_arrow()  # only now: a run that finds nothing to read needs none
+
+
+class _Bar(_Reader):
+    def __init__(self, progress: "Progress") -> None:
+        self._progress = progress
+        self._sources = 0
+        self._size_bytes = 0
+        self._read = 0
+
+    def begin(self, sources: int, size_bytes: int) -> None:
+        super().begin(sources, size_bytes)
+        self._sources, self._size_bytes = sources, size_bytes
+        self._task = self._progress.add_task(self._text(), total=max(size_bytes, 1))
+
+    def more(self, sources: int, size_bytes: int) -> None:
+        self._sources += sources
+        self._size_bytes += size_bytes
+        self._progress.update(self._task, total=max(self._size_bytes, 1), description=self._text())
+
+    def advance(self, outcome: "Outcome") -> None:
+        self._read += 1
+        self._progress.update(self._task, advance=outcome.size_bytes, description=self._text())
+
+    def _text(self) -> str:
+        return f"{self._read} of {self._sources} sources"
+
+
+def join_and_list(ledger: Path, others: list[Path], settings: "Settings") -> Listing:
+    """Join ledgers, and list by table how many rows there are, are new, and contradict others."""
+    from aix.pipeline.ledger_join import join_ledgers
+
+    report = join_ledgers(ledger, others, settings, _Speaker())
+    rows = [*_join_rows(report)]
+    return Listing(
+        (*_JOIN_COLUMNS, *_EXAMPLE),
+        rows,
+        has_findings=bool(report.failures),
+        notes=_join_notes(report, dry_run=settings.dry_run),
+        for_people=Listing(_JOIN_COLUMNS, [row[: len(_JOIN_COLUMNS)] for row in rows]),
+    )
+
+
+class _Speaker(Watcher):
+    """Says what contradicts the ledger as soon as it is found."""
+
+    def contradict(self, found: "Contradiction") -> None:
+        columns = ", ".join(f"{name} ({count})" for name, count in found.columns.items())
+        own, other = (to_json(_short(value)) for value in (found.own, found.other))
+        verb = "contradicts" if found.rows == 1 else "contradict"
+        say(
+            f"{found.ledger}: {counted(found.rows, 'row')} of {found.table} {verb} this ledger, in {columns};"
+            f" {found.column} of {found.row_key} is {own} here and {other} there"
+        )
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _SHOWN_CHARACTERS else f"{value[: _SHOWN_CHARACTERS - 1]}…"
+
+
+def _join_rows(report: "Report") -> list[tuple[object, ...]]:
+    found: dict[str, list[Contradiction]] = {}
+    for contradiction in report.contradictions:
+        found.setdefault(contradiction.table, []).append(contradiction)
+    rows: list[tuple[object, ...]] = []
+    is_joined = report.after != report.before
+    for name in dict.fromkeys([*report.new_rows, *found]):
+        new = report.new_rows.get(name, 0)
+        count = count_rows(report.after or EMPTY, name) + (0 if is_joined else new)
+        of_table = found.get(name, [])
+        first = of_table[0] if of_table else None
+        example = (first.row_key, first.column, first.own, first.other) if first else (None, None, None, None)
+        rows.append((name, count, new, sum(each.rows for each in of_table), *example))
+    return rows
+
+
+def _join_notes(report: "Report", *, dry_run: bool) -> list[str]:
+    notes = [f"{name}: {reason}; nothing of it was joined" for name, reason in report.failures]
+    rows = sum(contradiction.rows for contradiction in report.contradictions)
+    if dry_run:
+        notes.append("nothing was done; import without --dry-run to do it")
+    elif rows and not report.failures:
+        notes.append(f"contradicting rows, joined all the same: {rows}; --strict refuses such a ledger")
     return notes

@@ -1,9 +1,10 @@
-"""`aix importers`."""
+"""`aix importers` and `aix golden`: the importers that are installed, and tests of one."""
+
+from pathlib import Path
 
 import click
 
-from aix.cli.command import Command
-from aix.cli.options import listing_output
+from aix.cli.command import Command, listing_output
 from aix.output import Listing, ListingColumn
 
 
@@ -51,3 +52,43 @@ def _options_of(name: str) -> Listing:
     importer = load_importer(name, {})
     rows = [(f"{name}.{option}", help_text) for option, help_text in importer.option_help.items()]
     return Listing((ListingColumn("option"), ListingColumn("description")), rows)
+
+
+@click.command(cls=Command)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@click.option("--regenerate", is_flag=True, help="Write the expected files that are missing.")
+@click.option("--force", is_flag=True, help="Write all expected files anew.")
+@listing_output
+def golden(folder: Path, cases: tuple[str, ...], regenerate: bool, force: bool) -> Listing:  # noqa: FBT001 - click's
+    """Compare what an importer makes of small logs with what is expected.
+
+    For authors of importers. FOLDER has the name of the importer and holds a folder per CASE, each with the logs in
+    `input` and the rows they must give in `expected.json`. Each case is imported into a ledger of its own, which is
+    checked as `aix check` does. The exit code is 1 when something differs; the difference goes to stderr.
+
+    \b
+      aix golden fixtures/session_log
+      aix golden fixtures/session_log fork --force
+    """
+    from aix.errors import UnknownNameError
+    from aix.testing import golden_cases
+
+    found = {str(case): case for case in golden_cases(folder)}
+    if not found:
+        raise click.UsageError(f"There is no case in {folder}: no folder of it has a folder named input.")
+    for name in cases:
+        if name not in found:
+            raise UnknownNameError("case", name, tuple(found))
+    rows: list[tuple[str, str]] = []
+    notes: list[str] = []
+    for case in (found[name] for name in cases or found):
+        if regenerate or force:
+            rows.append((str(case), "written" if case.regenerate(force=force) else "as it was"))
+        elif difference := case.diff():
+            rows.append((str(case), "differs"))
+            notes += difference.splitlines()
+        else:
+            rows.append((str(case), "as expected"))
+    columns = (ListingColumn("case"), ListingColumn("result"))
+    return Listing(columns, rows, has_findings=bool(notes), notes=notes)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command, Group
-from aix.cli.options import DATE, ledger_option, listing_output, prices_option, to_milliseconds
+from aix.cli.command import DATE, Command, Group, ledger_option, listing_output, prices_option, to_milliseconds
 from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
 from aix.output import Listing, ListingColumn

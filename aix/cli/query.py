@@ -1,25 +1,26 @@
-"""`aix query`."""
+"""`aix query` and `aix sql`: questions that AIX has the SQL for, and any others."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from click.shell_completion import CompletionItem
 
-from aix.cli.command import Command
-from aix.cli.options import ledger_option, listing_output, parameter_options
-from aix.cli.query_help import explain
+from aix.cli.command import SHARED_PARAMETERS, Command, ledger_option, listing_output, parameter_options
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
 from aix.output.humanise import displayed
 from aix.query.packs import Pack, find_query, packs, query_names, read_packs
+from aix.query.query_file import Parameter, Query
 from aix.query.values import TIMEZONE, find_zone, takes_timezone
 from aix.reading.ledger import open_ledger
 
 if TYPE_CHECKING:
     from aix.query.query_file import Query
+
+_EXAMPLES = {"since": "--since 2026-11-01", "project": "--project website"}
 
 
 class _QueryCommand(Command):
@@ -148,3 +149,96 @@ def _run(query: "Query", given: dict[str, object], ledger: Path, version: int | 
         listing.arrow_reader,
         for_people=displayed(listing.columns, found, find_zone(given.get(TIMEZONE, zone))),
     )
+
+
+def explain(query: Query, formatter: click.HelpFormatter) -> str:
+    """Tell all that the header of a query says, and how the query is called."""
+    formatter.write_usage("aix query", f"{query.name} [OPTIONS]")
+    formatter.write_paragraph()
+    formatter.write_text(f"{query.title}. {query.question}")
+    formatter.write_paragraph()
+    formatter.write_text(query.why)
+    formatter.write_paragraph()
+    formatter.write_text(f"One row per {query.grain}.")
+    if query.parameters:
+        with formatter.section("Parameters"):
+            formatter.write_dl([(_written(each), _explained(each)) for each in query.parameters])
+    with formatter.section("Columns"):
+        formatter.write_dl([(f"{each.name} {each.type}", each.meaning) for each in query.columns])
+    if query.caveats:
+        with formatter.section("Caveats"):
+            for caveat in query.caveats:
+                formatter.write_text(caveat)
+    with formatter.section("Examples"):
+        options = [text for name, text in _EXAMPLES.items() if query.parameter(name)]
+        formatter.write_text(" ".join(["aix query", query.name, *options, "--format csv"]))
+        formatter.write_text(f"aix query {query.name} --sql")
+    return formatter.getvalue().rstrip("\n")
+
+
+def _written(parameter: Parameter) -> str:
+    if parameter.name in SHARED_PARAMETERS:
+        return f"--{parameter.name} {parameter.type.upper()}"
+    return f"--param {parameter.name}={parameter.type.upper()}"
+
+
+def _explained(parameter: Parameter) -> str:
+    default = "none" if parameter.default is None else parameter.default
+    return f"{parameter.meaning}. Default: {default}."
+
+
+@click.command(cls=Command)
+@click.argument("query", required=False)
+@click.option(
+    "-f",
+    "--file",
+    type=click.File("r", encoding="utf-8"),
+    metavar="FILE",
+    help="Read the SQL from FILE, or from stdin when FILE is -.",
+)
+@click.option(
+    "--at",
+    "version",
+    type=click.IntRange(min=1),
+    metavar="VERSION",
+    help="Ask an earlier version of the ledger. Default: the newest.",
+)
+@ledger_option
+@listing_output
+def sql(query: str | None, file: TextIO | None, version: int | None, ledger: Path) -> Listing:
+    """Ask the ledger a question in DuckDB's SQL.
+
+    QUERY is one SELECT, or the EXPLAIN of one; FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW TABLES are SELECTs
+    too, and a PIVOT is one when it names its values with IN (...). Nothing else is run: no statement that writes, sets
+    or loads, no function that acts, and no file is read but those of the ledger.
+
+    `aix schema` lists the tables and `aix schema TABLE` the columns. Times are Unix milliseconds:
+    make_timestamp(started_at * 1000) makes one readable, and time zones count from UTC.
+
+    \b
+      aix sql "show tables"
+      aix sql "summarize turns"
+      aix sql "select model, count(*) as turns from turns group by model order by turns desc"
+      aix sql "from sessions where status = 'active'" --format csv -o active.csv
+      aix sql "from turns" -o turns.parquet
+      aix sql -f question.sql --json
+      aix sql "select count(*) from turns" --at 3
+
+    csv, jsonl, json, markdown and parquet are written as the rows come, whatever their number; a table is laid out
+    whole, so that it needs memory for all of its rows. Rows come in no certain order unless ORDER BY says one. What a
+    format has no value for, such as an interval, is written as DuckDB writes it; parquet keeps dates and times.
+    """
+    if (query is None) == (file is None):
+        raise click.UsageError("Give the SQL as QUERY or with -f FILE.")
+    opened = open_ledger(ledger)
+    if version is not None:
+        opened = opened.at(version)
+    return opened.sql(_read(file) if query is None else query).listing()
+
+
+def _read(file: TextIO | None) -> str:
+    assert file is not None  # noqa: S101 - it was given, since the query was not
+    try:
+        return file.read()
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file.name} is not UTF-8.") from error

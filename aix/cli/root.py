@@ -5,7 +5,6 @@ fast with fifty commands as with five.
 """
 
 from importlib import import_module
-from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -14,8 +13,8 @@ import aix as package
 from aix.cli.command import Group, print_and_exit
 from aix.cli.stdout import emit_text
 
-# The subcommand NAME is `command` in the module `aix.cli.NAME`, or `NAME_` where NAME is a word of Python; what a
-# newcomer needs first comes first.
+# What a newcomer needs first comes first. The subcommand NAME is `command` in the module `aix.cli.NAME`, unless it has
+# another place in `PLACES`.
 COMMANDS = {
     "import": "Import session histories into the ledger.",
     "overview": "Show what the ledger holds.",
@@ -43,6 +42,19 @@ COMMANDS = {
     "completion": "Print a shell completion script.",
     "version": "Print the versions of AIX and what it stands on.",
 }
+PLACES = {
+    "import": "import_:command",
+    "overview": "sessions:overview",
+    "context": "compactions:context",
+    "sql": "query:sql",
+    "problems": "sources:problems",
+    "vacuum": "forget:vacuum",
+    "config": "about:config",
+    "golden": "importers:golden",
+    "completion": "about:completion",
+    "version": "about:version",
+}
+"""The module and the name in it of each command that shares a module with others."""
 
 
 class _Commands(Group):
@@ -54,8 +66,8 @@ class _Commands(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = f"aix.cli.{cmd_name}{'_' if iskeyword(cmd_name) else ''}"
-        command: click.Command = import_module(module).command
+        module, _, name = PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
+        command: click.Command = getattr(import_module(f"aix.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -3,8 +3,7 @@
 import click
 from click.shell_completion import CompletionItem
 
-from aix.cli.command import Command
-from aix.cli.options import listing_output
+from aix.cli.command import Command, listing_output
 from aix.output import Listing, ListingColumn
 from aix.schema import TABLES, Table, find_table
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from aix.cli.command import Command
-from aix.cli.options import ledger_option, output_option
+from aix.cli.command import Command, ledger_option, output_option
 from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.output.transcript.forms import json_lines, markdown_lines, paragraphs

@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 import click
 from msgspec.structs import asdict
 
-from aix.cli.command import Command
-from aix.cli.options import ledger_option
+from aix.cli.command import Command, ledger_option
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
 from aix.output.humanise import bounded_dollars, short_ago, short_count

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command, Group
-from aix.cli.options import ledger_option, listing_output
+from aix.cli.command import Command, Group, ledger_option, listing_output
 from aix.cli.stdout import emit_text
 from aix.config import load_config
 from aix.output import Listing, ListingColumn

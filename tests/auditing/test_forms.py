@@ -10,8 +10,7 @@ import jsonschema
 import pytest
 from markdown_it import MarkdownIt
 
-from aix.cli.audit import FORMATS
-from aix.cli.audit.report import make_report, write_report
+from aix.cli.audit import FORMATS, make_report, write_report
 from aix.output.paragraphs import paragraph_lines
 from aix.output.text import escape_unsafe
 from aix.permissions.audit.finding import LONGEST_TEXT, shortened

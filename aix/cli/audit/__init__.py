@@ -1,13 +1,19 @@
 """`aix audit` and the commands below it, each a module of its own that is imported when it runs."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import click
 
-from aix.cli.command import Group
-from aix.cli.options import chosen_parameter_options, ledger_option, output_option, risks_option
+from aix.cli.command import Group, chosen_parameter_options, ledger_option, output_option, risks_option
+from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.permissions.audit.finding import Severity
+
+if TYPE_CHECKING:
+    from aix.permissions.audit.report import Report
 
 COMMANDS = {
     "propose": "Propose the least settings that would have sufficed for what was used.",
@@ -107,7 +113,6 @@ def command(
         if given:
             raise click.UsageError(f"Options of the audit do not go before a command such as {ctx.invoked_subcommand}.")
         return False
-    from aix.cli.audit.report import make_report, write_report
     from aix.config import load_config
     from aix.query.values import TIMEZONE, find_zone
 
@@ -117,3 +122,51 @@ def command(
     report = make_report(ledger, pack, parameters, settings, risks, baseline, zone, with_inventories=listed)
     write_report(report, chosen, path, zone)
     return fail_on is not None and report.reaches(Severity(fail_on))
+
+
+def make_report(
+    ledger: Path,
+    pack: str,
+    parameters: Mapping[str, object],
+    settings: tuple[Path, ...],
+    risks: Path | None,
+    baseline: Path | None,
+    zone: ZoneInfo,
+    *,
+    with_inventories: bool = True,
+) -> "Report":
+    """Audit a ledger, and compare with an earlier report where there is one."""
+    from aix.permissions.audit.baseline import compare
+    from aix.permissions.audit.run import audit, open_for_audit
+    from aix.query.values import TIMEZONE
+
+    filters = {name: value for name, value in parameters.items() if name != TIMEZONE}
+    origin = None if "origin" not in filters else str(filters["origin"])
+    with open_for_audit(ledger, settings, risks, origin) as opened:
+        report = audit(opened, pack, filters, zone.key, settings, risks, with_inventories=with_inventories)
+    return report if baseline is None else compare(report, baseline)
+
+
+def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo) -> None:
+    """Write a report to the file, or to stdout when no file is given."""
+    match form:
+        case "json":
+            from aix.permissions.audit.json_form import json_lines
+
+            emit_lines(json_lines(report), path)
+        case "markdown":
+            from aix.permissions.audit.markdown import markdown_lines
+
+            emit_lines(markdown_lines(report, zone), path)
+        case "html":
+            from aix.permissions.audit.html import html_lines
+
+            emit_lines(html_lines(report, zone), path)
+        case "sarif":
+            from aix.permissions.audit.sarif import sarif_lines
+
+            emit_lines(sarif_lines(report), path)
+        case _:
+            from aix.permissions.audit.text import paragraphs
+
+            emit_paragraphs(paragraphs(report), path)

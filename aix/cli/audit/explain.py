@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command
+from aix.cli.command import Command, ledger_option, output_option, risks_option
 from aix.cli.diagnostics import say
-from aix.cli.options import ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
 from aix.output.humanise import one_line
 from aix.output.text import escape_unsafe, to_json

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command
+from aix.cli.command import Command, chosen_parameter_options, ledger_option, output_option, risks_option
 from aix.cli.diagnostics import say
-from aix.cli.options import chosen_parameter_options, ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines
 from aix.output.humanise import counted, one_line, per_cent
 from aix.output.text import to_json

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command
-from aix.cli.options import chosen_parameter_options, ledger_option, listing_output, risks_option
+from aix.cli.command import Command, chosen_parameter_options, ledger_option, listing_output, risks_option
 from aix.output import Listing, ListingColumn
 from aix.output.humanise import counted, one_line, per_cent
 
