@@ -3,14 +3,14 @@
     AixError
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
-    │   │   ├── UnknownSessionError    no session, or neither session nor turn, of that name
-    │   │   ├── UnknownQueryError      no query of that name
-    │   │   ├── UnknownCallError       no call of that name
+    │   │   ├── UnknownSessionError    no session, or neither session nor turn; `known` are the nearest
+    │   │   ├── UnknownQueryError      no query of that name; `known` are the full names of all
+    │   │   ├── UnknownCallError       no call of that name; `known` are the latest
     │   │   ├── UnknownModelError      no price line fits a model of that name
     │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   │   └── AmbiguousQueryError    several packs have a query of that name
-    │   ├── NotCompactionError     the turn is there, and is no compaction
+    │   ├── NotCompactionError     the turn is there, and is no compaction; `near` are those of its session
     │   ├── ParameterError         a parameter of a query cannot have that value
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
@@ -19,7 +19,7 @@
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
     │       ├── PriceFileError         a file of prices says something that cannot be meant
-    │       ├── SettingsFileError      a file of permission rules cannot be read
+    │       ├── SettingsFileError      a file of permission rules cannot be read, or holds none
     │       ├── RiskFileError          a file of risk rules says something that cannot be meant
     │       ├── ReportFileError        a file is no report of an audit that this AIX can compare with
     │       ├── OutputError            the output cannot be written where or how it was asked for
@@ -28,21 +28,22 @@
     │       └── QueryPackError         a pack of queries is registered and cannot be used
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    no ledger at that path
-    │   │   └── NothingToImportError   nor is there any log in it
+    │   │   └── NothingToImportError   nor is there any log in it that an importer knows
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
     │   │   └── LedgerPathError        its path is not UTF-8
     │   ├── LedgerTooNewError      a newer AIX wrote it
     │   └── LedgerUnwritableError  nothing can be written to it
-    ├── RowError               rows that break the schema reached the ledger
-    └── WorkerDiedError        a worker process ended before its work did
+    ├── RowError               rows that break the schema reached the ledger: a defect in their importer
+    └── WorkerDiedError        a worker process was killed, or the system ran out of memory
 
-Each exception keeps its values as attributes, says what is wrong with `str()` and what to do with `.remedy`. The
-values are its only arguments, and `args` is left as Python sets it, so every exception survives pickling between
-processes.
+A kind of error has a template of its message, one of its remedy, and an exit code. It declares its values as a
+dataclass does, and type checkers check them so; they are its only arguments and stay its attributes. `args` is left as
+Python sets it, so every error survives pickling between processes.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, dataclass_transform
 
 
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
@@ -56,188 +57,144 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     return get_close_matches(name, list(known), n=most)
 
 
+def _question(nearest: list[str]) -> str:
+    return f"did you mean {' or '.join(nearest)}? " if nearest else ""
+
+
+@dataclass_transform(eq_default=False)
 class AixError(Exception):
     """The root of the tree: catch it to catch everything AIX raises on purpose."""
+
+    template: ClassVar[str] = ""
+    remedy_template: ClassVar[str] = ""
+    exit_code: ClassVar[int] = 1
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        if "__init__" not in vars(cls):
+            cls._fields = (*cls._fields, *cls.__annotations__)
+
+    def __init__(self, *values: object) -> None:
+        if self._fields:
+            vars(self).update(zip(self._fields, values, strict=True))
+
+    def __str__(self) -> str:
+        return self.template.format_map(vars(self)) if self.template else super().__str__()
 
     @property
     def remedy(self) -> str:
         """The remedy for the user; empty when the message says it all."""
-        return ""
+        return self._remedy()
+
+    def _remedy(self) -> str:
+        return self.remedy_template.format_map(vars(self))
 
 
 class UsageError(AixError):
-    """The request cannot be carried out."""
+    exit_code = 2
+    if TYPE_CHECKING:  # without values of its own, an error is made of its message
+
+        def __init__(self, message: str) -> None: ...
 
 
 class UnknownNameError(UsageError):
-    """No thing of that kind has that name."""
+    kind: str
+    name: str
+    known: tuple[str, ...]
+    template = "there is no {kind} named {name!r}"
 
-    def __init__(self, kind: str, name: str, known: tuple[str, ...]) -> None:
-        self.kind = kind
-        self.name = name
-        self.known = known
-
-    def __str__(self) -> str:
-        return f"there is no {self.kind} named {self.name!r}"
-
-    @property
-    def remedy(self) -> str:
-        """Name the nearest, or all there are."""
-        nearest = nearest_names(self.name, self.known)
-        if nearest:
-            return f"did you mean {' or '.join(nearest)}?"
-        return f"the {self.kind}s are: {', '.join(self.known)}"
+    def _remedy(self) -> str:
+        question = _question(nearest_names(self.name, self.known)).rstrip()
+        return question or f"the {self.kind}s are: {', '.join(self.known)}"
 
 
 class UnknownSessionError(UnknownNameError):
-    """No session of the ledger has that name; `known` are those that come nearest."""
-
-    @property
-    def remedy(self) -> str:
-        """Name the nearest, and the command that lists all."""
-        if not self.known:
-            return "the ledger holds no sessions"
-        return f"the nearest are {', '.join(self.known)}; `aix sessions` lists all"
+    def _remedy(self) -> str:
+        nearest = f"the nearest are {', '.join(self.known)}; `aix sessions` lists all"
+        return nearest if self.known else "the ledger holds no sessions"
 
 
 class UnknownQueryError(UnknownNameError):
-    """No query has that name; `known` are the full names of all."""
-
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__("query", name, known)
 
-    @property
-    def remedy(self) -> str:
-        """Name the nearest, whether or not the pack was given, and the command that lists all."""
+    def _remedy(self) -> str:
         # The pack is left out: those of a pack would all be near to each other.
         by_name = {full.rpartition("/")[2]: full for full in reversed(self.known)}
-        nearest = [by_name[each] for each in nearest_names(self.name.rpartition("/")[2], by_name)]
-        question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
-        return f"{question}`aix query` lists all"
+        nearest = nearest_names(self.name.rpartition("/")[2], by_name)
+        return f"{_question([by_name[each] for each in nearest])}`aix query` lists all"
 
 
 class UnknownCallError(UnknownNameError):
-    """No call of the ledger has that name; `known` are the latest."""
-
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__("call", name, known)
 
-    @property
-    def remedy(self) -> str:
-        """Name the latest, and the command that lists all."""
-        if not self.known:
-            return "the ledger holds no calls"
-        return f"the latest are {', '.join(self.known)}; `aix query permission_usage/calls` lists all"
+    def _remedy(self) -> str:
+        latest = f"the latest are {', '.join(self.known)}; `aix query permission_usage/calls` lists all"
+        return latest if self.known else "the ledger holds no calls"
 
 
 class UnknownModelError(UnknownNameError):
-    """No price line fits a model of that name; `known` are the models that the lines name."""
-
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__("priced model", name, known)
 
-    @property
-    def remedy(self) -> str:
-        """Name the nearest, and the command that lists all: there are hundreds."""
-        nearest = nearest_names(self.name, self.known)
-        question = f"did you mean {' or '.join(nearest)}? " if nearest else ""
-        return f"{question}`aix prices list` lists all"
+    def _remedy(self) -> str:  # without all that are known: there are hundreds
+        return f"{_question(nearest_names(self.name, self.known))}`aix prices list` lists all"
 
 
 class UnknownParameterError(UnknownNameError):
-    """The query has no such parameter; `known` are those that it has."""
+    query: str
+    template = "the query {query} has no parameter {name!r}"
 
     def __init__(self, query: str, name: str, known: tuple[str, ...]) -> None:
         super().__init__("parameter", name, known)
         self.query = query
 
-    def __str__(self) -> str:
-        return f"the query {self.query} has no parameter {self.name!r}"
-
-    @property
-    def remedy(self) -> str:
-        """Name the nearest, and all there are."""
-        if not self.known:
-            return "it has none"
-        nearest = nearest_names(self.name, self.known, 1)
-        question = f"did you mean {nearest[0]}? " if nearest else ""
-        return f"{question}it has {', '.join(self.known)}"
+    def _remedy(self) -> str:
+        return f"{_question(nearest_names(self.name, self.known, 1))}it has {', '.join(self.known) or 'none'}"
 
 
 class AmbiguousNameError(UsageError):
-    """Several things of that kind begin with that name."""
+    kind: str
+    name: str
+    found: tuple[str, ...]
+    template = "several {kind}s begin with {name!r}"
 
-    def __init__(self, kind: str, name: str, found: tuple[str, ...]) -> None:
-        self.kind = kind
-        self.name = name
-        self.found = found
-
-    def __str__(self) -> str:
-        return f"several {self.kind}s begin with {self.name!r}"
-
-    @property
-    def remedy(self) -> str:
-        """Name some of them."""
+    def _remedy(self) -> str:
         return f"say which: {', '.join(self.found)}"
 
 
 class AmbiguousQueryError(AmbiguousNameError):
-    """Several packs have a query of that name."""
+    template = "several packs have a query named {name!r}"
 
     def __init__(self, name: str, found: tuple[str, ...]) -> None:
         super().__init__("query", name, found)
 
-    def __str__(self) -> str:
-        return f"several packs have a query named {self.name!r}"
-
 
 class NotCompactionError(UsageError):
-    """The turn is there, and is no compaction; `near` are those of its session."""
+    turn_id: str
+    near: tuple[str, ...]
+    template = "the turn {turn_id} is no compaction"
 
-    def __init__(self, turn_id: str, near: tuple[str, ...]) -> None:
-        self.turn_id = turn_id
-        self.near = near
-
-    def __str__(self) -> str:
-        return f"the turn {self.turn_id} is no compaction"
-
-    @property
-    def remedy(self) -> str:
-        """Name those of its session, and the command that shows any turn's context."""
-        near = f"its session has {', '.join(self.near)}" if self.near else "its session has none"
-        return f"{near}; `aix context {self.turn_id}` shows what the model saw at this turn"
+    def _remedy(self) -> str:
+        near = ", ".join(self.near) or "none"
+        return f"its session has {near}; `aix context {self.turn_id}` shows what the model saw at this turn"
 
 
 class ParameterError(UsageError):
-    """A parameter of a query cannot have that value."""
-
-    def __init__(self, name: str, problem: str, advice: str) -> None:
-        self.name = name
-        self.problem = problem
-        self.advice = advice
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.problem}"
-
-    @property
-    def remedy(self) -> str:
-        """Say which values it can have."""
-        return self.advice
+    name: str
+    problem: str
+    advice: str
+    template = "{name}: {problem}"
+    remedy_template = "{advice}"
 
 
 class UnknownVersionError(UsageError):
-    """The ledger has no such version."""
+    version: int
+    known: tuple[int, ...]
+    template = "the ledger has no version {version}"
 
-    def __init__(self, version: int, known: tuple[int, ...]) -> None:
-        self.version = version
-        self.known = known
-
-    def __str__(self) -> str:
-        return f"the ledger has no version {self.version}"
-
-    @property
-    def remedy(self) -> str:
-        """Name the versions there are; they may be thousands, but they have few gaps."""
+    def _remedy(self) -> str:  # there may be thousands of versions, with few gaps
         runs: list[list[int]] = []
         for number in sorted(self.known):
             if runs and number == runs[-1][-1] + 1:
@@ -249,110 +206,73 @@ class UnknownVersionError(UsageError):
 
 
 class SqlError(UsageError):
-    """DuckDB cannot run the SQL, or AIX will not."""
+    problem: str
+    advice: str
+    template = "{problem}"
+    remedy_template = "{advice}"
 
     def __init__(self, problem: str, advice: str = "") -> None:
         self.problem = problem
         self.advice = advice
 
-    def __str__(self) -> str:
-        return self.problem
-
-    @property
-    def remedy(self) -> str:
-        """Say what would be run."""
-        return self.advice
-
 
 class TagError(UsageError):
-    """A text cannot be a tag."""
-
-    def __init__(self, tag: str, problem: str) -> None:
-        self.tag = tag
-        self.problem = problem
+    tag: str
+    problem: str
+    remedy_template = "a tag is a short text on one line, such as billing or sprint-12"
 
     def __str__(self) -> str:
         shown = self.tag if len(self.tag) <= 40 else f"{self.tag[:40]}…"
         return f"{shown!r} cannot be a tag: {self.problem}"
 
-    @property
-    def remedy(self) -> str:
-        """Say what can."""
-        return "a tag is a short text on one line, such as billing or sprint-12"
-
 
 class MissingLibraryError(UsageError):
-    """A library that AIX does not bring along is not installed."""
-
-    def __init__(self, library: str) -> None:
-        self.library = library
-
-    def __str__(self) -> str:
-        return f"{self.library} is not installed"
-
-    @property
-    def remedy(self) -> str:
-        """Say how to get it."""
-        return f"pip install {self.library}"
+    library: str
+    template = "{library} is not installed"
+    remedy_template = "pip install {library}"
 
 
 class PlaceError(UsageError):
-    """Something is wrong at a place that the user chose."""
-
-    def __init__(self, place: str, problem: str, advice: str) -> None:
-        self.place = place
-        self.problem = problem
-        self.advice = advice
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.problem}"
-
-    @property
-    def remedy(self) -> str:
-        """Say how to put it right."""
-        return self.advice
+    place: str
+    problem: str
+    advice: str
+    template = "{place}: {problem}"
+    remedy_template = "{advice}"
 
 
-class ConfigError(PlaceError):
-    """A setting is wrong, or the file that holds it cannot be read."""
+class ConfigError(PlaceError): ...
 
 
-class PriceFileError(PlaceError):
-    """A file of prices cannot be read, or says something that cannot be meant."""
+class PriceFileError(PlaceError): ...
 
 
 class SettingsFileError(PlaceError):
-    """A file of permission rules cannot be read, or holds no rules."""
+    path: Path
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(str(path), problem, "name a settings file with permission rules, as `aix audit --help` shows")
         self.path = path
 
 
-class RiskFileError(PlaceError):
-    """A file of risk rules cannot be read, or says something that cannot be meant."""
+class RiskFileError(PlaceError): ...
 
 
 class ReportFileError(PlaceError):
-    """A file is no report of an audit that this AIX can compare with."""
-
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(str(path), problem, "make one with `aix audit --format json -o FILE`")
 
 
-class OutputError(PlaceError):
-    """The output cannot be written where or how it was asked for."""
+class OutputError(PlaceError): ...
 
 
 class ExportError(PlaceError):
-    """The export cannot be written there."""
-
     def __init__(self, target: Path, problem: str) -> None:
         super().__init__(str(target), problem, "name another place with -o PATH")
 
 
 class QueryFileError(PlaceError):
-    """A SQL file has no proper header, or its SQL is wrong."""
+    path: Path
+    line: int
 
     def __init__(self, path: Path, line: int, problem: str) -> None:
         super().__init__(f"{path}:{line}", problem, "see docs/queries.md on how a query is written")
@@ -361,7 +281,8 @@ class QueryFileError(PlaceError):
 
 
 class QueryPackError(PlaceError):
-    """A pack of queries is registered and cannot be used."""
+    pack: str
+    distribution: str
 
     def __init__(self, pack: str, distribution: str, problem: str) -> None:
         super().__init__(f"pack {pack}", problem, f"report it to the author of {distribution}, or remove it")
@@ -370,127 +291,61 @@ class QueryPackError(PlaceError):
 
 
 class LedgerError(AixError):
-    """The ledger cannot be used."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
+    template = "{path}"
+    exit_code = 3
 
 
 class LedgerNotFoundError(LedgerError):
-    """There is no ledger at that path."""
-
-    def __str__(self) -> str:
-        return f"{self.path} is not a ledger: it holds no versions folder with a version in it"
-
-    @property
-    def remedy(self) -> str:
-        """Name the ways to point AIX elsewhere."""
-        return "check the path, AIX_LEDGER, or `ledger` in config.toml (`aix config` shows what is in force)"
+    template = "{path} is not a ledger: it holds no versions folder with a version in it"
+    remedy_template = "check the path, AIX_LEDGER, or `ledger` in config.toml (`aix config` shows what is in force)"
 
 
 class NothingToImportError(LedgerNotFoundError):
-    """A place that was given to import is no ledger, and holds no log that an importer knows."""
-
-    def __str__(self) -> str:
-        return f"{self.path} is not a ledger, and there is no log in it that an importer knows"
-
-    @property
-    def remedy(self) -> str:
-        """Say what importers know."""
-        return "check the path; `aix importers` lists what can be imported"
+    template = "{path} is not a ledger, and there is no log in it that an importer knows"
+    remedy_template = "check the path; `aix importers` lists what can be imported"
 
 
 class LedgerDamagedError(LedgerError):
-    """A file of the ledger is missing or unreadable."""
-
-    def __init__(self, path: Path, problem: str) -> None:
-        self.path = path
-        self.problem = problem
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.problem}"
-
-    @property
-    def remedy(self) -> str:
-        """Say that nothing was changed."""
-        return "nothing was changed; restore the file from a backup, or import the histories into a new ledger"
+    problem: str
+    template = "{path}: {problem}"
+    remedy_template = "nothing was changed; restore the file from a backup, or import the histories into a new ledger"
 
 
 class LedgerPathError(LedgerDamagedError):
-    """The path of the ledger is not UTF-8."""
+    template = "{path} cannot hold a ledger: {problem}, and DuckDB opens no other"
+    remedy_template = "name another folder with --ledger, AIX_LEDGER or `ledger` in config.toml, or rename this one"
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "its path is not UTF-8")
 
-    def __str__(self) -> str:
-        return f"{self.path} cannot hold a ledger: its path is not UTF-8, and DuckDB opens no other"
-
-    @property
-    def remedy(self) -> str:
-        """Name the ways to use another folder."""
-        return "name another folder with --ledger, AIX_LEDGER or `ledger` in config.toml, or rename this one"
-
 
 class LedgerTooNewError(LedgerError):
-    """A newer AIX wrote the ledger."""
-
-    def __init__(self, path: Path, found: int, supported: int) -> None:
-        self.path = path
-        self.found = found
-        self.supported = supported
-
-    def __str__(self) -> str:
-        return f"{self.path} has ledger schema {self.found}; this AIX reads up to {self.supported}"
-
-    @property
-    def remedy(self) -> str:
-        """Say how to get a version that can read it."""
-        return "upgrade AIX: pip install --upgrade aix-ledger"
+    found: int
+    supported: int
+    template = "{path} has ledger schema {found}; this AIX reads up to {supported}"
+    remedy_template = "upgrade AIX: pip install --upgrade aix-ledger"
 
 
 class LedgerUnwritableError(LedgerError):
-    """Nothing can be written to the ledger."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        self.path = path
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.path} cannot be written: {self.reason}"
-
-    @property
-    def remedy(self) -> str:
-        """Say that nothing is lost."""
-        return "the ledger is whole; make room or give access, and run the command again"
+    reason: str
+    template = "{path} cannot be written: {reason}"
+    remedy_template = "the ledger is whole; make room or give access, and run the command again"
 
 
 class RowError(AixError):
-    """Rows that break the schema reached the ledger: a defect in the importer that made them."""
-
-    def __init__(self, table: str, problems: tuple[str, ...]) -> None:
-        self.table = table
-        self.problems = problems
+    table: str
+    problems: tuple[str, ...]
+    remedy_template = "report it to the author of the importer, with the file it was reading"
 
     def __str__(self) -> str:
         more = f" (and {len(self.problems) - 3} more)" if len(self.problems) > 3 else ""
         return f"rows for table {self.table} break the schema: {'; '.join(self.problems[:3])}{more}"
 
-    @property
-    def remedy(self) -> str:
-        """Say whose defect it is."""
-        return "report it to the author of the importer, with the file it was reading"
-
 
 class WorkerDiedError(AixError):
-    """A worker process ended before its work did: it was killed, or the system ran out of memory."""
-
-    def __str__(self) -> str:
-        return "a worker process died"
-
-    @property
-    def remedy(self) -> str:
-        """Say what may help."""
-        return (
-            "the ledger is whole; run it again, with fewer workers when memory is short"
-            " (a script that starts workers needs `if __name__ == '__main__':`)"
-        )
+    template = "a worker process died"
+    remedy_template = (
+        "the ledger is whole; run it again, with fewer workers when memory is short"
+        " (a script that starts workers needs `if __name__ == '__main__':`)"
+    )

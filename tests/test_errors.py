@@ -79,3 +79,14 @@ def test_values_are_kept_and_the_message_is_a_sentence_about_them() -> None:
     assert str(error) == "/l has ledger schema 9; this AIX reads up to 2"
     many = errors.RowError("turns", ("a", "b", "c", "d", "e"))
     assert str(many) == "rows for table turns break the schema: a; b; c (and 2 more)"
+
+
+def test_a_kind_has_the_exit_code_of_a_command_that_fails_so() -> None:
+    for error in EXAMPLES:
+        expected = 2 if isinstance(error, errors.UsageError) else 3 if isinstance(error, errors.LedgerError) else 1
+        assert error.exit_code == expected
+
+
+def test_an_error_without_all_its_values_is_not_made() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        errors.LedgerTooNewError(Path("/l"), 9)  # type: ignore[call-arg]

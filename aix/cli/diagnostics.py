@@ -1,4 +1,4 @@
-"""The owner of stderr and of exit codes: what goes wrong is said here, and only here becomes a number."""
+"""The owner of stderr: every error becomes one message there, and the exit code of its kind."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.stdout import ReaderGoneError
-from aix.errors import AixError, LedgerError, UsageError
+from aix.errors import AixError
 from aix.output.text import escape_unsafe
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ def run(command: click.Command) -> ExitCode:
     except AixError as error:
         _trace()
         _complain(str(error), error.remedy)
-        return _code_of(error)
+        return ExitCode(error.exit_code)
     except Exception as error:
         _trace()
         remedy = "" if _debugging() else "set AIX_DEBUG=1 to see where, and report it"
         _complain(f"this is a defect: {type(error).__name__}: {error}", remedy)
         return ExitCode.DEFECT
-    if outcome is True:  # what a listing with findings returns
+    if outcome is True:  # a listing has findings
         return ExitCode.FINDINGS
     return ExitCode(outcome or ExitCode.OK)
 
@@ -84,14 +84,8 @@ def console() -> "Console | None":
 
 
 def prints_beside() -> AbstractContextManager[object]:
-    """Let whatever is printed in a block go to stderr: stdout is data, and a plugin may print."""
+    """Let all that is printed in a block go to stderr: stdout is data, and a plugin may print."""
     return redirect_stdout(sys.stderr)
-
-
-def _code_of(error: AixError) -> ExitCode:
-    if isinstance(error, UsageError):
-        return ExitCode.USAGE
-    return ExitCode.LEDGER if isinstance(error, LedgerError) else ExitCode.FINDINGS
 
 
 def _on_one_line(message: str) -> str:
@@ -116,7 +110,7 @@ def _trace() -> None:
 
 
 def flush_stderr() -> None:
-    """Write what is held back."""
+    """Write out the buffer of stderr."""
     if sys.stderr is not None:
         sys.stderr.flush()
 
