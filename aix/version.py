@@ -4,5 +4,5 @@ __version__ = "0.1.0"
 SCHEMA_VERSION = 5
 FIRST_NUMBERED = 5
 """The first version of the schema in which files of groups number the family of each row."""
-SPLITTER_VERSION = 4
+SPLITTER_VERSION = 5
 """Of the splitter of shell commands; it goes up whenever an answer changes."""

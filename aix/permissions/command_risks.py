@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 
 from aix.permissions.globs import joined_words
-from aix.permissions.operands import plain_name
+from aix.permissions.programs import plain_name
 from aix.permissions.risk_rules import Option, RiskRule
 from aix.permissions.shell import Command, Script, split
 from aix.permissions.shell.code_input import file_run, runs_input, takes_program

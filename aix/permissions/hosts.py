@@ -4,60 +4,33 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
+from aix.permissions.programs import Program, program
+
 _LONGEST_HOST = 255
 _ADDRESS = re.compile(r"^(?:git\+)?[a-z][a-z0-9+.-]{0,20}://", re.IGNORECASE)
 _HOST = re.compile(r"^(?:\[[0-9a-f:.%]{2,45}\]|[a-z0-9_](?:[a-z0-9_.-]{0,253}[a-z0-9_])?\.?)$", re.IGNORECASE)
 _REMOTE = re.compile(r"^(?:[^\s/@:]{1,64}@)?([A-Za-z0-9_.-]{2,255}|\[[0-9a-fA-F:.]+\]):(?!//|\\)")
+_GIT_WITH_REMOTE = frozenset({"clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive"})
 _STREAM = re.compile(r"^/dev/(?:tcp|udp)/([^/]{1,255})/")
 
 
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_ANY_ADDRESS = _listed(
-    """
-    curl wget http https xh httpie aria2c fetch lynx w3m git pip pip3 pipx uv npm pnpm yarn bun npx go cargo brew gem
-    docker podman kubectl helm open xdg-open start ab wrk hey k6 psql pg_dump mysql mongosh redis-cli gh glab svn hg
-    websocat grpcurl Invoke-WebRequest Invoke-RestMethod iwr irm deno ftp lftp yt-dlp
-    """
-)
-_BARE_ADDRESS = _listed("curl wget http https xh httpie")
-_FIRST_OPERAND = _listed("ssh sftp telnet nc ncat netcat ping ping6 dig nslookup host traceroute ftp mosh")
-_REMOTE_OPERANDS = _listed("scp rsync sftp")
-_VALUED = {
-    "curl": """
-        -H -d -X -o -u -A -e -b -c -F -T -m -x -w -E -K -D -r -C -y -Y -z -P -Q --header --data --data-raw --data-binary
-        --data-urlencode --request --output --user --user-agent --referer --cookie --cookie-jar --form --upload-file
-        --max-time --connect-timeout --proxy --write-out --cert --key --cacert --retry --retry-delay --config
-        --dump-header --range --resolve --interface --output-dir --json --unix-socket --retry-max-time
-    """,
-    "wget": "-O -o -P -a -i -t -T -w -U -e -D -l -Q --header --post-data --user --password --timeout --tries",
-    "ssh": "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w",
-    "nc": "-p -s -w -i -I -O -T -V -X -x -q -e",
-    "ping": "-c -i -s -t -W -w -I -l -p -S",
-    "dig": "-t -p -b -k -c -x",
-}
-
-
-def hosts_named(program: str, sub: str | None, words: Sequence[str]) -> Iterator[str]:
+def hosts_named(name: str, sub: str | None, words: Sequence[str]) -> Iterator[str]:
     """Go through the hosts that a command names, the program being its first word.
 
     >>> list(hosts_named("curl", None, ("curl", "-H", "x: y", "https://example.org/a")))
     ['example.org']
     """
+    known = program(name)
     given = words[1:]
-    if program in _REMOTE_OPERANDS or program == "git":
+    if "remote" in known.hosts or name == "git":
         found = (_REMOTE.match(word) for word in given if "://" not in word)
-        yield from (each[1] for each in found if each and (program != "git" or _takes_remote(sub)))
-    if program in _ANY_ADDRESS or program in _REMOTE_OPERANDS:
+        yield from (each[1] for each in found if each and (name != "git" or sub in _GIT_WITH_REMOTE))
+    if not known.hosts.isdisjoint(("address", "remote")):
         yield from (host for word in given if (host := host_of(word)))
-    if program in _BARE_ADDRESS:
-        operands = _operands(given, "wget" if program == "wget" else "curl")
-        yield from (host for word in operands if "://" not in word and (host := _bare_host(word)))
-    if program in _FIRST_OPERAND and "-l" not in given[:1]:
-        kind = {"ncat": "nc", "netcat": "nc", "ping6": "ping", "sftp": "ssh", "mosh": "ssh"}.get(program, program)
-        first = next(iter(_operands(given, kind)), "")
+    if "bare" in known.hosts:
+        yield from (host for word in _operands(known, words) if "://" not in word and (host := _bare_host(word)))
+    if "first" in known.hosts and "-l" not in given[:1]:
+        first = next(iter(_operands(known, words)), "")
         host = first.rpartition("@")[2].partition(":")[0]
         if "://" not in first and _HOST.match(host) and not host.isdigit():
             yield host
@@ -109,18 +82,7 @@ def _bare_host(text: str) -> str | None:
     return host.lower() if is_named and len(host) <= _LONGEST_HOST and _HOST.match(host) else None
 
 
-def _operands(words: Sequence[str], kind: str) -> Iterator[str]:
-    valued = _VALUED_OPTIONS.get(kind, frozenset())
-    rest = iter(words)
-    for word in rest:
-        if word in valued:
-            next(rest, None)
-        elif word[:1] != "-" and word[:1] != "@":
-            yield word
-
-
-def _takes_remote(sub: str | None) -> bool:
-    return sub in {"clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive"}
-
-
-_VALUED_OPTIONS = {name: _listed(options) for name, options in _VALUED.items()}
+def _operands(known: Program, words: Sequence[str]) -> Iterator[str]:
+    for option in known.arguments(words):
+        if not option.name and option.value and option.value[0] not in "@-":
+            yield option.value

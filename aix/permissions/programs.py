@@ -21,13 +21,13 @@ _ENDING = re.compile(
 _VERSIONED = re.compile(r"(pip)[0-9.]+|(.+)\.(?:exe|cmd)")
 
 
-class Option(NamedTuple):
-    """An option of a command line."""
+class Argument(NamedTuple):
+    """An option or operand of a command line."""
 
     name: str
-    """The long name in full where it is abbreviated, as far as the table knows it."""
+    """The option, in full where it is abbreviated and the table knows it; empty for an operand."""
     value: str | None
-    """The last of its values; None for an option without."""
+    """The operand, or the last value of the option; None for an option without."""
     attached: int
     """Where the value begins within the word; 0 where it is the next word."""
 
@@ -70,31 +70,31 @@ class Program(msgspec.Struct, frozen=True):
     hosts: frozenset[str]
     subcommands: "Mapping[str, Program]"
 
-    def options_at(self, words: Sequence[str], place: int) -> tuple[list[Option], int]:
+    def options_at(self, words: Sequence[str], place: int) -> tuple[list[Argument], int]:
         """Return the options that a word is, and where to read on."""
         word = words[place]
         if word.startswith("--") or not self.has_clusters or word in self.valued:
             written, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
             name = self._whole_name(written)
             if equals:
-                return [Option(name, value, len(written) + 1)], place + 1
+                return [Argument(name, value, len(written) + 1)], place + 1
             return self._with_next(name, words, place)
-        found: list[Option] = []
+        found: list[Argument] = []
         for end, letter in enumerate(word[1:], 2):
             name = f"-{letter}"
             if name in self.valued and end == len(word):
                 last, place = self._with_next(name, words, place)
                 return found + last, place
             if name in self.valued or name in self.optional:
-                found.append(Option(name, word[end:], end))
+                found.append(Argument(name, word[end:], end))
                 break
-            found.append(Option(name, None, 0))
+            found.append(Argument(name, None, 0))
         return found, place + 1
 
-    def _with_next(self, name: str, words: Sequence[str], place: int) -> tuple[list[Option], int]:
+    def _with_next(self, name: str, words: Sequence[str], place: int) -> tuple[list[Argument], int]:
         count = self.valued.get(name, 0)
         value = words[place + count] if count and place + count < len(words) else None
-        return [Option(name, value, 0)], place + 1 + count
+        return [Argument(name, value, 0)], place + 1 + count
 
     def _whole_name(self, word: str) -> str:
         """Return the long option that a word is the beginning of, when a single one of those that are known is."""
@@ -103,8 +103,8 @@ class Program(msgspec.Struct, frozen=True):
         found = [name for name in self.long_names if name.startswith(word)]
         return found[0] if len(found) == 1 else word
 
-    def arguments(self, words: Sequence[str]) -> Iterator[Option]:
-        """Go through the options and operands after the program; an operand is the value of an option without a name.
+    def arguments(self, words: Sequence[str]) -> Iterator[Argument]:
+        """Go through the options and operands after the program.
 
         >>> [(each.name, each.value) for each in program("tail").arguments(("tail", "-fn", "5", "a.log"))]
         [('-f', None), ('-n', '5'), ('', 'a.log')]
@@ -113,10 +113,10 @@ class Program(msgspec.Struct, frozen=True):
         while place < len(words):
             word = words[place]
             if word == "--":
-                yield from (Option("", each, 0) for each in words[place + 1 :])
+                yield from (Argument("", each, 0) for each in words[place + 1 :])
                 return
             if word[:1] != "-" or word == "-":
-                yield Option("", word, 0)
+                yield Argument("", word, 0)
                 place += 1
             else:
                 options, place = self.options_at(words, place)
@@ -186,9 +186,19 @@ def _listed(section: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-@cache
 def program(name: str) -> Program:
     """Return what the table says about a program: nothing in particular for one that it does not know."""
+    return _read_program(name if name in _known_names() else "")
+
+
+@cache
+def _known_names() -> frozenset[str]:
+    groups = (name for group in _table()["groups"] for name in programs_in(group))
+    return frozenset((*_table()["program"], *_listed("operands"), *_listed("hosts"), *groups))
+
+
+@cache
+def _read_program(name: str) -> Program:
     operands = _listed("operands").get(name, ("",))[0]
     hosts = frozenset(_listed("hosts").get(name, ()))
     return _program(_given(name), tuple(operands.split()), hosts, is_abbreviated=name not in programs_in("subcommands"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aix.permissions.command_risks import Commands, fits_command
-from aix.permissions.operands import plain_name
+from aix.permissions.programs import plain_name
 from aix.permissions.risk_rules import (
     SEVERITIES,
     RiskRule,
