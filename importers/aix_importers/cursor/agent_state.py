@@ -5,6 +5,7 @@ The editor keeps it beside the bubbles, whose results are often empty then; the 
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
@@ -117,7 +118,6 @@ class AgentState:
     def __init__(self, data: bytes, find: FindBlob) -> None:
         self._data = data
         self._find = find
-        self._results: dict[str, str] | None = None
         self.missing = 0
         """Blobs that are referred to and gone."""
 
@@ -148,17 +148,21 @@ class AgentState:
 
     def result_of(self, call_id: str) -> str | None:
         """Return what the model was told a call has brought."""
-        if self._results is None:
-            self._results = {}
-            for name, each in self.messages():
-                if text(each.role) == "tool":
-                    self._results.update((call, name) for item in items(each.content) if (call := _call_id(item)))
-        blob = self._results.get(call_id, "")
-        message = self.message(blob) if blob else None
+        message = self.message(self._results[call_id]) if call_id in self._results else None
         for item in items(message.content) if message else ():
-            if _call_id(item) == call_id:
+            if text(field(item, "toolCallId")) == call_id:
                 return result_text(item)
         return None
+
+    @cached_property
+    def _results(self) -> dict[str, str]:
+        """By call, the blob of the message that has its result."""
+        found: dict[str, str] = {}
+        for name, message in self.messages():
+            if text(message.role) == "tool":
+                calls = (text(field(item, "toolCallId")) for item in items(message.content))
+                found.update((call, name) for call in calls if call)
+        return found
 
     @property
     def tokens(self) -> tuple[int | None, int | None]:
@@ -184,8 +188,9 @@ class AgentState:
             if written:
                 yield written.decode("utf-8", "replace")
 
+    @cached_property
     def call_times(self) -> dict[str, tuple[int | None, int | None]]:
-        """Return by call when it began and when it ended."""
+        """By call, when it began and when it ended."""
         found: dict[str, tuple[int | None, int | None]] = {}
         for name in parts(self._data, _TURNS):
             turn = part(self._find(name.hex()) or b"", 1)
@@ -214,10 +219,6 @@ def times_of_call(data: bytes) -> tuple[int | None, int | None]:
 def moment_of(value: int | None) -> int | None:
     """Return a time in milliseconds, where a number is one."""
     return value if value is not None and _LEAST_MOMENT <= value < _END_OF_TIME else None
-
-
-def _call_id(item: Raw) -> str | None:
-    return text(field(item, "toolCallId"))
 
 
 def result_text(item: Raw) -> str | None:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
 from msgspec import Raw
 
 from aix_importers.cursor.paths import normal_path, uri_key, uri_path
-from aix_importers.cursor.values import count, field, fields, inner, items, text
+from aix_importers.cursor.values import ABSENT, count, field, fields, inner, items, text
 
 _FENCE = re.compile(r"[ \t]*(?:(`{3,})([^`]*)|(~{3,})(.*))")
 _CITATION = re.compile(r"(\d{1,18}):(\d{1,18}):(.+)")
@@ -19,7 +21,7 @@ class Code(NamedTuple):
 
     content: str
     language: str | None = None
-    path: str | None = None
+    file_path: str | None = None
     line_start: int | None = None
     line_end: int | None = None
 
@@ -27,7 +29,7 @@ class Code(NamedTuple):
 def fences(content: str) -> list[Code]:
     r"""Return the fenced blocks of a text; one that nothing closes runs to the end.
 
-    >>> [code.path for code in fences("```ts:src/a.ts\nx\n```\n```1:2:b.py\ny")]
+    >>> [code.file_path for code in fences("```ts:src/a.ts\nx\n```\n```1:2:b.py\ny")]
     ['src/a.ts', 'b.py']
     """
     if "```" not in content and "~~~" not in content:
@@ -72,22 +74,18 @@ class CodeBlockData:
 
     def __init__(self, raw: Raw) -> None:
         self._raw = raw
-        self._versions: dict[str, dict[int, Raw]] | None = None
 
-    def find(self, uri: str | None, version: int | None) -> Raw | None:
+    def find(self, uri: str | None, version: int | None) -> Raw:
         """Return what is known of a block."""
-        if self._versions is None:
-            self._versions = self._read()
-        return self._versions.get(uri or "", {}).get(version or 0)
+        return self._blocks.get((uri or "", version or 0), ABSENT)
 
-    def _read(self) -> dict[str, dict[int, Raw]]:
-        found: dict[str, dict[int, Raw]] = {}
+    @cached_property
+    def _blocks(self) -> dict[tuple[str, int], Raw]:
+        found: dict[tuple[str, int], Raw] = {}
         for uri, listed in fields(self._raw).items():
-            versions = items(listed) or list(fields(listed).values())
-            by_version = found.setdefault(uri, {})
-            for place, item in enumerate(versions):
+            for place, item in enumerate(items(listed) or fields(listed).values()):
                 version = count(field(item, "version"))
-                by_version.setdefault(place if version is None else version, item)
+                found.setdefault((uri, place if version is None else version), item)
         return found
 
 
@@ -113,26 +111,22 @@ def code_of(listed: Raw, content: str | None, data: CodeBlockData) -> ListedCode
         place = count(field(entry, "codeBlockIdx"))
         uri = field(entry, "uri")
         known = data.find(uri_key(uri), count(field(entry, "version")))
-        if place is not None:
-            taken.add(place)
-        fence = fenced[place] if place is not None and place < len(fenced) else None
         code = text(field(entry, "content"))
-        if code is None and known is not None:
+        if code is None:
             code = text(field(known, "content"))
-        if code is None and fence is not None:
-            code = fence.content
-        status = text(field(known, "status")) if known is not None else None
-        if status:
-            statuses.append({"idx": place if place is not None else number, "status": status})
+        if place is None:
+            place = number
+        else:
+            taken.add(place)
+            if code is None and place < len(fenced):
+                code = fenced[place].content
+        if status := text(field(known, "status")):
+            statuses.append({"idx": place, "status": status})
         if code is None:
             unknown += 1
             continue
-        language = text(field(entry, "languageId")) or (text(field(known, "languageId")) if known is not None else None)
-        placed.append((place if place is not None else number, 0, Code(code, language or None, uri_path(uri))))
+        language = text(field(entry, "languageId")) or text(field(known, "languageId")) or None
+        placed.append((place, 0, Code(code, language, uri_path(uri))))
     placed += [(place, 1, fence) for place, fence in enumerate(fenced) if place not in taken]
-    placed.sort(key=_order)
+    placed.sort(key=itemgetter(0, 1))
     return ListedCode([code for _, _, code in placed], statuses, unknown)
-
-
-def _order(item: tuple[int, int, Code]) -> tuple[int, int]:
-    return item[0], item[1]

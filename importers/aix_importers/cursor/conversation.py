@@ -4,7 +4,7 @@ The outline is small, so that conversations that share bubbles can be compared; 
 one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -69,7 +69,7 @@ class Entry:
     part: Part
     raw_time: int | None
     call_id: str | None = None
-    child_ids: tuple[str, ...] = ()
+    child_ids: Sequence[str] = ()
     time: int = 0
     is_time_inferred: bool = False
     turn: "Turn | None" = None

@@ -11,7 +11,6 @@ from aix.importing import Problem, Rows, Source, Ties
 from aix_importers.common.row_writer import Writer
 from aix_importers.cursor.ai_tracking_db import Tracked, read_tracked
 from aix_importers.cursor.conversation import Conversation
-from aix_importers.cursor.conversation_rows import ConversationRows
 from aix_importers.cursor.database import error_text
 from aix_importers.cursor.key_tables import (
     CHAT,
@@ -34,6 +33,7 @@ from aix_importers.cursor.settings import extract_editor_rules, extract_rules
 from aix_importers.cursor.sources import database_sources
 from aix_importers.cursor.stores import read_store
 from aix_importers.cursor.transcripts import read_transcript
+from aix_importers.cursor.turn_rows import ConversationRows
 
 _PLACES = {COMPOSER: 3, INLINE: 2, CHAT: 2, STORE: 1}
 """Where more is known of a conversation: in a database of the editor, then in a store, then in a transcript."""

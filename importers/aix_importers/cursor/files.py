@@ -15,7 +15,7 @@ class FileUse(NamedTuple):
     """A file, and what happened to it."""
 
     kind: str
-    path: str
+    file_path: str
     line_start: int | None = None
     line_end: int | None = None
 
@@ -24,8 +24,8 @@ def distinct(uses: Iterable[FileUse], workspace: str | None) -> list[FileUse]:
     """Return each use once, with paths from the root on."""
     found: dict[tuple[str, str, int | None], FileUse] = {}
     for use in uses:
-        path = absolute_path(use.path, workspace)
-        found.setdefault((use.kind, path, use.line_start), use._replace(path=path))
+        path = absolute_path(use.file_path, workspace)
+        found.setdefault((use.kind, path, use.line_start), use._replace(file_path=path))
     return list(found.values())
 
 

@@ -18,20 +18,23 @@ _SEVERITIES = {
 class Lint(NamedTuple):
     """One finding."""
 
-    path: str | None
+    file_path: str | None
     message: str | None
-    source: str | None
+    lint_source: str | None
     start_line: int | None
-    start_column: int | None
+    start_col: int | None
     end_line: int | None
-    end_column: int | None
+    end_col: int | None
     severity: str | None
 
 
 def distinct(lints: Iterable[Lint], workspace: str | None) -> list[Lint]:
     """Return each finding once, with paths from the root on."""
-    placed = (lint._replace(path=absolute_path(lint.path, workspace)) if lint.path else lint for lint in lints)
-    return list(dict.fromkeys(placed))
+    found: dict[Lint, None] = {}
+    for lint in lints:
+        path = absolute_path(lint.file_path, workspace) if lint.file_path else lint.file_path
+        found[lint._replace(file_path=path)] = None
+    return list(found)
 
 
 def lints_of_bubble(bubble: Bubble) -> Iterator[Lint]:
@@ -66,34 +69,26 @@ def lints_of_result(result: Result, path: str | None) -> Iterator[Lint]:
 
 
 def _lint(error: Raw, path: str | None) -> Lint:
-    start, end = field(error, "range", "startPosition"), field(error, "range", "endPosition")
+    start, end = (field(error, "range", f"{place}Position") for place in ("start", "end"))
+    return _finding(error, path, [field(position, name) for position in (start, end) for name in ("line", "column")])
+
+
+def _flat(error: Raw, line: str, column: str) -> Lint:
+    return _finding(error, None, [field(error, place + name) for place in ("start", "end") for name in (line, column)])
+
+
+def _finding(error: Raw, path: str | None, positions: Iterable[Raw]) -> Lint:
+    start_line, start_col, end_line, end_col = (count(raw) or None for raw in positions)
     return Lint(
         _path(field(error, "relativeWorkspacePath")) or path,
         text(field(error, "message")),
         text(field(error, "source")),
-        _position(field(start, "line")),
-        _position(field(start, "column")),
-        _position(field(end, "line")),
-        _position(field(end, "column")),
+        start_line,
+        start_col,
+        end_line,
+        end_col,
         _severity(error),
     )
-
-
-def _flat(error: Raw, line: str, column: str) -> Lint:
-    return Lint(
-        _path(field(error, "relativeWorkspacePath")),
-        text(field(error, "message")),
-        text(field(error, "source")),
-        _position(field(error, f"start{line}")),
-        _position(field(error, f"start{column}")),
-        _position(field(error, f"end{line}")),
-        _position(field(error, f"end{column}")),
-        _severity(error),
-    )
-
-
-def _position(raw: Raw) -> int | None:
-    return (count(raw) or None) if raw is not ABSENT else None
 
 
 def _severity(error: Raw) -> str | None:

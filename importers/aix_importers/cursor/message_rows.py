@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from aix.ids import h63, ulid
 from aix_importers.common.row_writer import Writer
@@ -9,18 +10,18 @@ from aix_importers.cursor.calls import Call
 from aix_importers.cursor.conversation import Conversation, Entry, Part, Said, Turn, session_label
 from aix_importers.cursor.files import distinct as distinct_files
 from aix_importers.cursor.lints import distinct as distinct_lints
-from aix_importers.cursor.messages import as_json
 from aix_importers.cursor.records import ORIGIN, provider_of
 from aix_importers.cursor.turns import TurnFacts
+from aix_importers.cursor.values import as_json
 
 
 class MessageRows:
     """Makes rows of the bubbles of one conversation."""
 
     def __init__(self, writer: Writer, conversation: Conversation, spawned: Mapping[Entry, Conversation]) -> None:
-        self._writer = writer
+        self._add = partial(writer.add, conversation.source)
+        self._mark = partial(writer.mark, conversation.source)
         self._conversation = conversation
-        self._source = conversation.source
         self._spawned = spawned
         self._paths: set[str] = set()
         self._calls: Counter[Turn] = Counter()
@@ -36,8 +37,7 @@ class MessageRows:
             self._add_call(turn, entry, call_id, call, following, said)
         if entry.is_time_inferred:
             said.metadata["time_inferred"] = True
-        self._writer.add(
-            self._source,
+        self._add(
             "messages",
             id=entry.message_id,
             turn_id=turn.id,
@@ -51,9 +51,8 @@ class MessageRows:
             metadata_json=as_json(said.metadata),
         )
         if entry.is_time_inferred:
-            self._writer.mark(self._source, "messages", entry.message_id, "created_at", self._conversation.time_basis)
-        self._writer.add(
-            self._source,
+            self._mark("messages", entry.message_id, "created_at", self._conversation.time_basis)
+        self._add(
             "message_facts",
             message_id=entry.message_id,
             text_chars=len(said.content) if said.content else None,
@@ -86,9 +85,8 @@ class MessageRows:
         ended_at = call.ended_at if has_ended else None
         if ended_at is None and has_ended and following is not None:
             ended_at = max(following.time, started_at)
-            self._writer.mark(self._source, "tool_calls", call_id, "completed_at", "next_message")
-        self._writer.add(
-            self._source,
+            self._mark("tool_calls", call_id, "completed_at", "next_message")
+        self._add(
             "tool_calls",
             id=call_id,
             turn_id=turn.id,
@@ -106,11 +104,10 @@ class MessageRows:
         )
         self._calls[turn] += 1
         if said.are_outcomes_inferred:
-            self._writer.mark(self._source, "tool_calls", call_id, "status", "no_result_is_kept")
+            self._mark("tool_calls", call_id, "status", "no_result_is_kept")
         if call.started_at is None and entry.is_time_inferred:
-            self._writer.mark(self._source, "tool_calls", call_id, "started_at", self._conversation.time_basis)
-        self._writer.add(
-            self._source,
+            self._mark("tool_calls", call_id, "started_at", self._conversation.time_basis)
+        self._add(
             "tool_call_facts",
             call_id=call_id,
             params_hash=call.params_hash,
@@ -119,8 +116,7 @@ class MessageRows:
             result_chars=len(result) if result and result != "null" else None,
             is_error=call.status == "failed" if has_ended and not said.are_outcomes_inferred else None,
         )
-        self._writer.add(
-            self._source,
+        self._add(
             "permission_decisions",
             call_id=call_id,
             turn_id=turn.id,
@@ -135,52 +131,22 @@ class MessageRows:
     def _add_extras(self, message_id: str, said: Said) -> None:
         workspace = self._conversation.workspace
         for use in distinct_files(said.files, workspace):
-            self._writer.add(
-                self._source,
-                "message_files",
-                id=h63("message_files", message_id, use.kind, use.path, use.line_start),
-                message_id=message_id,
-                kind=use.kind,
-                file_path=use.path,
-                line_start=use.line_start,
-                line_end=use.line_end,
-            )
-            self._add_relative_path(use.path, workspace)
+            row_id = h63("message_files", message_id, use.kind, use.file_path, use.line_start)
+            self._add("message_files", id=row_id, message_id=message_id, **use._asdict())
+            self._add_relative_path(use.file_path, workspace)
         for idx, lint in enumerate(distinct_lints(said.lints, workspace)):
-            self._writer.add(
-                self._source,
-                "message_lints",
-                id=h63("message_lints", message_id, idx),
-                message_id=message_id,
-                file_path=lint.path,
-                message=lint.message,
-                lint_source=lint.source,
-                start_line=lint.start_line,
-                start_col=lint.start_column,
-                end_line=lint.end_line,
-                end_col=lint.end_column,
-                severity=lint.severity,
-            )
+            row_id = h63("message_lints", message_id, idx)
+            self._add("message_lints", id=row_id, message_id=message_id, **lint._asdict())
         for idx, code in enumerate(said.code):
-            self._writer.add(
-                self._source,
-                "message_codeblocks",
-                id=h63("message_codeblocks", message_id, idx),
-                message_id=message_id,
-                idx=idx,
-                language=code.language,
-                content=code.content,
-                file_path=code.path,
-                line_start=code.line_start,
-                line_end=code.line_end,
-            )
+            row_id = h63("message_codeblocks", message_id, idx)
+            self._add("message_codeblocks", id=row_id, message_id=message_id, idx=idx, **code._asdict())
 
     def _add_relative_path(self, path: str, workspace: str | None) -> None:
         if not workspace or path in self._paths or not path.startswith(f"{workspace.rstrip('/')}/"):
             return
         self._paths.add(path)
         relative = path[len(workspace.rstrip("/")) + 1 :]
-        self._writer.add(self._source, "file_paths", file_path=path, workspace_path=workspace, relative_path=relative)
+        self._add("file_paths", file_path=path, workspace_path=workspace, relative_path=relative)
 
     def _add_request(self, turn: Turn, entry: Entry, said: Said, position: int, model: str | None) -> None:
         """Add the request that gave an answer, where its tokens were counted."""
@@ -188,8 +154,7 @@ class MessageRows:
         if entry.part is not Part.ANSWER or (read is None and written is None):
             return
         request_id = ulid("req", ORIGIN, entry.message_key or entry.key)
-        self._writer.add(
-            self._source,
+        self._add(
             "requests",
             id=request_id,
             turn_id=turn.id,
@@ -205,4 +170,4 @@ class MessageRows:
             kind="main",
         )
         if entry.is_time_inferred:
-            self._writer.mark(self._source, "requests", request_id, "requested_at", self._conversation.time_basis)
+            self._mark("requests", request_id, "requested_at", self._conversation.time_basis)

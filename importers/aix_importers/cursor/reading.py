@@ -13,6 +13,7 @@ from aix_importers.cursor.key_tables import (
     CHAT,
     COMPOSER_PREFIX,
     HEADERS_ITEM,
+    INLINE,
     parse_key,
 )
 from aix_importers.cursor.key_values import KeyValues
@@ -32,11 +33,11 @@ from aix_importers.cursor.records import (
 )
 from aix_importers.cursor.turns import add_latest_summary, chain, divide, set_times
 from aix_importers.cursor.values import (
-    ABSENT,
     closed,
     count,
     field,
     fields,
+    flag,
     is_filled,
     is_intact,
     items,
@@ -45,14 +46,20 @@ from aix_importers.cursor.values import (
     sample_of,
     text,
 )
-from aix_importers.cursor.workspaces import CHATS, COMPOSERS, Workspace, folder_of, header_rows, heads_in, heads_of
+from aix_importers.cursor.workspaces import CHATS, COMPOSERS, folder_of, header_rows, heads_in, heads_of
 
+_MOST_HELD_BYTES = 2 * 2**20
+_DAMAGED_VALUE = "A value holds bytes that are not text; they were replaced, and fields that they named may be missing."
+_OF_BACKUP = "A value cannot be read; that of the backup was read, which may be older."
 _ATTACHMENTS = ("fileSelections", "folderSelections", "selections", "selectedImages")
 
+Listed = tuple[str, int | None, Bubble]
+"""A bubble with its key, and the kind that the list says it is of."""
 
-def outline(
+
+def _outline(
     conversation: Conversation,
-    bubbles: Iterable[tuple[str, int | None, Bubble]],
+    bubbles: Iterable[Listed],
     tools: Mapping[str, Raw],
     ended_at: int | None = None,
     *,
@@ -67,13 +74,14 @@ def outline(
     last: Bubble | None = None
     for key, listed_kind, bubble in bubbles:
         tool = read_tool(bubble.tool_former_data) or read_tool(tools.get(key))
-        entry = _entry(key, bubble.kind or listed_kind, bubble, tool)
-        if reason := flaw_of(bubble, listed_kind, entry.part, tool, partial(raw_of, key)):
+        part = _part(bubble.kind or listed_kind, bubble, tool)
+        if reason := flaw_of(bubble, listed_kind, part, tool, partial(raw_of, key)):
             report(reason, key)
-        if entry.part is Part.SUMMARY:
+        if part is Part.SUMMARY:
             through[key] = text(field(bubble.summary, "truncationLastBubbleIdInclusive"))
-        conversation.child_ids.update(entry.child_ids)
-        conversation.entries.append(entry)
+        call_id, child_ids = (text(tool.tool_call_id) or None, tool.child_ids) if tool else (None, [])
+        conversation.child_ids.update(child_ids)
+        conversation.entries.append(Entry(key, part, bubble.time, call_id, child_ids))
         last = bubble
     if last is not None and conversation.entries[-1].part is Part.QUERY and _is_input_box(last, conversation):
         conversation.entries.pop()
@@ -85,21 +93,11 @@ def outline(
     chain(conversation.turns)
 
 
-def _entry(key: str, kind: int | None, bubble: Bubble, tool: ToolData | None) -> Entry:
-    return Entry(
-        key,
-        _part(kind, bubble, tool),
-        bubble.time,
-        text(tool.tool_call_id) or None if tool else None,
-        tuple(tool.child_ids) if tool else (),
-    )
-
-
 def _part(kind: int | None, bubble: Bubble, tool: ToolData | None) -> Part:
     if kind == USER:
         return Part.QUERY
     says_nothing = tool is None and not is_filled(bubble.text) and not is_filled(bubble.raw_text)
-    if says_nothing and _has_summary(bubble):
+    if says_nothing and (text(field(bubble.summary, "summary")) or text(bubble.summary)):
         return Part.SUMMARY
     is_message = (
         not says_nothing
@@ -112,11 +110,6 @@ def _part(kind: int | None, bubble: Bubble, tool: ToolData | None) -> Part:
     return Part.ANSWER if is_message else Part.ARTEFACT
 
 
-def _has_summary(bubble: Bubble) -> bool:
-    summary = bubble.summary
-    return bool(text(field(summary, "summary")) or text(summary))
-
-
 def _is_input_box(bubble: Bubble, conversation: Conversation) -> bool:
     """Whether the last bubble is what the user has not sent yet."""
     if bubble.content:
@@ -125,30 +118,23 @@ def _is_input_box(bubble: Bubble, conversation: Conversation) -> bool:
     return conversation.is_chat or not any(attached)
 
 
-def inline_bubbles(
-    session_id: str, listed: Iterable[Raw], report: Callable[[str, str], None]
-) -> Iterator[tuple[str, int | None, Bubble]]:
-    """Go through bubbles that stand in one list; one without a name is called by its place."""
-    seen: set[str] = set()
+def _inline_bubbles(
+    session_id: str, listed: Iterable[Raw], raw_by_key: dict[str, Raw], report: Callable[[str, str], None]
+) -> Iterator[Listed]:
+    """Go through bubbles that stand in one list, and note them by key; one without a name is called by its place."""
     for place, raw in enumerate(listed):
         bubble = read_bubble(raw)
         if bubble is None:
             report("A message is no JSON object.", sample_of(raw) or "")
             continue
         key = bubble.key or f"{session_id}:{place}"
-        if key in seen:
+        if key in raw_by_key:
             report("A message repeats the id of another, and was left out.", key)
             continue
-        seen.add(key)
+        raw_by_key[key] = raw
         if bubble.kind is None:
             report("A message does not say whose it is, and counts as the assistant's.", key)
         yield key, ASSISTANT if bubble.kind is None else None, bubble
-
-
-_MOST_HELD_BYTES = 2 * 2**20
-_DAMAGED_VALUE = "A value holds bytes that are not text; they were replaced, and fields that they named may be missing."
-_OF_BACKUP = "A value cannot be read; that of the backup was read, which may be older."
-Listed = tuple[str, int | None, Bubble]
 
 
 def read_conversation(source: Source, values: KeyValues) -> Conversation | Problem:
@@ -156,7 +142,7 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
     kind, session_id = parse_key(source.key)
     if kind == CHAT:
         return _read_chat(source, values, session_id)
-    listed = _inline_composer(values, session_id) if kind == "inline" else None
+    listed = COMPOSERS.find(values, session_id) if kind == INLINE else None
     data = bytes(listed) if listed is not None else json_value(values.get(COMPOSER_PREFIX + session_id))
     composer = read_composer(data)
     problem: Problem | None = None
@@ -188,17 +174,15 @@ class _ComposerReader:
     def __init__(
         self, source: Source, values: KeyValues, session_id: str, given: Composer | None, written: bytes
     ) -> None:
-        composer = given or Composer()
-        self._written = written
-        self._has_list = given is not None
         self._source = source
         self._values = values
         self._id = session_id
-        self._composer = composer
+        self._written = written
+        self._has_list = given is not None
+        self._composer = composer = given or Composer()
         self._tools = composer.tool_data
         self._prefix = f"{BUBBLE_PREFIX}{session_id}:"
-        self._prefix_bytes = self._prefix.encode("utf-8", "surrogateescape")
-        self._map = fields(composer.conversation_map) if is_filled(composer.conversation_map) else {}
+        self._map = fields(composer.conversation_map)
         self._inline: dict[str, Raw] = {}
         self._missing: set[str] = set()
         self._problems: list[Problem] = []
@@ -211,53 +195,47 @@ class _ComposerReader:
     def read(self) -> Conversation:
         composer, head = self._composer, self._head()
         conversation = Conversation(self._source, self._id, composer, self._bubble)
-        conversation.began_at = composer.began_at or (moment(head.created_at) if head else None)
-        times = (moment(composer.last_updated_at), moment(head.last_updated_at) if head else None)
+        conversation.began_at = moment(composer.created_at) or moment(head.created_at)
+        times = (moment(composer.last_updated_at), moment(head.last_updated_at))
         conversation.updated_at = max(filter(None, times), default=None)
-        conversation.title = text(composer.name) or (text(head.name) if head else None) or None
-        conversation.workspace = self._workspace(head)
-        conversation.is_archived = composer.is_archived == Raw(b"true") or bool(head and head.was_archived)
-        conversation.parent_id = composer.parent_id or (
-            text(field(head.subagent_info, "parentComposerId")) if head else None
-        )
+        conversation.title = text(composer.name) or text(head.name) or None
+        named = (composer.workspace_identifier, head.workspace_identifier)
+        folders = (*(uri_path(field(raw, "uri")) for raw in named), *map(folder_of, self._source.sidecars))
+        conversation.workspace = next(filter(None, folders), None)
+        conversation.is_archived = bool(flag(composer.is_archived) or flag(head.is_archived))
+        parents = (text(field(each.subagent_info, "parentComposerId")) for each in (composer, head))
+        conversation.parent_id = next(parents) or next(parents)
         conversation.child_ids.update(filter(None, map(text, items(composer.subagent_composer_ids))))
-        outline(conversation, self._bubbles(), self._tools, raw_of=self._raw, report=self._report)
+        _outline(conversation, self._bubbles(), self._tools, raw_of=self._raw, report=self._report)
         for flaw in flaws_of(composer, self._written):
             self._note("unreadable_bubble", flaw)
         self._take_orphans(conversation)
         if not conversation.entries and not self._problems and not self._missing and self._has_list:
             self._note("no_messages", "The conversation has a list of messages that cannot be read.")
-        if not conversation.has_messages and self._missing:
-            self._note("no_bodies", f"The conversation lists {len(self._missing)} messages, and none of them is here.")
-        elif self._missing:
-            self._note(
-                "missing_bubbles", f"Missing, though the conversation lists them: {len(self._missing)} messages."
-            )
+        missing = len(self._missing)
+        if missing and not conversation.has_messages:
+            self._note("no_bodies", f"The conversation lists {missing} messages, and none of them is here.")
+        elif missing:
+            self._note("missing_bubbles", f"Missing, though the conversation lists them: {missing} messages.")
         conversation.problems, conversation.missing = self._problems, self._missing
         return conversation
 
-    def _head(self) -> Head | None:
+    def _head(self) -> Head:
+        """Return what lists say about the conversation: the table of headers, its workspace, the item of headers."""
         for _, _, value in header_rows(self._values, self._id):
             if head := read_head(value):
                 return head
         for file in self._source.sidecars:
             folder = file.rpartition("/")[0] or file.rpartition("\\")[0]
-            if head := heads_in(Workspace(folder)).get(self._id):
+            if head := heads_in(folder).get(self._id):
                 return head
-        return _listed_heads(self._values).get(self._id)
-
-    def _workspace(self, head: Head | None) -> str | None:
-        named = (self._composer.workspace_identifier, head.workspace_identifier if head else ABSENT)
-        folders = (uri_path(field(raw, "uri")) for raw in named if is_filled(raw))
-        return next(filter(None, (*folders, *(folder_of(file) for file in self._source.sidecars))), None)
+        return _headers_in(self._values.path, state_of(self._values.path)).get(self._id) or Head()
 
     def _bubbles(self) -> Iterator[Listed]:
-        headers = items(self._composer.full_conversation_headers_only)
-        if headers:
+        if headers := items(self._composer.full_conversation_headers_only):
             return self._headed(headers)
-        inline = items(self._composer.conversation)
-        if inline:
-            return self._kept_inline(inline)
+        if inline := items(self._composer.conversation):
+            return _inline_bubbles(self._id, inline, self._inline, self._report)
         is_list_gone = self._id.startswith("task-") or not self._has_list
         return self._unlisted() if is_list_gone else iter(())
 
@@ -273,19 +251,10 @@ class _ComposerReader:
             else:
                 yield key, count(field(header, "type")), bubble
 
-    def _kept_inline(self, inline: list[Raw]) -> Iterator[Listed]:
-        for place, raw in enumerate(inline):
-            bubble = read_bubble(raw)
-            key = (bubble.key if bubble else None) or f"{self._id}:{place}"
-            self._inline.setdefault(key, raw)
-            self._listed.add(key)
-        yield from inline_bubbles(self._id, inline, self._report)
-
     def _unlisted(self) -> Iterator[Listed]:
         """Go through the bubbles of a subagent whose list is gone, by their times."""
         found: list[tuple[int, int, str]] = []
-        for key, row in self._values.keys(self._prefix):
-            name = key[len(self._prefix_bytes) :].decode("utf-8", "surrogateescape")
+        for name, row in self._names():
             bubble = self._read(name)
             if bubble is None:
                 self._missing.add(name)
@@ -295,6 +264,11 @@ class _ComposerReader:
             if name not in self._listed and (bubble := self._read(name)):
                 self._listed.add(name)
                 yield name, None, bubble
+
+    def _names(self) -> Iterator[tuple[str, int]]:
+        """Go through the ids of all bubbles of the conversation, each with the id of its row."""
+        start = len(self._prefix.encode("utf-8", "surrogateescape"))
+        return ((key[start:].decode("utf-8", "surrogateescape"), row) for key, row in self._values.keys(self._prefix))
 
     def _read(self, key: str, *, holds: bool = False) -> Bubble | None:
         """Read a bubble; as long as there is room it is held, since it is asked for once more."""
@@ -327,10 +301,10 @@ class _ComposerReader:
     def _take_orphans(self, conversation: Conversation) -> None:
         """Count bubbles that the list does not name: attempts that were replaced. Only links are taken from them."""
         orphans = 0
-        prompts = [entry.time for entry in conversation.entries if entry.part is Part.QUERY]
-        last_prompt = prompts[-1] if prompts else 0
-        for key, _ in self._values.keys(self._prefix):
-            name = key[len(self._prefix_bytes) :].decode("utf-8", "surrogateescape")
+        prompts = (entry.time for entry in reversed(conversation.entries) if entry.part is Part.QUERY)
+        last_prompt = next(prompts, 0)
+        self._listed.update(self._inline)
+        for name, _ in self._names():
             if name in self._listed:
                 continue
             self._listed.add(name)
@@ -359,28 +333,15 @@ class _ComposerReader:
             self._problems.append(problem)
 
 
-def _listed_heads(values: KeyValues) -> dict[str, Head]:
-    return _headers_in(values.path, state_of(values.path))
-
-
 @lru_cache(maxsize=2)  # asked for once per conversation
 def _headers_in(path: str, state: str) -> dict[str, Head]:  # noqa: ARG001
     with KeyValues(path) as values:
         return heads_of(items(field(values.item(HEADERS_ITEM), "allComposers")))
 
 
-def _inline_composer(values: KeyValues, session_id: str) -> Raw | None:
-    for item in COMPOSERS.entries(values):
-        if text(field(item, "composerId")) == session_id:
-            return item
-    return None
-
-
 def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversation | Problem:
-    for tab in CHATS.entries(values):
-        if text(field(tab, "tabId")) == session_id:
-            break
-    else:
+    tab = CHATS.find(values, session_id)
+    if tab is None:
         return Problem(source, "unreadable", "The chat is gone.")
     problems: list[Problem] = []
 
@@ -388,14 +349,14 @@ def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversati
         problems.append(Problem(source, "unreadable_bubble", reason, sample=sample))
 
     bubbles = items(field(tab, CHATS.body))
-    inline = {key: bubble for key, _, bubble in inline_bubbles(session_id, bubbles, report)}
+    listed = list(_inline_bubbles(session_id, bubbles, {}, report))
+    inline = {key: bubble for key, _, bubble in listed}
     conversation = Conversation(source, session_id, Composer(), lambda entry: inline.get(entry.key), is_chat=True)
     conversation.updated_at = moment(field(tab, "lastSendTime"))
     conversation.title = text(field(tab, "chatTitle")) or None
     conversation.workspace = next(filter(None, map(folder_of, source.sidecars)), None)
     raws = {(read_bubble(raw) or Bubble()).key: raw for raw in bubbles}
-    listed = ((key, ASSISTANT if bubble.kind is None else None, bubble) for key, bubble in inline.items())
-    outline(conversation, listed, {}, conversation.updated_at, raw_of=raws.get, report=report)
+    _outline(conversation, listed, {}, conversation.updated_at, raw_of=raws.get, report=report)
     if not bubbles:
         problems.append(Problem(source, "no_messages", "The chat has a list of messages that cannot be read."))
     conversation.problems = problems

@@ -10,7 +10,6 @@ from aix_importers.cursor.values import (
     count,
     field,
     first_text,
-    flag,
     inner,
     is_filled,
     items,
@@ -27,14 +26,12 @@ ORIGIN = "cursor"
 class Composer(Struct, rename="camel", gc=False):
     """The fields of a composer that are read. Keys of encryption stand beside them and are not."""
 
-    composer_id: Raw = ABSENT
     name: Raw = ABSENT
     created_at: Raw = ABSENT
     last_updated_at: Raw = ABSENT
     status: Raw = ABSENT
     unified_mode: Raw = ABSENT
     force_mode: Raw = ABSENT
-    is_agentic: Raw = ABSENT
     model_config: Raw = ABSENT
     conversation: Raw = ABSENT
     full_conversation_headers_only: Raw = ABSENT
@@ -45,14 +42,12 @@ class Composer(Struct, rename="camel", gc=False):
     context_token_limit: Raw = ABSENT
     latest_conversation_summary: Raw = ABSENT
     subagent_composer_ids: Raw = ABSENT
-    sub_composer_ids: Raw = ABSENT
     subagent_info: Raw = ABSENT
     workspace_identifier: Raw = ABSENT
     code_block_data: Raw = ABSENT
     capabilities: Raw = ABSENT
     is_archived: Raw = ABSENT
     created_on_branch: Raw = ABSENT
-    active_branch: Raw = ABSENT
 
     @property
     def model(self) -> str | None:
@@ -71,11 +66,6 @@ class Composer(Struct, rename="camel", gc=False):
         return text(self.status) in ("aborted", "cancelled", "error")
 
     @property
-    def parent_id(self) -> str | None:
-        """The conversation that started this one."""
-        return text(field(self.subagent_info, "parentComposerId")) or None
-
-    @property
     def has_conversation(self) -> bool:
         """Whether there is a list of bubbles, in whichever form."""
         listed = (self.full_conversation_headers_only, self.conversation)
@@ -88,11 +78,6 @@ class Composer(Struct, rename="camel", gc=False):
             if field(capability, "type") == TOOL_FORMER:
                 return read(_MAP, inner(field(capability, "data", "bubbleDataMap"))) or {}
         return {}
-
-    @property
-    def began_at(self) -> int | None:
-        """When it began."""
-        return moment(self.created_at)
 
 
 TOOL_FORMER = Raw(b"15")
@@ -125,12 +110,6 @@ class Head(Struct, rename="camel", gc=False):
     is_archived: Raw = ABSENT
     subagent_info: Raw = ABSENT
     workspace_identifier: Raw = ABSENT
-    conversation: Raw = ABSENT
-
-    @property
-    def was_archived(self) -> bool:
-        """Whether the user has put it away."""
-        return bool(flag(self.is_archived))
 
 
 _HEAD = Decoder(Head)

@@ -149,11 +149,11 @@ def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict
             stamps[session_id].add(value)
             if workspace_id:
                 found[session_id] = f"{storage}{os.sep}{workspace_id}{os.sep}{WORKSPACE_FILE}"
-    for workspace in listed_workspaces(storage):
+    for workspace in listed_workspaces(path):
         for session_id, head in heads_in(workspace).items():
             if session_id in stamps:
                 stamps[session_id].add(bytes(head.name), bytes(head.is_archived), bytes(head.last_updated_at))
-                found.setdefault(session_id, workspace.file)
+                found.setdefault(session_id, f"{workspace}{os.sep}{WORKSPACE_FILE}")
     return found
 
 

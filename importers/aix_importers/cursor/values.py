@@ -167,6 +167,11 @@ def json_text(value: object) -> str:
     return encode(value).decode()
 
 
+def as_json(value: dict[str, object]) -> str | None:
+    """Write an object as JSON; nothing where it is empty."""
+    return json_text(value) if value else None
+
+
 def json_value(data: bytes | None) -> bytes | None:
     """Return the bytes of JSON, which some builds write as hexadecimal digits."""
     if data is None or data[:1] in (b"{", b"["):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from aix_importers.cursor.database import as_bytes, state_of
 from aix_importers.cursor.key_tables import CHATS_ITEM, COMPOSERS_ITEM
@@ -41,25 +41,24 @@ class ListItem(NamedTuple):
             found = fields_if_object(closed(data))
         return items(found.get(self.name)) if found else []
 
+    def find(self, values: KeyValues, session_id: str) -> Raw | None:
+        """Return the first entry about a conversation."""
+        return next((entry for entry in self.entries(values) if text(field(entry, self.id)) == session_id), None)
+
 
 CHATS = ListItem(CHATS_ITEM, "tabs", "tabId", "bubbles")
 COMPOSERS = ListItem(COMPOSERS_ITEM, "allComposers", "composerId", "conversation")
 
 
-class Workspace(Struct, frozen=True, gc=False):
-    """A folder of workspace storage."""
-
-    folder: str
-
-    @property
-    def database(self) -> str:
-        """Its database."""
-        return f"{self.folder}{os.sep}{EDITOR_FILE}"
-
-    @property
-    def file(self) -> str:
-        """The file that says which folder was open."""
-        return f"{self.folder}{os.sep}{WORKSPACE_FILE}"
+def listed_workspaces(database: str) -> list[str]:
+    """Return the folders of all workspaces that go with a global database, by name."""
+    storage = storage_beside(database)
+    try:
+        names = sorted(entry.name for entry in Path(storage).iterdir())
+    except OSError:
+        return []
+    folders = (f"{storage}{os.sep}{name}" for name in names)
+    return [folder for folder in folders if Path(folder, EDITOR_FILE).is_file()]
 
 
 def storage_beside(database: str) -> str:
@@ -68,19 +67,10 @@ def storage_beside(database: str) -> str:
     return f"{user}{os.sep}workspaceStorage"
 
 
-def listed_workspaces(storage: str) -> list[Workspace]:
-    """Return the workspaces of a folder, by name."""
-    try:
-        names = sorted(entry.name for entry in Path(storage).iterdir())
-    except OSError:
-        return []
-    folders = (Workspace(f"{storage}{os.sep}{name}") for name in names)
-    return [each for each in folders if Path(each.database).is_file()]
-
-
-def heads_in(workspace: Workspace) -> dict[str, Head]:
-    """Return by id what a workspace says about its conversations."""
-    return _heads_in(workspace.database, state_of(workspace.database))
+def heads_in(workspace: str) -> dict[str, Head]:
+    """Return by id what the database in the folder of a workspace says about its conversations."""
+    database = f"{workspace}{os.sep}{EDITOR_FILE}"
+    return _heads_in(database, state_of(database))
 
 
 @lru_cache(maxsize=64)  # asked for once per conversation
