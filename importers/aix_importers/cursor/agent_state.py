@@ -11,15 +11,19 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from aix_importers.cursor.records import known_model
-from aix_importers.cursor.values import ABSENT, base64_bytes, field, items, json_value, read, text
+from aix_importers.cursor.values import ABSENT, as_moment, base64_bytes, field, items, json_value, read, text
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MOST_VARINT_BYTES = 10
+_HASH_BYTES = 32
+_ROOT, _TOKENS, _TURNS, _FOLDERS, _ARCHIVES, _CREATED = 1, 5, 8, 9, 13, 26
+_CALL_ID, _STARTED, _ENDED = 57, 59, 60
+_QUERY = "<user_query>"
 
-Field = tuple[int, int | bytes]
+FindBlob = Callable[[str], bytes | None]
 
 
-def wire_fields(data: bytes) -> Iterator[Field]:
+def wire_fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Go through the fields of a message; it ends where the data is no message any more.
 
     >>> list(wire_fields(bytes([8, 150, 1, 18, 2, 104, 105])))
@@ -70,11 +74,9 @@ def parts(data: bytes, number: int) -> list[bytes]:
     return [value for each, value in wire_fields(data) if each == number and isinstance(value, bytes)]
 
 
-def part(data: bytes, *path: int) -> bytes:
-    """Return the last field that these numbers lead to, from message to message; empty where no such field exists."""
-    for number in path:
-        data = (parts(data, number) or [b""])[-1]
-    return data
+def part(data: bytes, number: int) -> bytes:
+    """Return the last field of one number that holds bytes; empty where no such field exists."""
+    return (parts(data, number) or [b""])[-1]
 
 
 def whole_number(data: bytes, number: int) -> int | None:
@@ -92,20 +94,11 @@ def is_whole(data: bytes) -> bool:
     return max((end for *_, end in _scan(data)), default=0) == len(data)
 
 
-_HASH_BYTES = 32
-_ROOT, _TOKENS, _TURNS, _FOLDERS, _ARCHIVES, _CREATED = 1, 5, 8, 9, 13, 26
-_CALL_ID, _STARTED, _ENDED = 57, 59, 60
-_LEAST_MOMENT, _END_OF_TIME = 10**12, 253_402_300_800_000
-
-FindBlob = Callable[[str], bytes | None]
-
-
 class RootMessage(Struct, rename="camel", gc=False):
     """One message as it was sent to the model."""
 
     role: Raw = ABSENT
     content: Raw = ABSENT
-    id: Raw = ABSENT
     provider_options: Raw = ABSENT
 
 
@@ -178,7 +171,7 @@ class AgentState:
     @property
     def began_at(self) -> int | None:
         """When the conversation began."""
-        return moment_of(whole_number(self._data, _CREATED))
+        return as_moment(whole_number(self._data, _CREATED))
 
     def archived_summaries(self) -> Iterator[str]:
         """Go through the summaries of what was taken out of the conversation."""
@@ -213,12 +206,7 @@ def read_state(written: str | None, find: FindBlob) -> AgentState | None:
 
 def times_of_call(data: bytes) -> tuple[int | None, int | None]:
     """Return when a call began and ended."""
-    return moment_of(whole_number(data, _STARTED)), moment_of(whole_number(data, _ENDED))
-
-
-def moment_of(value: int | None) -> int | None:
-    """Return a time in milliseconds, where a number is one."""
-    return value if value is not None and _LEAST_MOMENT <= value < _END_OF_TIME else None
+    return as_moment(whole_number(data, _STARTED)), as_moment(whole_number(data, _ENDED))
 
 
 def result_text(item: Raw) -> str | None:
@@ -230,28 +218,16 @@ def result_text(item: Raw) -> str | None:
     return "\n".join(filter(None, pieces)) or None
 
 
-_QUERY = "<user_query>"
-
-
 @dataclasses.dataclass(slots=True)
 class HiddenContext:
     """Facts that only the agent's own state holds."""
 
     system_prompt: str | None = None
     model: str | None = None
+    injected: list[str] = dataclasses.field(default_factory=list)
+    """Texts that the tool put in between."""
     archives: list[str] = dataclasses.field(default_factory=list)
     missing: int = 0
-    injected: list[str] = dataclasses.field(default_factory=list)
-
-    @property
-    def parts(self) -> dict[str, object]:
-        """Context that came with the first message."""
-        found: dict[str, object] = {}
-        if self.system_prompt:
-            found["system_prompt"] = self.system_prompt
-        if self.injected:
-            found["injected"] = self.injected
-        return found
 
 
 def hidden_context(state: AgentState) -> HiddenContext:
@@ -276,13 +252,8 @@ def content_text(message: RootMessage) -> str | None:
     whole = text(message.content)
     if whole is not None:
         return whole
-    said = (text(field(part, "text")) for part in items(message.content) if kind_of(part) == "text")
+    said = (text(field(part, "text")) for part in items(message.content) if text(field(part, "type")) == "text")
     return "\n".join(filter(None, said)) or None
-
-
-def kind_of(part: Raw) -> str | None:
-    """Return what kind of part of a message it is."""
-    return text(field(part, "type"))
 
 
 def model_of(message: RootMessage) -> str | None:

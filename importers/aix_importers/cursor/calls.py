@@ -7,14 +7,15 @@ from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import decode, encode
 
 from aix_importers.cursor.agent_state import times_of_call
-from aix_importers.cursor.records import Params, Result, ToolData, decode_result, read_params, read_result
-from aix_importers.cursor.tools import Access, access_of
+from aix_importers.cursor.records import Result, ToolData, decode_result, read_result
+from aix_importers.cursor.tools import Access, Params, access_of, read_params
 from aix_importers.cursor.values import (
     ABSENT,
     base64_bytes,
     count,
     field,
     fields,
+    first_text,
     flag,
     inner,
     is_filled,
@@ -24,7 +25,7 @@ from aix_importers.cursor.values import (
     text,
 )
 
-_MOST_ERROR = 2_000
+MOST_ERROR = 2_000
 _EVIDENCE_OF_ACCEPTANCE = "userDecision: accepted, which is also written when nobody was asked"
 _WORDS = {
     "inBlocklist": "denied_rule",
@@ -60,10 +61,8 @@ def outcome_of(data: ToolData, found: Result) -> tuple[str, str | None, Outcome]
         said = "skipped" if state == "skipped" else "blocked"
         return "failed", _error_text(data) or (f"{said} ({block})" if block else said), outcome
     if status == "completed":
-        is_accepted = decision == "accepted"
-        evidence = (
-            ("userDecision: accepted" if block else _EVIDENCE_OF_ACCEPTANCE) if is_accepted else "status: completed"
-        )
+        accepted = "userDecision: accepted" if block else _EVIDENCE_OF_ACCEPTANCE
+        evidence = accepted if decision == "accepted" else "status: completed"
         return "completed", None, Outcome("ran", f"{evidence}{reason}")
     if status == "cancelled":
         return "failed", _error_text(data) or "cancelled", Outcome("interrupted", f"status: cancelled{reason}")
@@ -94,41 +93,38 @@ def _rejection(decision: str | None, state: str | None, found: Result) -> str | 
 
 
 def _error_text(data: ToolData) -> str | None:
-    error: Raw = inner(data.error) if is_filled(data.error) else ABSENT
-    named = (text(field(error, name)) for name in ("modelVisibleErrorMessage", "clientVisibleErrorMessage"))
-    found = next(filter(None, named), None) or (text(data.error) if is_filled(data.error) else None)
-    return found[:_MOST_ERROR] if found else None
+    error = inner(data.error)
+    named = (field(error, name) for name in ("modelVisibleErrorMessage", "clientVisibleErrorMessage"))
+    found = first_text(*named, data.error)
+    return found[:MOST_ERROR] if found else None
 
 
 class Call(Struct, gc=False):
     """One use of a tool."""
 
-    id: str | None
     name: str
-    number: int | None
     params: str
     params_hash: str | None
     result: str | None
-    error: str | None
     status: str
     outcome: Outcome
     access: Access
-    started_at: int | None
-    ended_at: int | None
     details: Params
     found: Result
+    error: str | None = None
+    id: str | None = None
+    number: int | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
     has_binary: bool = False
     """Whether it stands beside its bubble as the agent has it: its own state then knows no more of its times."""
 
-    @property
-    def is_completed(self) -> bool:
-        """Whether it ended well."""
-        return self.status == "completed"
 
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether it was broken off."""
-        return self.outcome.word == "interrupted"
+def make_call(name: str, params: str, result: str | None, status: str, outcome: Outcome) -> Call:
+    """Return a call of a log that keeps no more than its parameters and its result."""
+    written = params.encode()
+    access, details = access_of(name, None, written), read_params(written)
+    return Call(name, params, canonical_hash(params), result, status, outcome, access, details, Result())
 
 
 def read_call(data: ToolData) -> Call:
@@ -143,20 +139,20 @@ def read_call(data: ToolData) -> Call:
     binary = base64_bytes(text(data.tool_call_binary)) if data.tool_call_binary is not ABSENT else b""
     started_at, ended_at = times_of_call(binary) if binary else (None, None)
     return Call(
-        text(data.tool_call_id) or None,
         name,
-        number,
         params,
         params_hash,
         result_json,
-        error,
         status,
         outcome,
         access_of(name, number, params.encode()),
-        started_at or moment(field(data.additional_data, "startedAtMs")),
-        ended_at,
         read_params(params.encode()),
         found,
+        error,
+        text(data.tool_call_id) or None,
+        number,
+        started_at or moment(field(data.additional_data, "startedAtMs")),
+        ended_at,
         bool(binary),
     )
 

@@ -43,8 +43,12 @@ class Said:
     def take_call(self, call_id: str, call: Call) -> None:
         """Add a call with the files and findings that it brought."""
         self.calls.append((call_id, call))
-        self.is_error = self.is_error or call.is_cancelled
-        if call.is_completed:
+        self.take_effects(call)
+
+    def take_effects(self, call: Call) -> None:
+        """Add the files and findings that a call brought."""
+        self.is_error = self.is_error or call.outcome.word == "interrupted"
+        if call.status == "completed":
             self.files += files_of_call(call.name, call.number, call.details, call.found)
             self.lints += lints_of_result(call.found, path_of(call.details))
 

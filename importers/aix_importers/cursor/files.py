@@ -6,8 +6,8 @@ from typing import NamedTuple
 from msgspec import Raw
 
 from aix_importers.cursor.paths import absolute_path, normal_path, uri_path
-from aix_importers.cursor.records import Bubble, Params, Result
-from aix_importers.cursor.tools import is_reading, is_writing
+from aix_importers.cursor.records import Bubble, Result
+from aix_importers.cursor.tools import Params, is_reading, is_writing
 from aix_importers.cursor.values import ABSENT, count, field, fields, flag, inner, inner_items, is_filled, items, text
 
 

@@ -2,22 +2,26 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple
 
 from aix.importing import Source
-from aix_importers.cursor.calls import Call, Outcome, canonical_hash
 from aix_importers.cursor.conversation import Conversation, Entry, Part, Said
-from aix_importers.cursor.records import ORIGIN, Composer, Result, read_params
-from aix_importers.cursor.tools import access_of
+from aix_importers.cursor.records import Composer
 from aix_importers.cursor.turns import chain, divide, set_times
 
-_UNIQUE = re.compile(r"(?:toolu_|call_|fc_|srvtoolu_|\d*_?tool_[0-9a-f-]{16}|[0-9a-f]{8}-[0-9a-f]{4}-).*", re.DOTALL)
+_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
+_TIMESTAMP = re.compile(r"<timestamp>(.*?)</timestamp>", re.DOTALL)
+_MOMENT = re.compile(
+    r"(?:\w+, )?(\w{3})\w* (\d{1,2}), (\d{4}), (\d{1,2}):(\d{2})(?::(\d{2}))?\s*([AP]M)?\s*"
+    r"(?:\((?:UTC|GMT)(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\))?",
+    re.IGNORECASE,
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_TAGS = ("<user_info>", "<rules>", "<system_reminder>", "<project_layout>", "<git_status>", "<open_and_recently")
 
 
-@dataclass(slots=True, eq=False)
-class Listed:
+class Listed(NamedTuple):
     """A message in its list."""
 
     key: str
@@ -38,48 +42,6 @@ def make_conversation(
     conversation.turns = divide(conversation.entries)
     chain(conversation.turns)
     return conversation
-
-
-def call_name(session_id: str, call_id: str) -> str:
-    """Return the id of a call: its own, where that is made to be the only one of its kind.
-
-    >>> call_name("s1", "toolu_01AbC"), call_name("s1", "tool_1")
-    ('toolu_01AbC', 'cursor:s1:tool_1')
-    """
-    return call_id if _UNIQUE.fullmatch(call_id) else f"{ORIGIN}:{session_id}:{call_id}"
-
-
-def make_call(
-    name: str, params: str, result: str | None, status: str, outcome: Outcome, error: str | None = None
-) -> Call:
-    """Return a call of a log that keeps no more than its parameters and its result."""
-    return Call(
-        None,
-        name,
-        None,
-        params,
-        canonical_hash(params),
-        result,
-        error,
-        status,
-        outcome,
-        access_of(name, None, params.encode()),
-        None,
-        None,
-        read_params(params.encode()),
-        Result(),
-    )
-
-
-_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
-_TIMESTAMP = re.compile(r"<timestamp>(.*?)</timestamp>", re.DOTALL)
-_MOMENT = re.compile(
-    r"(?:\w+, )?(\w{3})\w* (\d{1,2}), (\d{4}), (\d{1,2}):(\d{2})(?::(\d{2}))?\s*([AP]M)?\s*"
-    r"(?:\((?:UTC|GMT)(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\))?",
-    re.IGNORECASE,
-)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_TAGS = ("<user_info>", "<rules>", "<system_reminder>", "<project_layout>", "<git_status>", "<open_and_recently")
 
 
 class Query(NamedTuple):

@@ -283,23 +283,8 @@ def read_tool(raw: Raw | None) -> ToolData | None:
     return found if found is not None and text(found.name) else None
 
 
-class Params(Struct, rename="camel", gc=False):
-    """Parameters of a tool that works on a file."""
-
-    relative_workspace_path: Raw = ABSENT
-    target_file: Raw = ABSENT
-    effective_uri: Raw = ABSENT
-    file_path: Raw = ABSENT
-    path: Raw = ABSENT
-    start_line_one_indexed: Raw = ABSENT
-    end_line_one_indexed_inclusive: Raw = ABSENT
-    read_entire_file: Raw = ABSENT
-    offset: Raw = ABSENT
-    limit: Raw = ABSENT
-
-
 class Result(Struct, rename="camel", gc=False):
-    """Result of a call of such a tool."""
+    """Result of a call, as far as files, lints and its end are concerned."""
 
     contents: Raw = ABSENT
     start_line_one_indexed: Raw = ABSENT
@@ -315,13 +300,7 @@ class Result(Struct, rename="camel", gc=False):
     path: Raw = ABSENT
 
 
-_PARAMS = Decoder(Params)
 _RESULT = Decoder(Result)
-
-
-def read_params(data: bytes | Raw) -> Params:
-    """Return parameters; none at all where the data is no object."""
-    return read(_PARAMS, data) or Params()
 
 
 def decode_result(written: str) -> Result | None:

@@ -1,6 +1,7 @@
 """Sessions of the command line: a database of blobs, one of which is the state of the agent."""
 
 import os
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +9,6 @@ from hashlib import blake2b, sha256
 from pathlib import Path
 
 from msgspec import Raw
-from msgspec.structs import replace
 
 from aix.importing import Problem, Source
 from aix_importers.cursor.agent_state import (
@@ -16,18 +16,17 @@ from aix_importers.cursor.agent_state import (
     RootMessage,
     content_text,
     is_whole,
-    kind_of,
     model_of,
     result_text,
 )
-from aix_importers.cursor.calls import Outcome, outcome_in_store
+from aix_importers.cursor.calls import MOST_ERROR, Call, Outcome, make_call, outcome_in_store
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part, Said
 from aix_importers.cursor.database import Database, as_bytes, error_text, opened, state_of, table_names
 from aix_importers.cursor.key_tables import STORE, source_key
-from aix_importers.cursor.message_list import Listed, call_name, make_call, make_conversation, query_of
+from aix_importers.cursor.message_list import Listed, make_conversation, query_of
 from aix_importers.cursor.paths import is_place_of_store, path_of_uri
-from aix_importers.cursor.records import known_model
+from aix_importers.cursor.records import ORIGIN, known_model
 from aix_importers.cursor.values import (
     field,
     fields,
@@ -44,11 +43,21 @@ from aix_importers.cursor.values import (
 META_FILE = "meta.json"
 _LARGEST_META = 2**20
 _TABLES = {"blobs", "meta"}
+_UNIQUE = re.compile(r"(?:toolu_|call_|fc_|srvtoolu_|\d*_?tool_[0-9a-f-]{16}|[0-9a-f]{8}-[0-9a-f]{4}-).*", re.DOTALL)
 _KNOWN_PARTS = ("text", "image", "file", "tool-result")
 
 
 def _hash(data: bytes) -> str:
     return sha256(data).hexdigest()
+
+
+def call_name(session_id: str, call_id: str) -> str:
+    """Return the id of a call: its own, where that is made to be the only one of its kind.
+
+    >>> call_name("s1", "toolu_01AbC"), call_name("s1", "tool_1")
+    ('toolu_01AbC', 'cursor:s1:tool_1')
+    """
+    return call_id if _UNIQUE.fullmatch(call_id) else f"{ORIGIN}:{session_id}:{call_id}"
 
 
 def store_source(path: str) -> Source | None:
@@ -102,7 +111,7 @@ class _StoreReader:
         rows = database.rows("select value from meta where cast(key as text) = '0'")
         self._meta = fields(json_value(as_bytes(rows[0][0])) if rows else None)
         self._id = text(self._meta.get("agentId", Raw(b"null"))) or session_id
-        self._calls: dict[str, tuple[Said, int]] = {}
+        self._calls: dict[str, tuple[Said, Call]] = {}
         self._problems: list[Problem] = []
         self._counted: dict[str, tuple[int, str]] = {}
         self._has_bad_pages = False
@@ -226,7 +235,7 @@ class _StoreReader:
         said = Said("assistant", content_text(message))
         thoughts = []
         for part in items(message.content):
-            kind = kind_of(part)
+            kind = text(field(part, "type"))
             if kind == "reasoning":
                 thoughts.append(text(field(part, "text")) or "")
             elif kind == "redacted-reasoning":
@@ -248,32 +257,25 @@ class _StoreReader:
         written = json_of(args) or "{}"
         params = written if written[:1] == "{" else json_text({"text": text(args) or written})
         call = make_call(name, params, None, "running", Outcome("pending", "no tool-result", is_inferred=True))
-        self._calls[call_id] = (said, len(said.calls))
+        self._calls[call_id] = said, call
         said.calls.append((call_name(self._id, call_id or f"{len(self._calls)}"), call))
 
     def _take_results(self, message: RootMessage) -> None:
         outer = field(message.provider_options, "cursor", "highLevelToolCallResult")
         for part in items(message.content):
-            said, place = self._calls.get(text(field(part, "toolCallId")) or "", (None, 0))
-            if said is None:
+            asked = self._calls.get(text(field(part, "toolCallId")) or "")
+            if asked is None:
                 self._count("orphan_results", "Left out, since their call is gone: {} results.")
                 continue
-            call_id, call = said.calls[place]
+            said, call = asked
             told = result_text(part)
             is_error = bool(flag(field(outer, "isError")) or flag(field(part, "isError")))
             result: dict[str, object] = {"content": told}
             written = json_of(field(outer, "output")) if is_filled(field(outer, "output")) else None
             if written:
                 result["structured"] = Raw(written.encode())
-            said.calls.pop(place)
-            outcome = outcome_in_store(outer, is_error=is_error)
-            has_run = outcome.word == "ran"
-            ended = replace(
-                call,
-                result=json_text(result),
-                status="completed" if has_run else "failed",
-                error=None if has_run else (told or outcome.evidence)[:2_000],
-                outcome=outcome,
-            )
-            said.take_call(call_id, ended)
-            said.calls.insert(place, said.calls.pop())
+            call.outcome = outcome_in_store(outer, is_error=is_error)
+            has_run = call.outcome.word == "ran"
+            call.result, call.status = json_text(result), "completed" if has_run else "failed"
+            call.error = None if has_run else (told or call.outcome.evidence)[:MOST_ERROR]
+            said.take_effects(call)

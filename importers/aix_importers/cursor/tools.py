@@ -52,14 +52,22 @@ _CLASS_OF = {name: kind for kind, names in _CLASSES.items() for name in names.sp
 _CLASS_OF |= dict.fromkeys(WRITING, "write")
 
 
-class _Params(Struct, rename="camel", gc=False):
+class Params(Struct, rename="camel", gc=False):
+    """Parameters that say what a call is about."""
+
     command: Raw = ABSENT
     relative_workspace_path: Raw = ABSENT
     target_file: Raw = ABSENT
+    effective_uri: Raw = ABSENT
     file_path: Raw = ABSENT
     path: Raw = ABSENT
     target_directory: Raw = ABSENT
     directory_path: Raw = ABSENT
+    start_line_one_indexed: Raw = ABSENT
+    end_line_one_indexed_inclusive: Raw = ABSENT
+    read_entire_file: Raw = ABSENT
+    offset: Raw = ABSENT
+    limit: Raw = ABSENT
     url: Raw = ABSENT
     search_term: Raw = ABSENT
     query: Raw = ABSENT
@@ -70,8 +78,8 @@ class _Params(Struct, rename="camel", gc=False):
     subagent_type: Raw = ABSENT
 
 
-_PARAMS = Decoder(_Params)
-_SNAKE = {"search_term": "search_term", "target_directory": "target_directory", "subagent_type": "subagent_type"}
+_PARAMS = Decoder(Params)
+_SNAKE = ("search_term", "target_directory", "subagent_type")
 _TARGETS = {
     "exec": ("command",),
     "read": (
@@ -108,6 +116,11 @@ def class_of(name: str) -> str | None:
     return _CLASS_OF.get(name) or ("mcp" if name.startswith("mcp_") else None)
 
 
+def read_params(data: bytes) -> Params:
+    """Return parameters; none at all where the data is no object."""
+    return read(_PARAMS, data) or Params()
+
+
 def access_of(name: str, number: int | None, params: bytes) -> Access:
     """Return what a call asks for.
 
@@ -128,7 +141,7 @@ def access_of(name: str, number: int | None, params: bytes) -> Access:
     return Access(kind, next(filter(None, in_snake_case), None))
 
 
-def _server(name: str, given: _Params) -> str | None:
+def _server(name: str, given: Params) -> str | None:
     for tool in items(given.tools):
         if server := text(field(tool, "serverName")):
             return server

@@ -12,11 +12,11 @@ from aix.importing import Problem, Source
 from aix_importers.common.jsonl import RawLine, raw_lines
 from aix_importers.common.recognition import may_hold_lines, unread_form
 from aix_importers.common.times import UNDATED
-from aix_importers.cursor.calls import Outcome
+from aix_importers.cursor.calls import Call, Outcome, make_call
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part, Said
 from aix_importers.cursor.files import FileUse
-from aix_importers.cursor.message_list import Listed, make_call, make_conversation, query_of
+from aix_importers.cursor.message_list import Listed, make_conversation, query_of
 from aix_importers.cursor.paths import normal_path
 from aix_importers.cursor.values import (
     ABSENT,
@@ -33,6 +33,13 @@ from aix_importers.cursor.values import (
     text,
 )
 
+_LARGEST_FILE = 256 * 2**20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ROLES = ("user", "assistant")
+_PARTS = ("text", "tool_use", "image")
+_THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>\n?", re.DOTALL)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCH_TOOLS = ("ApplyPatch", "apply_patch")
 _SPEAKER = re.compile(r"(user|assistant):")
 _CALL = re.compile(r"\[Tool call\] (.+)")
 _RESULT = re.compile(r"\[Tool result\](?: .*)?")
@@ -102,15 +109,6 @@ def blocks_of(written: str) -> Iterator[Block]:
         yield block
 
 
-_LARGEST_FILE = 256 * 2**20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_ROLES = ("user", "assistant")
-_PARTS = ("text", "tool_use", "image")
-_THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>\n?", re.DOTALL)
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-_PATCH_TOOLS = ("ApplyPatch", "apply_patch")
-
-
 def transcript_id(path: str) -> tuple[str, str | None]:
     """Return the session that a transcript is of, and the one that started it.
 
@@ -153,7 +151,7 @@ class _TranscriptReader:
         self._source = source
         self._id = session_id
         self._place = 0
-        self._open: list[tuple[Said, int]] = []
+        self._open: list[tuple[Said, Call]] = []
         self._last: Said | None = None
         self._line: RawLine | None = None
         self.problems: list[Problem] = []
@@ -174,11 +172,9 @@ class _TranscriptReader:
 
     def settle_calls(self) -> None:
         """Leave calls at the very end open, unless something says that the turn has ended."""
-        for said, place in self._open:
-            call_id, call = said.calls[place]
+        for said, call in self._open:
             call.status, call.result = "running", None
             call.outcome = Outcome("pending", "no_result_is_kept", is_inferred=True)
-            said.calls[place] = (call_id, call)
             said.files.clear()
 
     def _lines(self) -> Iterator[Listed]:
@@ -304,7 +300,6 @@ class _TranscriptReader:
         content = _THOUGHT.sub("", written) if thoughts else written
         said = Said("assistant", content or None, thoughts, code=fences(content), are_outcomes_inferred=bool(calls))
         for number, (name, given) in enumerate(calls):
-            self._open.append((said, number))
             self._add_call(said, f"cursor:{key}:{number}", name, given)
         self._last = said
         return Listed(key, Part.ANSWER, said)
@@ -316,6 +311,7 @@ class _TranscriptReader:
             params = f'{{"value":{params}}}'
         call = make_call(name, params, "null", "completed", Outcome("unknown", "no_result_is_kept", is_inferred=True))
         said.take_call(call_id, call)
+        self._open.append((said, call))
         if patch is not None and name.strip() in _PATCH_TOOLS:
             paths = (normal_path(path.strip()) for path in _PATCHED.findall(patch))
             said.files += [FileUse("written", path) for path in paths if path]

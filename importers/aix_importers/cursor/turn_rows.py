@@ -134,7 +134,8 @@ class ConversationRows:
         said = found if isinstance(found, Said) else self._said(facts, turn, entry, found)
         if entry.part is Part.QUERY and self._first_prompt is None:
             self._first_prompt = said.content or ""
-            said.context.update(self._hidden.parts)
+            hidden = {"system_prompt": self._hidden.system_prompt, "injected": self._hidden.injected}
+            said.context.update((name, value) for name, value in hidden.items() if value)
         if entry is self._last_message:
             said.metadata["orphan_error"] = self._conversation.orphan_error
         self._messages.add(turn, entry, said, position, following, facts)

@@ -112,7 +112,12 @@ def moment(raw: Raw) -> int | None:
         if not _DIGITS.fullmatch(written.strip()):
             return read_time(written)
         value = int(written)
-    return round(value) if _LEAST_EPOCH <= value < _END_OF_TIME else None
+    return as_moment(value)
+
+
+def as_moment(value: float | None) -> int | None:
+    """Return Unix milliseconds, where a number is a time of this age."""
+    return round(value) if value is not None and _LEAST_EPOCH <= value < _END_OF_TIME else None
 
 
 def inner(raw: bytes | Raw) -> Raw:
