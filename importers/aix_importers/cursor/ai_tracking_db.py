@@ -7,8 +7,8 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from aix.importing import Source
-from aix_importers.cursor.database import Database, Row, opened, table_names
-from aix_importers.cursor.key_tables import TRACKING, source_key
+from aix_importers.cursor.database import Database, opened, table_names
+from aix_importers.cursor.key_tables import SourceKind, source_key
 from aix_importers.cursor.records import known_model
 
 
@@ -28,7 +28,7 @@ def tracking_sources(path: str) -> Iterator[Source]:
     with opened(path) as database:
         for session_id, tracked in _tracked(database, None).items():
             stamp = blake2b(repr(tracked).encode("utf-8", "replace"), digest_size=16).hexdigest()
-            yield Source(path, source_key(TRACKING, session_id), stamp=stamp)
+            yield Source(path, source_key(SourceKind.TRACKING, session_id), stamp=stamp)
 
 
 def read_tracked(path: str, session_id: str) -> Tracked:
@@ -59,7 +59,9 @@ def _tracked(database: Database, session_id: str | None) -> dict[str, Tracked]:
     return found
 
 
-def _rows(database: Database, table: str, columns: tuple[str, ...], session_id: str | None) -> Iterator[Row]:
+def _rows(
+    database: Database, table: str, columns: tuple[str, ...], session_id: str | None
+) -> Iterator[tuple[object, ...]]:
     only = "" if session_id is None else " and conversationId = ?"
     given = () if session_id is None else (session_id,)
     sql = f"select {', '.join(columns)} from {table} where conversationId <> ''{only} group by conversationId"  # noqa: S608

@@ -10,7 +10,7 @@ import sqlite3
 import struct
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,26 @@ from aix_importers.cursor.paths import DATABASE_MAGIC
 _WAIT_SECONDS = 2.0
 _CACHE_KIB = 4_096
 _LARGEST_VALUE = 512 * 2**20
+_LONGEST_MESSAGE = 200
+_CAN_REMOVE_OPEN_FILES = os.name == "posix"
+_MOST_UNUSED = 2 if _CAN_REMOVE_OPEN_FILES else 0
+_MOST_TRIES = 3
+_READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2
+_READ_ONLY = "mode=ro"
+_BESIDE_A_WRITER = "mode=ro&readonly_shm=1"
+_AT_REST = "mode=ro&immutable=1"
+_WORK_STEP = 1_000_000
+"""Instructions of SQLite's machine."""
+_MOST_WORK = 500
+
+
+_MAGICS = {0x377F0682: "<", 0x377F0683: ">"}
+"""With the order of bytes of the words that checksums are made of."""
+_HEADER = struct.Struct(">IIIIIIII")
+_FRAME = struct.Struct(">IIIIII")
+_MOST_SUMMED = 4 * 2**20
+"""Checksums of a longer log are not looked at: a program that runs keeps its log shorter."""
+_WORD = 2**32 - 1
 
 PYTHON_ERRORS = (UnicodeError, OverflowError, MemoryError, sqlite3.InterfaceError, sqlite3.Warning)
 """Errors that Python's module raises about a damaged file in place of `sqlite3.DatabaseError`.
@@ -29,7 +49,7 @@ A message of SQLite that quotes bytes of the file which are not UTF-8 becomes a 
 """
 
 
-def connect(path: str, way: str, *, is_private: bool = False) -> tuple[sqlite3.Connection, str | None]:
+def _connect(path: str, way: str, *, is_private: bool = False) -> tuple[sqlite3.Connection, str | None]:
     """Open a file, with parameters of SQLite's addresses, as one that others use or as one that nobody else knows.
 
     Returns the connection, and an error in the schema if there is one: tables whose definition is intact can be read.
@@ -87,14 +107,6 @@ def error_text(error: BaseException) -> str:
     return "".join(each if each.isprintable() else " " for each in written)[:_LONGEST_MESSAGE]
 
 
-_LONGEST_MESSAGE = 200
-
-
-_CAN_REMOVE_OPEN_FILES = os.name == "posix"
-_MOST_UNUSED = 2 if _CAN_REMOVE_OPEN_FILES else 0
-_MOST_TRIES = 3
-
-
 class _Copy:
     """A database copied with its log."""
 
@@ -104,7 +116,7 @@ class _Copy:
         try:
             target = str(Path(self._folder.name) / "copy.db")
             _copy_files(path, target)
-            self.connection, self.schema_error = connect(target, "mode=rw", is_private=True)
+            self.connection, self.schema_error = _connect(target, "mode=rw", is_private=True)
         except BaseException:
             self._folder.cleanup()
             raise
@@ -121,7 +133,7 @@ _COPIES: dict[tuple[str, str], _Copy] = {}
 
 
 @contextmanager
-def copied(path: str) -> Iterator[tuple[sqlite3.Connection, str | None]]:
+def _copied(path: str) -> Iterator[tuple[sqlite3.Connection, str | None]]:
     """Open a copy of a database; give the connection, and an error in the schema if there is one.
 
     Raises:
@@ -143,11 +155,6 @@ def _close_unused() -> None:
     unused = [key for key, copy in _COPIES.items() if not copy.users]
     for key in unused[: max(0, len(unused) - _MOST_UNUSED)]:
         _COPIES.pop(key).close()
-
-
-def has_copy(path: str) -> bool:
-    """Whether a database was copied as it is now."""
-    return (path, state_of(path)) in _COPIES
 
 
 def state_of(path: str) -> str:
@@ -179,17 +186,8 @@ def _copy_files(path: str, target: str) -> None:
         raise sqlite3.OperationalError(message) from error
 
 
-_MAGICS = {0x377F0682: "<", 0x377F0683: ">"}
-"""With the order of bytes of the words that checksums are made of."""
-_HEADER = struct.Struct(">IIIIIIII")
-_FRAME = struct.Struct(">IIIIII")
-_MOST_SUMMED = 4 * 2**20
-"""Checksums of a longer log are not looked at: a program that runs keeps its log shorter."""
-_WORD = 2**32 - 1
-
-
 @lru_cache(maxsize=16)
-def log_damage(path: str, state: str) -> str | None:  # noqa: ARG001
+def _log_damage(path: str, state: str) -> str | None:  # noqa: ARG001
     """Return a sentence about what is wrong with the log of a database; nothing where the log is whole or missing."""
     try:
         with Path(f"{path}-wal").open("rb") as file:
@@ -226,20 +224,6 @@ def _sums(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
     return first, second
 
 
-_READ_VERSION_AT, _READ_VERSION_OF_LOGS = 19, 2
-
-_READ_ONLY = "mode=ro"
-_BESIDE_A_WRITER = "mode=ro&readonly_shm=1"
-_AT_REST = "mode=ro&immutable=1"
-
-_WORK_STEP = 1_000_000
-"""Instructions of SQLite's machine."""
-_MOST_WORK = 500
-
-Value = bytes | int | float | None
-Row = Sequence[Value]
-
-
 class Database:
     """A database that is open for reading; texts come as bytes."""
 
@@ -250,22 +234,20 @@ class Database:
         self._work = 0
         self._most_work = _MOST_WORK
         state, way = state_of(path), _way_into(path)
-        if way is None or has_copy(path):
-            self._open_copy()
-            return
-        try:
-            self.connection, self.schema_error = connect(path, way)
-        except sqlite3.OperationalError:  # locked, or left in the middle of a write
-            self._open_copy()
-            return
-        stack.enter_context(closing(self.connection))
-        self.connection.set_progress_handler(self._is_too_much, _WORK_STEP)
-        if way == _AT_REST:
-            self._state_at_rest = state
+        if way is not None and (path, state) not in _COPIES:
+            with suppress(sqlite3.OperationalError):  # locked, or left in the middle of a write
+                self._use(*_connect(path, way))
+                stack.enter_context(closing(self.connection))
+                self._state_at_rest = state if way == _AT_REST else None
+                return
+        self._open_copy()
+
+    def _use(self, connection: sqlite3.Connection, schema_error: str | None) -> None:
+        self.connection, self.schema_error = connection, schema_error
+        connection.set_progress_handler(self._is_too_much, _WORK_STEP)
 
     def _open_copy(self) -> None:
-        self.connection, self.schema_error = self._stack.enter_context(copied(self._path))
-        self.connection.set_progress_handler(self._is_too_much, _WORK_STEP)
+        self._use(*self._stack.enter_context(_copied(self._path)))
 
     def _is_too_much(self) -> bool:
         """Whether a query is to be broken off: a view may be made so that it never ends."""
@@ -275,7 +257,7 @@ class Database:
     @property
     def log_error(self) -> str | None:
         """Sentence about what is wrong with the database's log of writes."""
-        return log_damage(self._path, state_of(self._path))
+        return _log_damage(self._path, state_of(self._path))
 
     @property
     def size_bytes(self) -> int:

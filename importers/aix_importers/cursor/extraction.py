@@ -2,7 +2,7 @@
 
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,20 +12,9 @@ from aix_importers.common.row_writer import Writer
 from aix_importers.cursor.ai_tracking_db import Tracked, read_tracked
 from aix_importers.cursor.conversation import Conversation
 from aix_importers.cursor.database import error_text
-from aix_importers.cursor.key_tables import (
-    CHAT,
-    COMPOSER,
-    DATABASE,
-    INLINE,
-    LEFTOVERS,
-    SETTINGS,
-    SETTINGS_ITEM,
-    STORE,
-    TRACKING,
-    parse_key,
-)
+from aix_importers.cursor.key_tables import SETTINGS_ITEM, SourceKind, parse_key
 from aix_importers.cursor.key_values import KeyValues
-from aix_importers.cursor.links import link, settle_call_ids, settle_shared_turns
+from aix_importers.cursor.links import best_of_each, link, settle_call_ids, settle_shared_turns, ties_of
 from aix_importers.cursor.losses import losses
 from aix_importers.cursor.paths import RULE_FILES
 from aix_importers.cursor.reading import read_conversation
@@ -34,9 +23,6 @@ from aix_importers.cursor.sources import database_sources
 from aix_importers.cursor.stores import read_store
 from aix_importers.cursor.transcripts import read_transcript
 from aix_importers.cursor.turn_rows import ConversationRows
-
-_PLACES = {COMPOSER: 3, INLINE: 2, CHAT: 2, STORE: 1}
-"""Where more is known of a conversation: in a database of the editor, then in a store, then in a transcript."""
 
 
 def extract_all(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
@@ -47,8 +33,8 @@ def extract_all(sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
             try:
                 yield from read.take(source)
             except sqlite3.Error as error:  # the sources that are read together with it are not to blame
-                yield _damaged(source, error)
-                yield Ties(source, array("Q", [h63("session", parse_key(source.key)[1])]))
+                yield _unreadable(source, error)
+                yield _tie(source)
         yield from _write(read)
 
 
@@ -69,44 +55,42 @@ class _Reading:
                 yield from extract_rules(source)
             else:
                 self.conversations.append(read_transcript(source))
-        elif kind == TRACKING:
-            try:
-                self.tracked[session_id] = read_tracked(source.path, session_id)
-            except sqlite3.Error as error:
-                yield _damaged(source, error)
-            yield Ties(source, array("Q", [h63("session", session_id)]))
-        elif kind == STORE:
-            yield from self._keep(source, session_id, read_store(source, session_id))
-        elif kind == DATABASE:
-            yield from _unreadable(source)
-        elif kind == LEFTOVERS:
+        elif kind == SourceKind.TRACKING:
+            self.tracked[session_id] = read_tracked(source.path, session_id)
+            yield _tie(source)
+        elif kind == SourceKind.STORE:
+            yield from self._keep(source, read_store(source, session_id))
+        elif kind == SourceKind.DATABASE:
+            yield _reason_of(source)
+        elif kind == SourceKind.LEFTOVERS:
             yield from (Problem(source, *loss[:2], sample=loss.sample) for loss in losses(self._values(source)))
-        elif kind == SETTINGS:
+        elif kind == SourceKind.SETTINGS:
             yield from extract_editor_rules(source, self._values(source).item(SETTINGS_ITEM))
         else:
             values = self._values(source)
-            yield from self._keep(source, session_id, read_conversation(source, values))
-            yield from damage(source, values)
+            yield from self._keep(source, read_conversation(source, values))
+            if values.is_damaged:
+                values.is_damaged = False
+                yield Problem(source, "damaged", "The database is damaged here; what can still be read was taken.")
 
     def _values(self, source: Source) -> KeyValues:
         if source.path not in self.files:
             self.files[source.path] = self._stack.enter_context(KeyValues(source.path))
         return self.files[source.path]
 
-    def _keep(self, source: Source, session_id: str, found: Conversation | Problem) -> Iterator[Problem | Ties]:
+    def _keep(self, source: Source, found: Conversation | Problem) -> Iterator[Problem | Ties]:
         if isinstance(found, Conversation):
             self.conversations.append(found)
-            return
-        yield found
-        yield Ties(source, array("Q", [h63("session", session_id)]))
+        else:
+            yield found
+            yield _tie(source)
 
 
 def _write(read: _Reading) -> Iterator[Rows | Problem | Ties]:
-    conversations, files = read.conversations, read.files
-    for conversation in conversations:
+    for conversation in read.conversations:
         yield from conversation.problems
-        yield Ties(conversation.source, _ties(conversation))
-    chosen = _best_of_each(conversations)
+        yield Ties(conversation.source, ties_of(conversation))
+    chosen = best_of_each(read.conversations)
     settle_shared_turns(chosen)
     call_ids = settle_call_ids(chosen)
     links = link(chosen)
@@ -121,7 +105,7 @@ def _write(read: _Reading) -> Iterator[Rows | Problem | Ties]:
     written = []
     for conversation in chosen:
         if conversation.has_messages:
-            rows = ConversationRows(conversation, files.get(conversation.source.path), writer, call_ids, links)
+            rows = ConversationRows(conversation, read.files.get(conversation.source.path), writer, call_ids, links)
             yield from rows.run()
             written.append(rows)
     for rows in written:
@@ -129,51 +113,19 @@ def _write(read: _Reading) -> Iterator[Rows | Problem | Ties]:
     yield from writer.take()
 
 
-def damage(source: Source, values: KeyValues) -> Iterator[Problem]:
-    """Say that a source lies on bad pages, if that was just found."""
-    if values.is_damaged:
-        values.is_damaged = False
-        yield Problem(source, "damaged", "The database is damaged here; what can still be read was taken.")
+def _tie(source: Source) -> Ties:
+    """Return the tie of a source that gives no conversation."""
+    return Ties(source, array("Q", [h63("session", parse_key(source.key)[1])]))
 
 
-def _best_of_each(conversations: Iterable[Conversation]) -> list[Conversation]:
-    """Return each conversation once, from where most of it is known: the global database before those of workspaces."""
-    best: dict[str, Conversation] = {}
-    for conversation in conversations:
-        other = best.get(conversation.id)
-        if other is None or _standing(conversation) > _standing(other):
-            best[conversation.id] = conversation
-    return list(best.values())
-
-
-def _standing(conversation: Conversation) -> tuple[bool, int, int, str]:
-    path = conversation.source.path
-    kind = parse_key(conversation.source.key)[0]
-    place = 4 if kind == COMPOSER and "globalStorage" in path else _PLACES.get(kind, 0)
-    return conversation.has_messages, place, len(conversation.entries), path
-
-
-def _ties(conversation: Conversation) -> "array[int]":
-    numbers = {h63("session", conversation.id)}
-    numbers.update(h63("session", child) for child in conversation.child_ids)
-    if conversation.parent_id:
-        numbers.add(h63("session", conversation.parent_id))
-    for entry in conversation.entries:
-        numbers.add(h63("bubble", entry.key))
-        if entry.call_id:
-            numbers.add(h63("call", entry.call_id))
-    return array("Q", sorted(numbers))
-
-
-def _damaged(source: Source, error: sqlite3.Error) -> Problem:
+def _unreadable(source: Source, error: sqlite3.Error) -> Problem:
     return Problem(source, "unreadable", f"The database cannot be read: {error_text(error)}.")
 
 
-def _unreadable(source: Source) -> Iterator[Problem]:
-    """Say why the conversations of a database cannot be listed."""
+def _reason_of(source: Source) -> Problem:
+    """Return why the conversations of a database cannot be listed."""
     try:
         list(database_sources(source.path))
     except sqlite3.Error as error:
-        yield _damaged(source, error)
-    else:
-        raise OSError("it could not be read when its conversations were looked for: import it again")
+        return _unreadable(source, error)
+    raise OSError("it could not be read when its conversations were looked for: import it again")

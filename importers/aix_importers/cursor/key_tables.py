@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from enum import StrEnum
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
@@ -11,8 +12,6 @@ from msgspec.structs import replace
 from aix_importers.cursor.database import Database, error_text
 from aix_importers.cursor.values import json_value
 
-COMPOSER, INLINE, CHAT, LEFTOVERS = "composer", "inline", "chat", "leftovers"
-SETTINGS, STORE, TRACKING, DATABASE = "settings", "store", "tracking", "database"
 COMPOSER_PREFIX = "composerData:"
 BUBBLE_PREFIX = "bubbleId:"
 CONTEXT_PREFIX = "messageRequestContext:"
@@ -21,6 +20,19 @@ COMPOSERS_ITEM = "composer.composerData"
 HEADERS_ITEM = "composer.composerHeaders"
 SETTINGS_ITEM = "src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser"
 _PLAIN = "-_.~:@ "
+
+
+class SourceKind(StrEnum):
+    """Kind of a source in a database, which its key begins with."""
+
+    COMPOSER = "composer"
+    INLINE = "inline"
+    CHAT = "chat"
+    SETTINGS = "settings"
+    LEFTOVERS = "leftovers"
+    STORE = "store"
+    TRACKING = "tracking"
+    DATABASE = "database"
 
 
 def end_of(prefix: str) -> str:
@@ -32,10 +44,10 @@ def end_of(prefix: str) -> str:
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
-def source_key(kind: str, session_id: str = "") -> str:
+def source_key(kind: SourceKind, session_id: str = "") -> str:
     r"""Return the key of a source; old ids hold line ends.
 
-    >>> source_key("composer", "task-call_1\nfc_2"), parse_key("composer:task-call_1%0Afc_2")
+    >>> source_key(SourceKind.COMPOSER, "task-call_1\nfc_2"), parse_key("composer:task-call_1%0Afc_2")
     ('composer:task-call_1%0Afc_2', ('composer', 'task-call_1\nfc_2'))
     """
     return f"{kind}:{quote(session_id, safe=_PLAIN, errors='surrogatepass')}"

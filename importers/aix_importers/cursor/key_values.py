@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -130,13 +129,13 @@ ITEMS = "ItemTable"
 _PIECE = 5_000
 
 
-class KeyValues:
+class KeyValues(ExitStack):
     """The keys and values of a database."""
 
     def __init__(self, path: str) -> None:
+        super().__init__()
         self.path = path
         self._backup = f"{path}.backup"
-        self._stack = ExitStack()
         self._spare: Database | None = None
         self._spare_table: KeyTable | None = None
         self._owners: dict[str, list[tuple[bytes, int, str]]] = {}
@@ -157,10 +156,10 @@ class KeyValues:
                 self.table_error = error
                 self.disk, self.disk_database, self._disk_path = self._spare_table, self._spare, self._backup
             self._disk_state, self._state = state_of(self._disk_path), state_of(self.path)
-            checks = (self.check(each) for each in (self.disk, self.items) if each is not None)
-            self._uses_index = {check_name: check.is_whole for check_name, check in checks}
+            tables = filter(None, (self.disk, self.items))
+            self._uses_index = {table.name: self.check(table).is_whole for table in tables}
         except BaseException:
-            self._stack.close()
+            self.close()
             raise
         return self
 
@@ -168,7 +167,7 @@ class KeyValues:
         """Open the database, or its backup if that cannot be done; return its tables and views too."""
         self._open_spare()
         try:
-            database = self._stack.enter_context(opened(self.path))
+            database = self.enter_context(opened(self.path))
             return database, table_kinds(database)
         except sqlite3.Error as error:
             spare, self._spare = self._spare, None
@@ -188,38 +187,30 @@ class KeyValues:
     def _open_spare(self) -> None:
         if Path(self._backup).exists():
             with suppress(sqlite3.Error):
-                spare = self._stack.enter_context(opened(self._backup))
+                spare = self.enter_context(opened(self._backup))
                 self._spare_table = key_table(spare, TABLE, table_kinds(spare))
                 if self._spare_table is not None and self._spare_table.source:
                     self._spare = spare
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
-    def check(self, table: KeyTable) -> tuple[str, IndexCheck]:
-        """Return the name of a table, and whether its index can be relied upon."""
+    def check(self, table: KeyTable) -> IndexCheck:
+        """Return whether the index of a table can be relied upon."""
         if table is self.items:
-            return table.name, check_index(self.database, table, self.path, self._state)
-        return table.name, check_index(self.disk_database, table, self._disk_path, self._disk_state)
+            return check_index(self.database, table, self.path, self._state)
+        return check_index(self.disk_database, table, self._disk_path, self._disk_state)
 
     def keys(self, prefix: str) -> Iterator[tuple[bytes, int]]:
         """Go through the keys that begin so, in their order, each with the id of its row."""
         table = self.disk
         if table is None or not table.source:
             return
-        found: list[tuple[bytes, int]] = []
         if self._uses_index[table.name]:
             try:
                 yield from _keys(self.disk_database, table, prefix)
+                return
             except sqlite3.DatabaseError:
                 self.is_damaged = True
-                found = self._keys_elsewhere(prefix)
-        else:
-            found = self._keys_elsewhere(prefix)
         # Some were given before the damage was met: whoever asked takes a key once.
-        yield from found
+        yield from self._keys_elsewhere(prefix)
 
     def owners(self, prefix: str) -> list[tuple[bytes, int, str]]:
         """Return what stands between the first two colons of keys that begin so, how often, and a mark of these rows.
@@ -268,15 +259,11 @@ class KeyValues:
         table = self.disk
         if table is None or not table.source:
             return None
-        if not self._uses_index[table.name]:
-            return self._elsewhere(key)
-        try:
-            return _get(self.disk_database, table, key)
-        except sqlite3.DatabaseError:
-            self.is_damaged = True
-        return self._elsewhere(key)
-
-    def _elsewhere(self, key: str) -> bytes | None:
+        if self._uses_index[table.name]:
+            try:
+                return _get(self.disk_database, table, key)
+            except sqlite3.DatabaseError:
+                self.is_damaged = True
         found = self._salvage(key)
         return found if found is not None else self.spare(key)
 

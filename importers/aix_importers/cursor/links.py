@@ -1,19 +1,24 @@
-"""Which conversation was started by which call of which other one."""
+"""Conversations that are read together: who started which, and who owns the turns and calls that they share."""
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from aix.ids import h63
 from aix_importers.cursor.conversation import Conversation, Entry, Part, Turn
+from aix_importers.cursor.key_tables import SourceKind, parse_key
 from aix_importers.cursor.records import ORIGIN
 
+_PLACES: dict[str, int] = {SourceKind.COMPOSER: 3, SourceKind.INLINE: 2, SourceKind.CHAT: 2, SourceKind.STORE: 1}
+"""Where more is known of a conversation: in a database of the editor, then in a store, then in a transcript."""
 
-@dataclass
-class Spawn:
+
+class Spawn(NamedTuple):
     """How a conversation was started."""
 
     parent: Conversation
     turn: Turn | None = None
-    entry: Entry | None = None
 
 
 @dataclass
@@ -38,7 +43,7 @@ def link(conversations: Iterable[Conversation]) -> Links:
             for child_id in entry.child_ids:
                 child = sessions.get(child_id)
                 if child is not None and child is not parent and child_id not in links.spawns and entry.turn:
-                    links.spawns[child_id] = Spawn(parent, entry.turn, entry)
+                    links.spawns[child_id] = Spawn(parent, entry.turn)
                     links.children[entry] = child
                     break
     for parent in ordered:
@@ -53,7 +58,11 @@ def link(conversations: Iterable[Conversation]) -> Links:
 
 
 def settle_shared_turns(conversations: Iterable[Conversation]) -> None:
-    """Name the turns and messages of conversations that are read together."""
+    """Name the turns and messages of conversations that share bubbles, because one was made as a copy of another.
+
+    The one that began first owns what they share. A turn whose bubbles begin like the owner's is the owner's turn;
+    where they part inside a turn, the later conversation's turn gets a name of its own.
+    """
     owned: dict[str, list[str]] = {}
     owner_of: dict[str, str] = {}
     turn_of: dict[str, str] = {}
@@ -66,10 +75,13 @@ def settle_shared_turns(conversations: Iterable[Conversation]) -> None:
             keys = [entry.key for entry in turn.entries if entry.part is not Part.ARTEFACT and entry.key not in lost]
             known = owned.get(turn.key)
             is_moved = any(turn_of.get(key, turn.key) != turn.key for key in keys)
-            if is_moved or (known is not None and (has_parted or not _begin_alike(known, keys))):
+            if is_moved or (
+                known is not None and (has_parted or any(one != other for one, other in zip(known, keys, strict=False)))
+            ):
                 has_parted = True
-                _rename(turn, turn.entries, conversation.id)
-                turn.owner_id = conversation.id
+                turn.key, turn.owner_id = f"{turn.key}@{conversation.id}", conversation.id
+                for entry in turn.entries:
+                    entry.message_key = f"{entry.key}@{conversation.id}"
                 continue
             turn.owner_id = owner_of.setdefault(turn.key, conversation.id)
             if known is None or len(keys) > len(known):
@@ -77,19 +89,8 @@ def settle_shared_turns(conversations: Iterable[Conversation]) -> None:
                 turn_of.update(dict.fromkeys(keys, turn.key))
 
 
-def _begin_alike(one: list[str], other: list[str]) -> bool:
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
-
-
-def _rename(turn: Turn, entries: Iterable[Entry], session_id: str) -> None:
-    turn.key = f"{turn.key}@{session_id}"
-    for entry in entries:
-        entry.message_key = f"{entry.key}@{session_id}"
-
-
 def settle_call_ids(conversations: Iterable[Conversation]) -> dict[Entry, str]:
-    """Return the id of every call of conversations that are read together."""
+    """Return the id of every call: as the model named it, unless another call has that name."""
     owners: dict[str, str] = {}
     ids: dict[Entry, str] = {}
     for conversation in sorted(conversations, key=lambda each: each.order):
@@ -99,3 +100,33 @@ def settle_call_ids(conversations: Iterable[Conversation]) -> dict[Entry, str]:
             is_free = owners.setdefault(wanted, message) == message
             ids[entry] = wanted if is_free else f"{ORIGIN}:{message}:{wanted}"
     return ids
+
+
+def best_of_each(conversations: Iterable[Conversation]) -> list[Conversation]:
+    """Return each conversation once, from where most of it is known: the global database before those of workspaces."""
+    best: dict[str, Conversation] = {}
+    for conversation in conversations:
+        other = best.get(conversation.id)
+        if other is None or _standing(conversation) > _standing(other):
+            best[conversation.id] = conversation
+    return list(best.values())
+
+
+def _standing(conversation: Conversation) -> tuple[bool, int, int, str]:
+    path = conversation.source.path
+    kind = parse_key(conversation.source.key)[0]
+    place = 4 if kind == SourceKind.COMPOSER and "globalStorage" in path else _PLACES.get(kind, 0)
+    return conversation.has_messages, place, len(conversation.entries), path
+
+
+def ties_of(conversation: Conversation) -> "array[int]":
+    """Return the numbers of everything that a conversation may share with others."""
+    numbers = {h63("session", conversation.id)}
+    numbers.update(h63("session", child) for child in conversation.child_ids)
+    if conversation.parent_id:
+        numbers.add(h63("session", conversation.parent_id))
+    for entry in conversation.entries:
+        numbers.add(h63("bubble", entry.key))
+        if entry.call_id:
+            numbers.add(h63("call", entry.call_id))
+    return array("Q", sorted(numbers))

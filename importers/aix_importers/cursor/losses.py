@@ -103,7 +103,7 @@ def _damage(values: KeyValues) -> Iterator[Loss]:
     for table in (values.disk, values.items):
         if table is None or not table.has_rows:
             continue
-        _, check = values.check(table)
+        check = values.check(table)
         if check.error:
             values.is_damaged = False
             yield Loss("damaged", f"Pages of {table.name} are damaged ({check.error}). {_reached(values, table)}")

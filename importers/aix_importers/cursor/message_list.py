@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aix.importing import Source
 from aix_importers.cursor.conversation import Conversation, Entry, Part, Said
 from aix_importers.cursor.records import Composer
-from aix_importers.cursor.turns import chain, divide, set_times
+from aix_importers.cursor.turns import arrange
 
 _QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 _TIMESTAMP = re.compile(r"<timestamp>(.*?)</timestamp>", re.DOTALL)
@@ -38,9 +38,7 @@ def make_conversation(
     conversation = Conversation(source, session_id, Composer(), lambda entry: said_of.get(entry.key))
     conversation.began_at, conversation.updated_at = began_at, ended_at
     conversation.entries = [Entry(each.key, each.part, each.time) for each in listed]
-    conversation.time_basis = set_times(conversation.entries, began_at, ended_at)
-    conversation.turns = divide(conversation.entries)
-    chain(conversation.turns)
+    arrange(conversation, began_at, ended_at)
     return conversation
 
 

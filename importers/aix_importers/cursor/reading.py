@@ -8,14 +8,7 @@ from msgspec import Raw
 from aix.importing import Problem, Source
 from aix_importers.cursor.conversation import Conversation, Entry, Part
 from aix_importers.cursor.database import state_of
-from aix_importers.cursor.key_tables import (
-    BUBBLE_PREFIX,
-    CHAT,
-    COMPOSER_PREFIX,
-    HEADERS_ITEM,
-    INLINE,
-    parse_key,
-)
+from aix_importers.cursor.key_tables import BUBBLE_PREFIX, COMPOSER_PREFIX, HEADERS_ITEM, SourceKind, parse_key
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.losses import flaw_of, flaws_of
 from aix_importers.cursor.paths import uri_path
@@ -31,7 +24,7 @@ from aix_importers.cursor.records import (
     read_head,
     read_tool,
 )
-from aix_importers.cursor.turns import add_latest_summary, chain, divide, set_times
+from aix_importers.cursor.turns import arrange
 from aix_importers.cursor.values import (
     closed,
     count,
@@ -70,7 +63,7 @@ def _outline(
 
     `raw_of` gives a bubble as it is written, by its key. `report` takes what is wrong with a bubble, and its key.
     """
-    through: dict[str, str | None] = {}
+    through: set[str | None] = set()
     last: Bubble | None = None
     for key, listed_kind, bubble in bubbles:
         tool = read_tool(bubble.tool_former_data) or read_tool(tools.get(key))
@@ -78,7 +71,7 @@ def _outline(
         if reason := flaw_of(bubble, listed_kind, part, tool, partial(raw_of, key)):
             report(reason, key)
         if part is Part.SUMMARY:
-            through[key] = text(field(bubble.summary, "truncationLastBubbleIdInclusive"))
+            through.add(text(field(bubble.summary, "truncationLastBubbleIdInclusive")))
         call_id, child_ids = (text(tool.tool_call_id) or None, tool.child_ids) if tool else (None, [])
         conversation.child_ids.update(child_ids)
         conversation.entries.append(Entry(key, part, bubble.time, call_id, child_ids))
@@ -86,11 +79,7 @@ def _outline(
     if last is not None and conversation.entries[-1].part is Part.QUERY and _is_input_box(last, conversation):
         conversation.entries.pop()
     began_at = None if conversation.is_chat else conversation.began_at
-    conversation.time_basis = set_times(conversation.entries, began_at, ended_at)
-    conversation.turns = divide(conversation.entries)
-    latest = conversation.composer.latest_conversation_summary
-    add_latest_summary(conversation.turns, conversation.entries, latest, through)
-    chain(conversation.turns)
+    arrange(conversation, began_at, ended_at, through)
 
 
 def _part(kind: int | None, bubble: Bubble, tool: ToolData | None) -> Part:
@@ -140,9 +129,9 @@ def _inline_bubbles(
 def read_conversation(source: Source, values: KeyValues) -> Conversation | Problem:
     """Return a conversation in outline."""
     kind, session_id = parse_key(source.key)
-    if kind == CHAT:
+    if kind == SourceKind.CHAT:
         return _read_chat(source, values, session_id)
-    listed = COMPOSERS.find(values, session_id) if kind == INLINE else None
+    listed = COMPOSERS.find(values, session_id) if kind == SourceKind.INLINE else None
     data = bytes(listed) if listed is not None else json_value(values.get(COMPOSER_PREFIX + session_id))
     composer = read_composer(data)
     problem: Problem | None = None

@@ -13,16 +13,11 @@ from aix_importers.cursor.ai_tracking_db import tracking_sources
 from aix_importers.cursor.database import state_of
 from aix_importers.cursor.key_tables import (
     BUBBLE_PREFIX,
-    CHAT,
-    COMPOSER,
     COMPOSER_PREFIX,
     CONTEXT_PREFIX,
-    DATABASE,
     HEADERS_ITEM,
-    INLINE,
-    LEFTOVERS,
-    SETTINGS,
     SETTINGS_ITEM,
+    SourceKind,
     source_key,
 )
 from aix_importers.cursor.key_values import KeyValues
@@ -80,7 +75,7 @@ def list_sources(path: str) -> Iterator[Source]:
         if lost:
             stamp = _Stamp()
             stamp.add(*lost)
-            yield Source(path, source_key(LEFTOVERS), stamp=stamp.digest())
+            yield Source(path, source_key(SourceKind.LEFTOVERS), stamp=stamp.digest())
 
 
 def _composers(path: str, values: KeyValues) -> Iterator[Source]:
@@ -97,7 +92,7 @@ def _composers(path: str, values: KeyValues) -> Iterator[Source]:
         if file is not None:
             stamp.add(file, content_of(file))
         sidecars = (file,) if file is not None and content_of(file) else ()
-        yield Source(path, source_key(COMPOSER, session_id), sidecars=sidecars, stamp=stamp.digest())
+        yield Source(path, source_key(SourceKind.COMPOSER, session_id), sidecars=sidecars, stamp=stamp.digest())
 
 
 def _content(path: str) -> bytes:
@@ -163,7 +158,7 @@ def _items(path: str, values: KeyValues) -> Iterator[Source]:
     beside = workspace_file.read_bytes() if has_file else b""
     sidecars = (str(workspace_file),) if has_file else ()
     seen: set[str] = set()
-    for kind, listed in ((INLINE, COMPOSERS), (CHAT, CHATS)):
+    for kind, listed in ((SourceKind.INLINE, COMPOSERS), (SourceKind.CHAT, CHATS)):
         for item in listed.entries(values):
             session_id = text(field(item, listed.id))
             if not session_id or session_id in seen or not is_filled(field(item, listed.body)):
@@ -176,7 +171,7 @@ def _items(path: str, values: KeyValues) -> Iterator[Source]:
     if settings is not None and is_filled(field(settings, "composerState")):
         stamp = _Stamp()
         stamp.add(bytes(field(settings, "composerState")))
-        yield Source(path, source_key(SETTINGS), stamp=stamp.digest(), may_hold_secrets=True)
+        yield Source(path, source_key(SourceKind.SETTINGS), stamp=stamp.digest(), may_hold_secrets=True)
 
 
 def sources_or_problem(path: str) -> list[Source]:
@@ -184,7 +179,7 @@ def sources_or_problem(path: str) -> list[Source]:
     try:
         return list(database_sources(path))
     except (sqlite3.Error, OSError):
-        return [Source(path, source_key(DATABASE), stamp=state_of(path), may_hold_secrets=True)]
+        return [Source(path, source_key(SourceKind.DATABASE), stamp=state_of(path), may_hold_secrets=True)]
 
 
 def database_sources(path: str) -> Iterator[Source]:

@@ -23,7 +23,7 @@ from aix_importers.cursor.calls import MOST_ERROR, Call, Outcome, make_call, out
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part, Said
 from aix_importers.cursor.database import Database, as_bytes, error_text, opened, state_of, table_names
-from aix_importers.cursor.key_tables import STORE, source_key
+from aix_importers.cursor.key_tables import SourceKind, source_key
 from aix_importers.cursor.message_list import Listed, make_conversation, query_of
 from aix_importers.cursor.paths import is_place_of_store, path_of_uri
 from aix_importers.cursor.records import ORIGIN, known_model
@@ -74,7 +74,7 @@ def store_source(path: str) -> Source | None:
     file = f"{folder}{os.sep}{META_FILE}"
     stamp.update(_read(file))
     sidecars = (file,) if Path(file).is_file() else ()
-    key = source_key(STORE, os.path.basename(folder))  # noqa: PTH119
+    key = source_key(SourceKind.STORE, os.path.basename(folder))  # noqa: PTH119
     return Source(path, key, sidecars=sidecars, stamp=stamp.hexdigest())
 
 

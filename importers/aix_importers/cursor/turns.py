@@ -1,18 +1,51 @@
-"""How the bubbles of a conversation make turns."""
+"""How the bubbles of a conversation make turns, and when each was made."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from msgspec import Raw
 
 from aix_importers.common.times import UNDATED
-from aix_importers.cursor.conversation import Entry, Part, Turn
+from aix_importers.cursor.conversation import Conversation, Entry, Part, Turn
 from aix_importers.cursor.values import ABSENT, field, is_filled, text
 
+_LAST_MOMENT = 2**62
 
-def divide(entries: Iterable[Entry]) -> list[Turn]:
-    """Return the turns of a conversation, each with the one before it as its parent.
+
+@dataclasses.dataclass(slots=True)
+class TurnFacts:
+    """Facts that are known of a turn so far."""
+
+    started_at: int
+    is_start_inferred: bool = False
+    last_at: int = 0
+    ended_at: int | None = None
+    model: str | None = None
+    mode: str | None = None
+    tools: list[str] = dataclasses.field(default_factory=list)
+    is_agentic: bool | None = None
+    gauge: int | None = None
+    spawns: bool = False
+
+
+def arrange(
+    conversation: Conversation, began_at: int | None, ended_at: int | None, own: Collection[str | None] = ()
+) -> None:
+    """Give the entries of a conversation their times, and make turns of them, each the child of the one before it.
+
+    `own` has up to which bubble the summaries reach that have a bubble: of those, none is put in again.
+    """
+    entries = conversation.entries
+    conversation.time_basis = _set_times(entries, began_at, ended_at)
+    conversation.turns = turns = _divide(entries)
+    _add_latest_summary(turns, entries, conversation.composer.latest_conversation_summary, own)
+    for before, turn in pairwise(turns):
+        turn.parent = before
+
+
+def _divide(entries: Iterable[Entry]) -> list[Turn]:
+    """Return the turns of a conversation.
 
     Prompts that follow each other open one turn. A summary is a turn of its own and cuts the one that runs: what the
     assistant says after it is a turn that continues the one before.
@@ -66,16 +99,13 @@ def _join(turn: Turn, entries: Iterable[Entry]) -> None:
         entry.turn = turn
 
 
-def add_latest_summary(turns: list[Turn], entries: Sequence[Entry], latest: Raw, own: Mapping[str, str | None]) -> None:
-    """Put the summary that a composer keeps of itself behind the turn at which it was made.
-
-    `own` has by turn up to which bubble the summaries reach that have a bubble: of those, none is put in again.
-    """
+def _add_latest_summary(turns: list[Turn], entries: Sequence[Entry], latest: Raw, own: Collection[str | None]) -> None:
+    """Put the summary that a composer keeps of itself behind the turn at which it was made."""
     if not is_filled(latest) or not turns:
         return
     summary = field(latest, "summary")
     through = text(field(summary, "truncationLastBubbleIdInclusive"))
-    if through and through in own.values():
+    if through and through in own:
         return
     turn_of = {entry.key: entry.turn for entry in entries}
     last_id = text(field(latest, "lastBubbleId"))
@@ -87,16 +117,7 @@ def add_latest_summary(turns: list[Turn], entries: Sequence[Entry], latest: Raw,
         turns.insert(turns.index(at) + 1, made)
 
 
-def chain(turns: Sequence[Turn]) -> None:
-    """Make each turn the child of the one before it."""
-    for before, turn in pairwise(turns):
-        turn.parent = before
-
-
-_LAST_MOMENT = 2**62
-
-
-def set_times(entries: Sequence[Entry], began_at: int | None, ended_at: int | None = None) -> str:
+def _set_times(entries: Sequence[Entry], began_at: int | None, ended_at: int | None) -> str:
     """Give every entry a time later than the one before it, and say how those without one got theirs.
 
     Without any time, they count from the start of the conversation, or up to its end where only that is known.
@@ -132,19 +153,3 @@ def _fill(times: list[int], before: int, start: int, after: int) -> None:
     steps = after - before
     for place in range(before + 1, after):
         times[place] = start + (times[after] - start) * (place - before) // steps
-
-
-@dataclasses.dataclass(slots=True)
-class TurnFacts:
-    """Facts that are known of a turn so far."""
-
-    started_at: int
-    is_start_inferred: bool = False
-    last_at: int = 0
-    ended_at: int | None = None
-    model: str | None = None
-    mode: str | None = None
-    tools: list[str] = dataclasses.field(default_factory=list)
-    is_agentic: bool | None = None
-    gauge: int | None = None
-    spawns: bool = False
