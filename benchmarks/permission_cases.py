@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aix.permissions import Call, Dialect, Rule
-from aix.permissions.registry import dialects
+from aix.permissions.contract import dialects
 
 
 def rules_of(case: Mapping[str, Any]) -> list[Rule]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aix.permissions.registry import dialects
+from aix.permissions.contract import dialects
 from aix.pipeline.report import Report, Status
 from aix.pipeline.run import Settings, import_histories
 from aix.pipeline.unchanged_cache import FILE_NAME

@@ -4,12 +4,13 @@ A version names it in two parts. Readers compare the first: views, risks, prices
 compares both; the second stands for the dialects of permission rules, and to know it takes loading them.
 """
 
+from functools import cache
 from hashlib import sha256
 
-from aix.permissions.risk_file import risk_file_digest
+from aix.permissions import RISK_FILE
 from aix.query.packs import library_views_digest
 from aix.store.manifest import Manifest
-from aix.version import SCHEMA_VERSION, SPLITTER_VERSION
+from aix.version import RISKS_VERSION, SCHEMA_VERSION, SPLITTER_VERSION
 
 PRICES = "model_prices"
 """The one table that rows of every group follow from."""
@@ -30,7 +31,7 @@ def are_rows_current(manifest: Manifest) -> bool:
 
 def made_by_now(manifest: Manifest) -> str:
     """Return what changes when rows of views would, although their group is as it was."""
-    from aix.permissions.registry import dialects_digest
+    from aix.permissions.contract import dialects_digest
 
     return f"{rows_digest(manifest)}-{dialects_digest()}"
 
@@ -42,6 +43,12 @@ def rows_digest(manifest: Manifest) -> str:
     schemas = f"{SCHEMA_VERSION} {manifest.schema_version}"
     digests = [library_views_digest(), str(SPLITTER_VERSION), risk_file_digest(), schemas]
     return sha256("\0".join([*digests, manifest.prices or "", *sorted(prices)]).encode()).hexdigest()[:16]
+
+
+@cache
+def risk_file_digest() -> str:
+    """Return what changes when the file of risk rules does, or what it is understood to say."""
+    return sha256(b"%d\0%b" % (RISKS_VERSION, RISK_FILE.read_bytes())).hexdigest()[:16]
 
 
 def in_vain(made_by: str) -> str:

@@ -7,7 +7,10 @@ documentation: what the tool itself did is in the log.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
+from functools import cache
+from hashlib import sha256
 from typing import ClassVar
 
 import msgspec
@@ -166,3 +169,26 @@ class Dialect(ABC):
     @abstractmethod
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
         """Return a settings file with these rules by kind: allow, ask, deny."""
+
+
+_ENTRY_POINTS = "aix.permissions"
+
+
+@cache
+def dialects() -> dict[str, Dialect]:
+    """Return the dialects by the origin that they speak of; a dialect that cannot be loaded is skipped."""
+    from aix.plugins import entry_points_of
+
+    found: dict[str, Dialect] = {}
+    for point in entry_points_of(_ENTRY_POINTS):
+        with suppress(Exception):  # of another distribution: what it breaks must not end an import
+            made = point.load()()
+            if isinstance(made, Dialect):
+                found.setdefault(made.origin, made)
+    return found
+
+
+def dialects_digest() -> str:
+    """Return what changes when a dialect is new, is gone, or answers otherwise."""
+    versions = (f"{origin} {getattr(dialect, 'version', None)}" for origin, dialect in sorted(dialects().items()))
+    return sha256("\0".join(versions).encode()).hexdigest()[:16]

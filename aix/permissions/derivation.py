@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.permissions.remarks import remark_rows
 from aix.permissions.risks import Risks
 from aix.permissions.rule_book import RuleBook, in_force_rows, rule_book
-from aix.permissions.rule_rows import RuleRows
+from aix.permissions.rule_rows import RuleRows, remark_rows
 from aix.permissions.target_rows import TargetRows
 from aix.query.views import library_views
 from aix.schema import TABLES

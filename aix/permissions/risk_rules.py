@@ -11,9 +11,9 @@ from typing import NoReturn
 import msgspec
 
 from aix.errors import RiskFileError, nearest_names
+from aix.permissions import RISK_FILE
+from aix.permissions.contract import dialects
 from aix.permissions.globs import PathPatterns, Sequences, Words
-from aix.permissions.registry import dialects
-from aix.permissions.risk_file import RISK_FILE
 
 SEVERITIES = ("high", "medium", "low")
 _BASES = ("exact", "inferred")

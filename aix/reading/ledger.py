@@ -143,7 +143,7 @@ class Ledger:
         [('deny', 'Bash(rm *)')]
         """
         from aix.permissions.risks import load_risks
-        from aix.permissions.settings_files import read_rules_for_all
+        from aix.permissions.rule_book import read_rules_for_all
 
         rules = read_rules_for_all(map(Path, settings), origin) if settings else self._rules
         return Ledger(self.path, self.manifest, rules, load_risks(Path(risks)) if risks else self._risks)

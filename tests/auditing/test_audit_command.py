@@ -14,8 +14,7 @@ from aix.cli.audit import COMMANDS
 from aix.cli.diagnostics import ExitCode, run
 from aix.cli.root import aix as root_command
 from aix.errors import ReportFileError
-from aix.permissions.audit.baseline import compare
-from aix.permissions.audit.report import LedgerState, Report
+from aix.permissions.audit.report import LedgerState, Report, compare
 from tests.auditing.acme import TOOLS, install_acme, write_called
 from tests.auditing.sarif_schema import SARIF
 

@@ -13,10 +13,9 @@ from markdown_it import MarkdownIt
 from aix.cli.audit import FORMATS, make_report, write_report
 from aix.output.paragraphs import paragraph_lines
 from aix.output.text import escape_unsafe
-from aix.permissions.audit.finding import LONGEST_TEXT, shortened
+from aix.permissions.audit.findings import LONGEST_TEXT, finding_of, shortened
 from aix.permissions.audit.report import LedgerState, Report
-from aix.permissions.audit.rows import finding_of
-from aix.permissions.audit.text import paragraphs
+from aix.permissions.audit.report_forms import paragraphs
 from aix.query.query_file import parse_query
 from aix.query.values import find_zone
 from tests.auditing.acme import TOOLS, write_called

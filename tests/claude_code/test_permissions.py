@@ -15,9 +15,8 @@ from pathspec import GitIgnoreSpec
 from aix.permissions import Call, Decision, Rule
 from aix.permissions.shell import split
 from aix_importers.claude_code.permissions import ClaudeCodeRules
-from aix_importers.claude_code.permissions.hosts import HostRules, compile_host
 from aix_importers.claude_code.permissions.paths import PathRules, Place, UnusablePatternError, compile_path
-from aix_importers.claude_code.permissions.texts import PatternIndex, compile_pattern
+from aix_importers.claude_code.permissions.patterns import HostRules, PatternIndex, compile_host, compile_pattern
 
 DIALECT = ClaudeCodeRules()
 CASES = [

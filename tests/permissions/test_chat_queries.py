@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import aix
-from aix.permissions.audit.rows import is_audit, key_columns
+from aix.permissions.audit.findings import is_audit, key_columns
 from aix.query.packs import packs, read_packs
 from aix.reading.ledger import Ledger
 from tests.sample_ledger import Row

@@ -14,9 +14,8 @@ import aix
 from aix.derived.catalog import CATALOG
 from aix.derived.derived_data import renew
 from aix.permissions.contract import Judge, Rule
-from aix.permissions.remarks import remark_rows
 from aix.permissions.rule_book import RuleBook, RuleSet
-from aix.permissions.rule_rows import RuleRows
+from aix.permissions.rule_rows import RuleRows, remark_rows
 from aix.pipeline.run import Settings, import_histories
 from aix.prices.table import PriceTable
 from aix.query.views import library_views

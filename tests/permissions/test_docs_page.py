@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from aix.permissions import Call, Rule
-from aix.permissions.registry import dialects
-from aix.permissions.risk_file import RISK_FILE
+from aix.permissions import RISK_FILE, Call, Rule
+from aix.permissions.contract import dialects
 from aix.permissions.risk_rules import SEVERITIES
 from aix.permissions.risks import Risks, load_risks
 from aix.permissions.shell import split

@@ -11,10 +11,8 @@ import pytest
 
 import aix
 from aix.errors import AmbiguousNameError, UnknownCallError, UnknownNameError, UsageError
-from aix.permissions.audit.uses import observed_calls, uses_of
-from aix.permissions.contract import Call, Decision
-from aix.permissions.proposal import Use, propose
-from aix.permissions.registry import dialects
+from aix.permissions.audit.proposal import Use, observed_calls, propose, uses_of
+from aix.permissions.contract import Call, Decision, dialects
 from tests.command_line import run_here
 from tests.permissions.ledger import settings_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aix.permissions.remarks import remark_rows
 from aix.permissions.rule_book import rule_book
+from aix.permissions.rule_rows import remark_rows
 
 ADA, PRESS, LOCAL = (
     ("user", "/home/ada/.claude/settings.json"),

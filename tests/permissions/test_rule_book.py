@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from aix.errors import SettingsFileError, UnknownNameError
-from aix.permissions.rule_book import RuleBook, rule_book
-from aix.permissions.settings_files import read_rule_files
+from aix.permissions.rule_book import RuleBook, read_rule_files, rule_book
 
 PLACES = [
     ("managed", "/etc/claude-code/managed-settings.json", "managed"),

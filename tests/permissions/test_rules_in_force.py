@@ -9,8 +9,7 @@ import duckdb
 import pytest
 
 import aix
-from aix.permissions.contract import Rule
-from aix.permissions.registry import dialects
+from aix.permissions.contract import Rule, dialects
 from aix.permissions.rule_book import in_force_rows, rule_book
 from aix.pipeline.run import Settings, import_histories
 from aix.query.views import create_library_views, library_views

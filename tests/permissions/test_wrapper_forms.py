@@ -3,7 +3,7 @@
 import pytest
 
 from aix.permissions import Call, Decision, Dialect, Rule
-from aix.permissions.audit.programs import programs_of
+from aix.permissions.audit.explanation import programs_of
 from aix.permissions.programs import program, programs_in
 from aix.permissions.risks import load_risks
 from aix.permissions.shell import split

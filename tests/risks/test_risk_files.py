@@ -7,11 +7,11 @@ import pytest
 from aix.derived import cache_key
 from aix.derived.cache_key import made_by_now
 from aix.errors import RiskFileError
-from aix.permissions import risk_file
 from aix.permissions.risks import Risks, load_risks
 from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
 from aix.store.manifest import EMPTY
+from aix.version import RISKS_VERSION
 
 OWN = """
 dated = 2026-11-16
@@ -72,8 +72,8 @@ def test_what_is_kept_of_risks_is_made_anew_when_the_same_rules_give_another_ans
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = made_by_now(EMPTY)
-    monkeypatch.setattr(risk_file, "VERSION", risk_file.VERSION + 1)
-    monkeypatch.setattr(cache_key, "risk_file_digest", risk_file.risk_file_digest.__wrapped__)
+    monkeypatch.setattr(cache_key, "RISKS_VERSION", RISKS_VERSION + 1)
+    monkeypatch.setattr(cache_key, "risk_file_digest", cache_key.risk_file_digest.__wrapped__)
     assert made_by_now(EMPTY) != before
 
 

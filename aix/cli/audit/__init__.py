@@ -10,7 +10,7 @@ import click
 
 from aix.cli.command import Group, chosen_parameter_options, ledger_option, output_option, risks_option
 from aix.cli.stdout import emit_lines, emit_paragraphs
-from aix.permissions.audit.finding import Severity
+from aix.permissions.audit.findings import Severity
 
 if TYPE_CHECKING:
     from aix.permissions.audit.report import Report
@@ -136,7 +136,7 @@ def make_report(
     with_inventories: bool = True,
 ) -> "Report":
     """Audit a ledger, and compare with an earlier report where there is one."""
-    from aix.permissions.audit.baseline import compare
+    from aix.permissions.audit.report import compare
     from aix.permissions.audit.run import audit, open_for_audit
     from aix.query.values import TIMEZONE
 
@@ -151,22 +151,22 @@ def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo)
     """Write a report to the file, or to stdout when no file is given."""
     match form:
         case "json":
-            from aix.permissions.audit.json_form import json_lines
+            from aix.permissions.audit.report_data import json_lines
 
             emit_lines(json_lines(report), path)
         case "markdown":
-            from aix.permissions.audit.markdown import markdown_lines
+            from aix.permissions.audit.report_forms import markdown_lines
 
             emit_lines(markdown_lines(report, zone), path)
         case "html":
-            from aix.permissions.audit.html import html_lines
+            from aix.permissions.audit.report_forms import html_lines
 
             emit_lines(html_lines(report, zone), path)
         case "sarif":
-            from aix.permissions.audit.sarif import sarif_lines
+            from aix.permissions.audit.report_data import sarif_lines
 
             emit_lines(sarif_lines(report), path)
         case _:
-            from aix.permissions.audit.text import paragraphs
+            from aix.permissions.audit.report_forms import paragraphs
 
             emit_paragraphs(paragraphs(report), path)

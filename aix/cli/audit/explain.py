@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from aix.permissions import Call, Dialect, Judge, Rule, Verdict
-    from aix.permissions.audit.programs import Programs, RuledCall
+    from aix.permissions.audit.explanation import Programs, RuledCall
 
 _LINE_CHARACTERS = 1000
 
@@ -100,7 +100,7 @@ def command(
         raise click.UsageError("Name a call of the ledger, or describe one with --tool NAME and --input JSON.")
     parameters = _parameters(given)
     from aix.permissions import Call
-    from aix.permissions.audit.programs import RuledCall, programs_of
+    from aix.permissions.audit.explanation import RuledCall, programs_of
     from aix.permissions.risks import load_risks
 
     asked = Call(tool, parameters, str(Path.cwd()) if cwd is None else _whole(cwd))
@@ -139,8 +139,8 @@ def _parameters(text: str) -> dict[str, object]:
 def _rules(
     settings: tuple[Path, ...], folder: str | None, home: str | None, origin: str | None
 ) -> "tuple[Dialect, Judge]":
-    from aix.permissions.registry import dialects
-    from aix.permissions.settings_files import read_rule_files
+    from aix.permissions.contract import dialects
+    from aix.permissions.rule_book import read_rule_files
 
     book = read_rule_files(settings, folder=folder, home=home, origin=origin)
     if len(book.rules) > 1:
@@ -153,7 +153,7 @@ def _rules(
 
 def _dialect_of(call: "Call", origin: str | None) -> "Dialect":
     """Return the dialect that a call without rules is read by: the one named, or the first that knows its target."""
-    from aix.permissions.registry import dialects
+    from aix.permissions.contract import dialects
 
     known = dialects()
     for name, dialect in known.items():
@@ -189,7 +189,7 @@ def _as_object(verdict: "Verdict", ruled: "RuledCall", programs: "Programs") -> 
 
 def _lines(verdict: "Verdict", judge: "Judge", programs: "Programs") -> "Iterator[str]":
     from aix.permissions import Decision
-    from aix.permissions.audit.programs import missed_sentence
+    from aix.permissions.audit.explanation import missed_sentence
 
     by_default = " The mode decides, and what the tool does by itself." if verdict.decision is Decision.NONE else ""
     yield f"{verdict.decision}: {_shown(verdict.reason)}{by_default}"

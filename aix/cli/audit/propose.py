@@ -14,7 +14,7 @@ from aix.output.humanise import counted, one_line, per_cent
 from aix.output.text import to_json
 
 if TYPE_CHECKING:
-    from aix.permissions.proposal import Proposal, Use
+    from aix.permissions.audit.proposal import Proposal, Use
 
 _NOT_REFUSED = {"network"}
 """Every call to a host falls into this class; who asks for it by rule names the host."""
@@ -88,8 +88,7 @@ def command(
       aix audit replay settings.json --project website
     """
     from aix.errors import UnknownNameError
-    from aix.permissions.audit.uses import observed_calls, only_dialect, uses_of
-    from aix.permissions.proposal import propose
+    from aix.permissions.audit.proposal import observed_calls, only_dialect, propose, uses_of
     from aix.permissions.risks import load_risks
     from aix.reading.ledger import open_ledger
 

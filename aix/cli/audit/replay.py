@@ -12,7 +12,7 @@ from aix.output import Listing, ListingColumn
 from aix.output.humanise import counted, one_line, per_cent
 
 if TYPE_CHECKING:
-    from aix.permissions.audit.uses import Observed
+    from aix.permissions.audit.proposal import Observed
 
 _FILTERS = ("project", "since", "until", "origin", "session", "tag")
 _SUMMARY = (
@@ -69,7 +69,7 @@ def command(
       aix audit replay settings.json --disagreements
       aix audit replay settings.json --calls --format csv -o calls.csv
     """
-    from aix.permissions.audit.uses import observed_calls
+    from aix.permissions.audit.proposal import observed_calls
     from aix.reading.ledger import open_ledger
 
     origin = parameters.get("origin")
@@ -89,8 +89,8 @@ def command(
 
 def _idle_rules(settings: Iterable[Path], origin: str | None) -> Iterator[str]:
     """Go through what is wrong with rules that can never decide anything."""
-    from aix.permissions.registry import dialects
-    from aix.permissions.settings_files import read_rules_for_all
+    from aix.permissions.contract import dialects
+    from aix.permissions.rule_book import read_rules_for_all
 
     given = read_rules_for_all(settings, origin).rules.items()
     idle = [remark for name, rules in given for remark in dialects()[name].judge(rules).remarks()]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from aix.permissions.audit.finding import Finding, shortened
+from aix.permissions.audit.findings import Finding, shortened
 from aix.reading.ledger import Ledger
 
 _BYTES_PER_FILE = 64 * 2**20

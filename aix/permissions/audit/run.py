@@ -14,9 +14,17 @@ from aix.errors import QueryFileError, SqlError, UnknownNameError, UsageError
 from aix.health import Status
 from aix.output import ListingColumn
 from aix.permissions.audit.evidence import with_places
-from aix.permissions.audit.finding import Finding, shortened, shortened_value
+from aix.permissions.audit.findings import (
+    Finding,
+    Row,
+    finding_of,
+    is_audit,
+    shortened,
+    shortened_value,
+    status_of,
+    text_of,
+)
 from aix.permissions.audit.report import Check, Inventory, LedgerState, Notice, Report
-from aix.permissions.audit.rows import Row, finding_of, is_audit, status_of, text_of
 from aix.query.packs import packs, read_packs
 from aix.query.query_file import Query
 from aix.query.values import TIMEZONE, takes_timezone

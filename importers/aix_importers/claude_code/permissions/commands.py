@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aix.permissions.shell import Redirect, SimpleCommand, command_substitutions, split
-from aix_importers.claude_code.permissions.texts import names, spaced, written_words
+from aix_importers.claude_code.permissions.patterns import names, spaced, written_words
 from aix_importers.claude_code.permissions.wrappers import inner_starts, is_safe_assignment, needs_exact_rule
 
 LONGEST = 10_000

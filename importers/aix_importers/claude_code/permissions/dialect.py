@@ -108,7 +108,7 @@ class ClaudeCodeRules(Dialect):
 
     def examples(self, rule: Rule) -> Sequence[Call]:
         """Return calls that stand for all that a rule matches."""
-        from aix_importers.claude_code.permissions.examples import examples_of
+        from aix_importers.claude_code.permissions.proposals import examples_of
 
         return examples_of(rule)
 

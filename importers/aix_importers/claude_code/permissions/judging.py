@@ -9,21 +9,21 @@ import msgspec
 from aix.permissions import Call, Decision, Judge, Rule, Verdict, home_of
 from aix_importers.claude_code.permissions.auto_allowed import runs_by_itself, runs_in_argument
 from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
-from aix_importers.claude_code.permissions.compiled import RulesOfKind
-from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below
+from aix_importers.claude_code.permissions.patterns import host_of
 from aix_importers.claude_code.permissions.powershell import commands_of
 from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
-from aix_importers.claude_code.permissions.rules import canonical
-from aix_importers.claude_code.permissions.safety import is_protected, removes_critical
-from aix_importers.claude_code.permissions.targets import (
+from aix_importers.claude_code.permissions.rules import RulesOfKind, canonical
+from aix_importers.claude_code.permissions.safety import (
     DEFAULT_AGENT,
     SHELLS,
     SKILLS,
     WRITING,
+    is_protected,
     needs_rule,
     other_skill_name,
     path_of,
+    removes_critical,
     skill_of,
 )
 from aix_importers.claude_code.tools import target_parameter

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from aix_importers.claude_code.permissions.texts import spaced
+from aix_importers.claude_code.permissions.patterns import spaced
 
 _REMEMBERED = 1024
 _REMEMBERED_LENGTH = 2000

@@ -1,27 +1,34 @@
-"""Allow rules that would let a call pass, each at most as wide as one program with its subcommand, folder or server."""
+"""Allow rules that would let a call pass, and calls that stand for all that a rule matches."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from aix.permissions import Call, home_of
+from aix.permissions import Call, Rule, home_of
 from aix_importers.claude_code.permissions.auto_allowed import runs_in_argument
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
-from aix_importers.claude_code.permissions.hosts import host_of
 from aix_importers.claude_code.permissions.paths import Place, below, escaped
+from aix_importers.claude_code.permissions.patterns import compile_pattern, host_of, written_words
 from aix_importers.claude_code.permissions.powershell import commands_of
 from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
-from aix_importers.claude_code.permissions.rules import McpName, canonical
-from aix_importers.claude_code.permissions.safety import is_protected, is_system_path, removes_critical
-from aix_importers.claude_code.permissions.targets import (
+from aix_importers.claude_code.permissions.rules import (
+    MalformedRuleError,
+    McpName,
+    canonical,
+    parse_parameter,
+    parse_rule,
+)
+from aix_importers.claude_code.permissions.safety import (
     DEFAULT_AGENT,
     SHELLS,
     SKILLS,
     WRITING,
+    is_protected,
+    is_system_path,
     needs_rule,
     path_of,
+    removes_critical,
     skill_of,
 )
-from aix_importers.claude_code.permissions.texts import compile_pattern, written_words
 from aix_importers.common.commands import naming_length
 
 _LONGEST_RULE = 1000
@@ -136,3 +143,85 @@ def _for_others(tool: str, call: Call) -> list[str]:
         return [f"{tool}({skill})", *([f"{tool}({skill} *)"] if text != skill else [])]
     is_name = tool.isidentifier() and tool.isascii()
     return [tool] if is_name and tool not in WRITING else []
+
+
+_ANY = "zz9zz"
+"""Name that no rule contains, so that only a star matches it."""
+_ELSEWHERE = f"/{_ANY}"
+_SHELL_SIGNS = frozenset("|&;<>`$\n")
+
+
+def examples_of(rule: Rule) -> tuple[Call, ...]:
+    """Return the calls that stand for all that a rule matches; none where no call can."""
+    try:
+        parsed = parse_rule(rule.text)
+    except MalformedRuleError:
+        return ()
+    # Below the folder of the settings, where paths from there and from the folder of the call are not the same.
+    cwd = f"{rule.folder}{_ELSEWHERE}"
+    tool = parsed.tool.replace("*", _ANY)
+    if parsed.detail is None:
+        server = McpName.of(tool)
+        tool = f"{tool}__{_ANY}" if server is not None and server.tool is None else tool
+        return (Call(tool, _anything(tool), cwd),)
+    if tool == "WebFetch" and parsed.detail.strip().startswith("domain:"):
+        host = parsed.detail.partition(":")[2].strip().replace("*", _ANY)
+        return (Call(tool, {"url": f"https://{host}/"}, cwd),)
+    if parse_parameter(tool, parsed.detail) is not None and rule.kind != "allow":
+        return ()
+    return tuple(Call(tool, parameters, cwd) for parameters in _parameters(tool, parsed.detail, rule, cwd))
+
+
+def _anything(tool: str) -> Mapping[str, object]:
+    match tool:
+        case "Bash" | "PowerShell":
+            return {"command": f"{_ANY} {_ANY}"}
+        case "Read" | "Edit" | "Write" | "MultiEdit":
+            return {"file_path": f"{_ELSEWHERE}/{_ANY}"}
+        case "NotebookEdit":
+            return {"notebook_path": f"{_ELSEWHERE}/{_ANY}"}
+        case "WebFetch":
+            return {"url": f"https://{_ANY}.{_ANY}/"}
+        case "Agent":
+            return {"subagent_type": _ANY}
+        case "Skill":
+            return {"skill": _ANY}
+        case _:
+            return {}
+
+
+def _parameters(tool: str, detail: str, rule: Rule, cwd: str) -> Iterator[Mapping[str, object]]:
+    if tool in ("Bash", "PowerShell"):
+        if _SHELL_SIGNS.isdisjoint(detail):
+            yield from ({"command": text} for text in _example_texts(detail))
+    elif tool in ("Read", "Edit"):
+        yield from ({"file_path": path} for path in _example_paths(detail.strip(), rule, cwd))
+    elif tool == "Agent":
+        yield {"subagent_type": detail.strip()}
+    elif tool == "Skill":
+        yield from ({"skill": text} for text in _example_texts(detail.strip().removeprefix("/")))
+
+
+def _example_texts(pattern: str) -> Iterator[str]:
+    prefix = pattern.removesuffix(":*") if pattern.endswith(":*") else pattern.removesuffix(" *")
+    yield prefix.replace("*", _ANY)
+    if prefix != pattern:
+        yield f"{prefix.replace('*', _ANY)} {_ANY}"
+
+
+def _example_paths(pattern: str, rule: Rule, cwd: str) -> Iterator[str]:
+    if pattern.startswith("!") or not frozenset("[?\\").isdisjoint(pattern):
+        return
+    path = pattern.replace("**", f"{_ANY}/{_ANY}").replace("*", _ANY)
+    home = home_of(rule.file) or home_of(cwd)
+    if pattern.startswith("//"):
+        yield path[1:]
+    elif pattern.startswith("~/"):
+        if home:
+            yield home + path[1:]
+    elif pattern.startswith("/"):
+        yield (rule.folder or cwd) + path
+    else:
+        yield f"{cwd}/{path.removeprefix('./')}"
+        if "/" not in pattern:
+            yield f"{cwd}/{_ANY}/{path}"

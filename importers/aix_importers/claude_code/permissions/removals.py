@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from enum import Enum
 
 from aix_importers.claude_code.permissions.paths import Place, below, has_drive
+from aix_importers.claude_code.permissions.patterns import written_words
 from aix_importers.claude_code.permissions.safety import is_system_path
-from aix_importers.claude_code.permissions.texts import written_words
 
 _VALUED = frozenset(("-filter", "-include", "-exclude", "-credential", "-stream", "-erroraction", "-ea"))
 

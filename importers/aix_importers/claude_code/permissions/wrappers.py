@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aix.permissions.programs import program, programs_in
-from aix_importers.claude_code.permissions.texts import names
+from aix_importers.claude_code.permissions.patterns import names
 
 _MOST_STARTS = 8
 _STRIPPED = names("timeout time nice nohup stdbuf command builtin noglob xargs")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from aix.permissions.contract import Call, Dialect, Judge, Rule
 from aix_importers.cursor.paths import RULE_FILES
-from aix_importers.cursor.permissions.asked import SEARCHES
+from aix_importers.cursor.permissions.approval import SEARCHES
 from aix_importers.cursor.tools import access_of, class_of
 
 _HEAD = 65_536
@@ -85,7 +85,7 @@ class CursorRules(Dialect):
 
     def patterns(self, call: Call) -> Sequence[Sequence[str]]:
         """Return for every part of a call the allow rules that would let it pass."""
-        from aix_importers.cursor.permissions.proposals import patterns_of
+        from aix_importers.cursor.permissions.approval import patterns_of
 
         return patterns_of(call)
 

@@ -4,18 +4,175 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
+from aix_importers.common.globs import has_wildcards, name_glob
 from aix_importers.common.paths import PathPattern, PathRules, Place
-from aix_importers.cursor.permissions.asked import MCP_CALLS, SEARCHES, Asked, Kind, read_call
+from aix_importers.cursor.permissions.approval import MCP_CALLS, SEARCHES, Asked, Kind, host_of, read_call
 from aix_importers.cursor.permissions.commands import CommandRules, read_chain
-from aix_importers.cursor.permissions.names import (
-    HostRules,
-    PairRules,
-    change_of_mode,
-    host_pattern,
-    server_and_tool,
-)
-from aix_importers.cursor.permissions.switches import Switches
 from aix_importers.cursor.settings import file_name
+
+_RUNNING = ("agent.fullAutoRun", "agent.smartModeAutoRun", "agent.autoRun", "useYoloMode")
+_EVERYTHING = ("agent.fullAutoRun", "yoloEnableRunEverything")
+_DOT_FILES, _DELETION, _OUTSIDE = "yoloDotFilesDisabled", "yoloDeleteFileDisabled", "yoloOutsideWorkspaceDisabled"
+_SERVERS, _BROWSER = "yoloMcpToolsDisabled", "playwrightProtection"
+_PROTECTIONS = (_DOT_FILES, _DELETION, _OUTSIDE, _SERVERS, _BROWSER)
+_SEARCH = "autoAcceptWebSearchTool"
+_KNOWN = {*_RUNNING, *_EVERYTHING, *_PROTECTIONS, _SEARCH}
+_ASKED_FOR = {Kind.SHELL, Kind.MCP, Kind.FETCH, Kind.SEARCH}
+
+
+class Switches:
+    """How the switches stand; of two settings of one the stronger counts, which comes later."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.remarks: list[tuple[int, str]] = []
+        self._on: dict[str, int] = {}
+        self._off: dict[str, int] = {}
+        for number, rule in enumerate(rules):
+            if rule.kind == "mode":
+                self._set(number, rule.text.strip())
+        running = [self._on[name] for name in _RUNNING if name in self._on]
+        stopped = [self._off[name] for name in _RUNNING if name in self._off]
+        self.off = min(stopped) if stopped and not running else None
+        """The switch that makes the editor ask every time."""
+        everything = [self._on[name] for name in _EVERYTHING if name in self._on]
+        self.everything = min(everything) if everything and self.off is None else None
+        """The switch that makes the editor run everything."""
+        self.search = self._on.get(_SEARCH)
+        """The switch that lets searches of the web pass."""
+
+    def _set(self, number: int, text: str) -> None:
+        name, _, value = text.partition("=")
+        if name not in _KNOWN:
+            mode, dot, _ = name.partition(".")
+            reason = (
+                "It is about another mode than agent, and a call does not say its mode."
+                if dot and mode != "agent"
+                else "What this switch does to calls is not documented."
+            )
+            self.remarks.append((number, reason))
+        elif value not in ("true", "false"):
+            self.remarks.append((number, "It is neither true nor false."))
+        else:
+            here, there = (self._on, self._off) if value == "true" else (self._off, self._on)
+            there.pop(name, None)
+            here[name] = number
+            if value == "false" and name in _PROTECTIONS:
+                self.remarks.append((number, "The protection is switched off."))
+
+    def asking(self, asked: Asked) -> int | None:
+        """Return the switch for which a call is asked about that no rule allows."""
+        if asked.kind is Kind.SEARCH and _SEARCH in self._off:
+            return self._off[_SEARCH]
+        return self.off if asked.kind in _ASKED_FOR or asked.is_deletion else None
+
+    def protections(self, asked: Asked, place: Place | None) -> list[int]:
+        """Return the protections that a call falls under."""
+        if not self._on.keys() & set(_PROTECTIONS):
+            return []
+        return sorted(self._on[name] for name in _reasons(asked, place) if name in self._on)
+
+
+def _reasons(asked: Asked, place: Place | None) -> list[str]:
+    match asked.kind:
+        case Kind.SHELL:
+            return [_DELETION] if read_chain(asked.target).deletes else []
+        case Kind.MCP:
+            named = f"{asked.target} {asked.detail}".lower()
+            return [_SERVERS, _BROWSER] if "playwright" in named or "browser" in named else [_SERVERS]
+        case Kind.WRITE if place is not None:
+            inside = place.below(place.cwd) if place.cwd else None
+            names = (place.path if inside is None else inside).split("/")
+            found = [_DELETION] if asked.is_deletion else []
+            found += [_DOT_FILES] if any(name.startswith(".") and name != ".." for name in names) else []
+            return [*found, _OUTSIDE] if (place.cwd and inside is None) or ".." in names else found
+        case _:
+            return []
+
+
+_SERVER_AND_TOOL = re.compile(r"\s*([^:,]*?)\s*[:,]\s*(.*?)\s*", re.DOTALL)
+_CHANGE = re.compile(r"\s*(.*?)\s*->\s*(.*?)\s*", re.DOTALL)
+
+
+class PairRules:
+    """Rules that name two things, each with its number; `*` stands for any text in a name."""
+
+    def __init__(self, pairs: Iterable[tuple[int, tuple[str, str]]], *, are_unknown_matched: bool) -> None:
+        self._fixed: dict[tuple[str, str], list[int]] = {}
+        self._by_first: dict[str, list[tuple[int, re.Pattern[str]]]] = {}
+        self._globs: list[tuple[int, re.Pattern[str], re.Pattern[str]]] = []
+        self._are_unknown_matched = are_unknown_matched
+        for number, (first, second) in pairs:
+            if not has_wildcards(first) and has_wildcards(second):
+                self._by_first.setdefault(first, []).append((number, name_glob(second)))
+            elif has_wildcards(first):
+                self._globs.append((number, name_glob(first), name_glob(second)))
+            else:
+                self._fixed.setdefault((first, second), []).append(number)
+
+    def find(self, asked: Asked) -> list[int]:
+        """Return the rules that speak of a call; of one that does not say its names only where that is asked for."""
+        first, second = asked.target, asked.detail
+        if not first and not second:
+            return []
+        found = list(self._fixed.get((first, second), ()))
+        found += [number for number, other in self._by_first.get(first, ()) if other.match(second)]
+        found += [number for number, one, other in self._globs if one.match(first) and other.match(second)]
+        if self._are_unknown_matched and not first:
+            found += [number for (_, each), numbers in self._fixed.items() if each == second for number in numbers]
+        return sorted(found)
+
+
+class HostRules:
+    """Rules about hosts, each with its number; `*.` stands for all hosts below one."""
+
+    def __init__(self, hosts: Iterable[tuple[int, str]]) -> None:
+        self._fixed: dict[str, list[int]] = {}
+        self._globs: list[tuple[int, re.Pattern[str]]] = []
+        for number, host in hosts:
+            if has_wildcards(host):
+                self._globs.append((number, name_glob(host)))
+            else:
+                self._fixed.setdefault(host, []).append(number)
+
+    def find(self, asked: Asked) -> list[int]:
+        """Return the rules that speak of a host."""
+        host = asked.target.lower()
+        if not host:
+            return []
+        return sorted([*self._fixed.get(host, ()), *(number for number, glob in self._globs if glob.match(host))])
+
+
+def server_and_tool(written: str) -> tuple[str, str] | None:
+    """Return what a rule about a server's tools names.
+
+    >>> server_and_tool("github:list_*"), server_and_tool("github"), server_and_tool("github, list")
+    (('github', 'list_*'), None, ('github', 'list'))
+    """
+    found = _SERVER_AND_TOOL.fullmatch(written)
+    return (found[1], found[2]) if found and found[1] and found[2] else None
+
+
+def change_of_mode(written: str) -> tuple[str, str] | None:
+    """Return the mode that is left and the one that is entered.
+
+    >>> change_of_mode("agent->plan"), change_of_mode("plan")
+    (('agent', 'plan'), None)
+    """
+    found = _CHANGE.fullmatch(written)
+    return (found[1], found[2]) if found and found[1] and found[2] else None
+
+
+def host_pattern(written: str) -> str:
+    """Return the host that a rule names; empty where it names none.
+
+    >>> host_pattern("*.Example.com"), host_pattern("https://example.com/docs"), host_pattern(" ")
+    ('*.example.com', 'example.com', '')
+    """
+    written = written.strip().lower()
+    if has_wildcards(written):
+        return written.partition("://")[2].partition("/")[0] if "://" in written else written.partition("/")[0]
+    return host_of(written)
+
 
 _RULE = re.compile(r"\s*(Shell|Read|Write|WebFetch|Mcp|SwitchMode)\((.*)\)\s*", re.DOTALL)
 _LISTS_OF_THE_EDITOR = ("permissions.json", "state.vscdb")

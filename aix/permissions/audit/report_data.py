@@ -1,13 +1,64 @@
-"""An audit as SARIF 2.1.0, which code scanning services and editors read."""
+"""An audit in the forms that programs read: JSON, the baseline of later runs, and SARIF 2.1.0."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
+import msgspec
+
 from aix.output.text import escape_unsafe, to_json
-from aix.permissions.audit.finding import Finding, Severity, State
-from aix.permissions.audit.report import Check, Report
-from aix.permissions.audit.wording import INFERRED, skipped
+from aix.permissions.audit.findings import Finding, Severity, State
+from aix.permissions.audit.report import REPORT_VERSION, Check, Inventory, Report
+from aix.permissions.audit.report_forms import INFERRED, skipped
+
+
+def json_lines(report: Report) -> Iterator[str]:
+    """Give one object, each finding, check and row on a line of its own."""
+    scalars = {
+        "report_version": REPORT_VERSION,
+        "aix_version": report.aix_version,
+        "ledger": msgspec.structs.asdict(report.ledger),
+        "pack": report.pack,
+        "filters": report.filters,
+        "settings": report.settings,
+        "risks": report.risks,
+        "baseline": report.baseline,
+        "counts": report.counts(),
+        "notes": report.notes,
+    }
+    lists: dict[str, Sequence[object]] = {
+        "findings": [_finding_object(each) for each in report.findings],
+        "resolved": [_finding_object(each) for each in report.resolved],
+        "unchecked": [_finding_object(each) for each in report.unchecked],
+        "notices": [msgspec.structs.asdict(each) for each in report.notices],
+        "checks": [msgspec.structs.asdict(each) for each in report.checks],
+        "inventories": [_inventory_object(each) for each in report.inventories],
+    }
+    yield "{"
+    for name, value in scalars.items():
+        yield f"{to_json(name)}: {to_json(value)},"
+    for name, items in lists.items():
+        yield f"{to_json(name)}: ["
+        for number, item in enumerate(items, start=1):
+            yield f"  {to_json(item)}{',' if number < len(items) else ''}"
+        yield "]" if name == "inventories" else "],"
+    yield "}"
+
+
+def _finding_object(finding: Finding) -> dict[str, object]:
+    return msgspec.structs.asdict(finding) | {"evidence": msgspec.structs.asdict(finding.evidence)}
+
+
+def _inventory_object(inventory: Inventory) -> dict[str, object]:
+    names = [column.name for column in inventory.columns]
+    return {
+        "name": inventory.name,
+        "title": inventory.title,
+        "question": inventory.question,
+        "is_whole": inventory.is_whole,
+        "rows": [dict(zip(names, row, strict=True)) for row in inventory.rows],
+    }
+
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "note"}
