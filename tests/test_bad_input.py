@@ -15,8 +15,7 @@ from aix.health import Status as CheckStatus
 from aix.health import check
 from aix.ids import ulid
 from aix.importing import Problem, Rows, Source
-from aix.pipeline.progress import Watcher
-from aix.pipeline.report import Outcome, Report, Status
+from aix.pipeline.report import Outcome, Report, Status, Watcher
 from aix.pipeline.run import Settings, import_histories
 from aix.store.manifest import read_latest
 from aix_importers.session_log import SessionLogImporter

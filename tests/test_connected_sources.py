@@ -468,7 +468,7 @@ def test_what_cannot_be_read_with_others_is_read_by_itself_and_said(ledger: Path
 def test_problems_of_a_reading_that_failed_are_not_kept(
     ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aix.pipeline.grouping._ORDERS_PER_WORKER", 1)  # so that others are read in the same order
+    monkeypatch.setattr("aix.pipeline.scheduler._ORDERS_PER_WORKER", 1)  # so that others are read in the same order
     apart = {"a.yarn": yarn("a1 - odd", "a2 a1 alone"), "b.yarn": yarn("b1 a2 odd")}
     logs = write(tmp_path / "logs", {**apart, "p.yarn": yarn("p1 - one"), "q.yarn": yarn("q1 p1 two")})
     assert len(run(ledger, logs).failures) == 2

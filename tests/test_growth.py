@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aix.pipeline.contract import Source
-from aix.pipeline.growth import Growth, growth_of
-from aix.pipeline.hashing import content_hash, hash_file
+from aix.pipeline.contract import Source, content_hash, hash_file
+from aix.pipeline.read_outcomes import Growth, growth_of
 from aix.pipeline.worker_messages import Reading
 from aix.store.fingerprints import Fingerprint
 

@@ -7,8 +7,7 @@ import pytest
 import aix
 from aix.errors import AmbiguousNameError, UnknownSessionError
 from aix.reading.ledger import Ledger
-from aix.reading.names import Kind, Named
-from aix.reading.short_names import short_names
+from aix.reading.names import Kind, Named, short_names
 from tests.command_line import run_aix
 from tests.conversations import context, message, session, turn
 from tests.deliveries import deliver

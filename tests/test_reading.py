@@ -23,9 +23,8 @@ from aix.errors import (
     UnknownNameError,
     UnknownVersionError,
 )
-from aix.reading.connection import connect
+from aix.reading.connection import HARMLESS_FUNCTIONS, connect
 from aix.reading.ledger import Ledger
-from aix.reading.statement import HARMLESS_FUNCTIONS
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import arrow_schema
 from aix.store.manifest import read_latest

@@ -4,7 +4,7 @@ from array import array
 
 import pytest
 
-from aix.pipeline.source_graph import SourceGraph
+from aix.pipeline.ties import SourceGraph
 from aix.store.source_ties import SourceTies
 from aix.store.uint64 import of_array, to_file_order
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from aix.importing import Capabilities, Importer, Problem, Rows, Source, Ties
-from aix.pipeline.tie_numbers import TieNumbers, likely_numbers
+from aix.pipeline.ties import TieNumbers, likely_numbers
 from aix.store.uint64 import from_file_order
 
 SOURCE = Source("/logs/a.jsonl", group="/logs/a")

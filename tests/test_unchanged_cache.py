@@ -10,7 +10,7 @@ import pytest
 from aix.permissions.contract import dialects
 from aix.pipeline.report import Report, Status
 from aix.pipeline.run import Settings, import_histories
-from aix.pipeline.unchanged_cache import FILE_NAME
+from aix.pipeline.unchanged_cache import _QUIET_FILE
 from aix.store.manifest import read_latest
 
 pytestmark = pytest.mark.long
@@ -134,7 +134,7 @@ def test_what_failed_is_tried_every_time(logs: Path, tmp_path: Path) -> None:
 
 def test_the_note_can_be_lost_or_broken(logs: Path, tmp_path: Path) -> None:
     run(logs, tmp_path)
-    note = tmp_path / "ledger" / FILE_NAME
+    note = tmp_path / "ledger" / _QUIET_FILE
     assert note.stat().st_mode & 0o777 == 0o600
     for content in (None, b"", b"[1]"):
         note.unlink() if content is None else note.write_bytes(content)

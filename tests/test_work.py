@@ -6,7 +6,7 @@ import sys
 INTERRUPTED_EARLY = """
 import os, signal, threading, time
 import duckdb
-from aix.reading.interruptible import Work
+from aix.reading.result import Work
 
 def begin_late(work):
     time.sleep(1)

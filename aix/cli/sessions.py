@@ -12,7 +12,7 @@ from aix.config import load_config
 from aix.output import Listing, ListingColumn
 from aix.output.humanise import bounded_dollars, local_time, one_line, short_count
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.session_search import ORDERS, SessionSearch, first_prompts, names_to_type, search_sessions
+from aix.reading.search import ORDERS, SessionSearch, first_prompts, names_to_type, search_sessions
 from aix.schema import TABLES
 
 if TYPE_CHECKING:

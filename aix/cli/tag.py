@@ -134,7 +134,7 @@ def _changes(tag: str, changes: dict["Entity", str]) -> Listing:
 
 
 def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
-    from aix.reading.session_search import names_to_type
+    from aix.reading.search import names_to_type
 
     names = names_to_type(ledger)
     for tag, table, key, title, added_at in found:

@@ -3,8 +3,18 @@
 from aix.importing import Capabilities, Importer, Problem, Rows, Source, readable
 """
 
-from aix.pipeline.contract import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties, readable
-from aix.pipeline.rows import RowBuffer
+from aix.pipeline.contract import (
+    Answer,
+    Candidate,
+    Capabilities,
+    Importer,
+    Problem,
+    RowBuffer,
+    Rows,
+    Source,
+    Ties,
+    readable,
+)
 
 __all__ = [
     "Answer",

@@ -2,25 +2,79 @@
 
 All that ties a source to others is only known once it is read. So a run first reads what has changed, together with the
 sources that the ledger knows to be tied to it, or that a glance at them shows to be; then it looks for sets of tied
-sources that were not read together as they are now.
+sources that were not read together as they are now. What is tied to a source may lie where nobody looked in this run:
+such sources are found again by what the ledger has of them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
 
 from aix.pipeline.contract import Importer
-from aix.pipeline.grouping import by_group, group_of
-from aix.pipeline.plan import Planned, State
+from aix.pipeline.discovery import Walk, discover, stamp
+from aix.pipeline.plan import Planned, State, make_plan, owner_by
 from aix.pipeline.read_outcomes import Known
-from aix.pipeline.source_graph import SourceGraph, reading_of
-from aix.pipeline.source_lookup import find_again
-from aix.pipeline.tie_numbers import likely_numbers
+from aix.pipeline.ties import SourceGraph, likely_numbers, reading_of
 from aix.pipeline.worker_messages import Group
-from aix.store.fingerprints import read_fingerprints
+from aix.store.engine import engine
+from aix.store.fingerprints import Fingerprints, read_fingerprints
 from aix.store.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
 from aix.store.source_ties import NO_TIES, SourceTies, read_ties
+from aix.store.views import create_views
+
+
+class Partners(msgspec.Struct):
+    """Sources that were looked for."""
+
+    found: dict[str, Planned] = msgspec.field(default_factory=dict)
+    """By id. What is missing here is gone from disk, or nobody's any more."""
+    elsewhere: set[str] = msgspec.field(default_factory=set)
+    """Ids of those that another run could read: they are another machine's, or their importer is not in use."""
+
+
+def find_again(
+    ledger: Path,
+    version: Manifest,
+    ids: Collection[str],
+    importers: Sequence[Importer],
+    machine: str | None,
+    known: Fingerprints,
+) -> Partners:
+    """Find the sources with these ids where they were, as if their files had been given."""
+    partners = Partners()
+    if not ids:
+        return partners
+    rows = _rows(ledger, version, ids)
+    by_name = {importer.name: importer for importer in importers}
+    prefix = f"{machine}:" if machine else ""
+    # A walk for each file: with others around, an importer may not look for what lies beside it.
+    walks: dict[tuple[str, str], Walk] = {}
+    for source, name, path, importer in sorted(rows, key=itemgetter(2)):
+        is_here = name == prefix + path or name.startswith(f"{prefix}{path}#")
+        if not is_here or importer not in by_name:
+            partners.elsewhere.add(source)
+            continue
+        walk = walks.setdefault((importer, path), Walk(path, [by_name[importer]]))
+        with suppress(OSError):
+            walk.stamps[path] = stamp(Path(path).stat())
+    found = discover(list(walks.values()), owner_by(importers, known, machine), are_given=False)
+    plan = make_plan(found, known, machine=machine, reparse=False)
+    partners.found = {each.id: each for each in plan if each.id in ids}
+    return partners
+
+
+def _rows(ledger: Path, version: Manifest, ids: Collection[str]) -> list[tuple[str, str, str, str]]:
+    with engine(ledger) as connection:
+        create_views(connection, ledger, version, ["import_sources"])
+        return connection.execute(
+            "select id, source_key, path, importer from"
+            " (select *, substr(sha256(source_key), 1, 32) as id from import_sources)"
+            " where id in (select unnest($ids))",
+            {"ids": list(ids)},
+        ).fetchall()
 
 
 class ConnectedSources:
@@ -39,7 +93,7 @@ class ConnectedSources:
         self._importers = importers
         self._machine = machine
         self._planned = {each.id: each for each in plan}
-        self._parts = by_group(plan)
+        self._parts = _by_group(plan)
         self._contents: dict[str, str] = {}
         """Of everything that was read in this run."""
         self._part_of = {each.id: part for part in self._parts for each in part}
@@ -162,13 +216,13 @@ class ConnectedSources:
     def _group(self, ids: Collection[str]) -> Group:
         members = [self._planned[source] for source in ids if source in self._planned]
         is_whole = len(members) == len(ids)
-        parts = by_group(members)
+        parts = _by_group(members)
         by_itself = [
-            group_of(part, self._known.fingerprints, is_whole=False)
+            _group_of(part, self._known.fingerprints, is_whole=False)
             for part in parts
             if len(parts) > 1 and any(each.state.must_be_read for each in part)
         ]
-        return group_of(members, self._known.fingerprints, by_itself, is_whole=is_whole)
+        return _group_of(members, self._known.fingerprints, by_itself, is_whole=is_whole)
 
 
 def _ids(part: Iterable[Planned]) -> frozenset[str]:
@@ -189,3 +243,28 @@ def _merged(sets: Iterable[frozenset[str]]) -> list[set[str]]:
             whole |= other
         set_of.update(dict.fromkeys(whole, whole))
     return list({id(each): each for each in set_of.values()}.values())
+
+
+def _by_group(plan: Iterable[Planned]) -> list[list[Planned]]:
+    """Return sources side by side that their importer calls a group."""
+    by_name: dict[tuple[str, str], list[Planned]] = {}
+    for each in plan:
+        by_name.setdefault((each.claim.importer.name, each.source.group or each.source.name), []).append(each)
+    return list(by_name.values())
+
+
+def _group_of(
+    members: Sequence[Planned], known: Fingerprints, parts: Sequence[Group] = (), *, is_whole: bool = True
+) -> Group:
+    """Return what tells a worker to read these sources together, in the order of their names."""
+    ordered = sorted(members, key=lambda each: each.source.name)
+    importer = ordered[0].claim.importer
+    return Group(
+        importer.name,
+        dict(importer.options),
+        tuple(each.source for each in ordered),
+        sum(each.size_bytes for each in ordered),
+        tuple(known[each.id].size_bytes if each.id in known else -1 for each in ordered),
+        tuple(parts),
+        is_whole,
+    )

@@ -2,20 +2,27 @@
 
 An importer knows one kind of log. It says which files are its own (`discover`) and turns them into rows of the ledger
 (`extract`); everything else, from fingerprints to commits, is AIX's. It runs in worker processes, so it must keep
-nothing between two calls; it never writes the ledger, never prints, and never changes a file.
+nothing between two calls; it never writes the ledger, never prints, and never changes a file. `RowBuffer` puts
+rows together for it; `hash_file` is how AIX knows files that have changed.
 """
 
+import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import itemgetter
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
-from aix.pipeline.hashing import content_hash
+from aix.schema import TABLES
+
+_PIECE_BYTES = 2**20
+_MOST_ROWS = 2_000
+_MOST_CHARACTERS = 4_000_000
 
 
 class Answer(StrEnum):
@@ -237,3 +244,93 @@ def readable(path: str) -> str:
     /logs/caf\xe9
     """
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+class RowBuffer:
+    """Takes rows one by one and gives them out in batches.
+
+    >>> buffer = RowBuffer(Source("/logs/a.jsonl"))
+    >>> buffer.add("tags", entity_type="sessions", entity_id="s", tag="x", added_at=1)
+    >>> [(rows.table, rows.columns["tag"]) for rows in buffer.drain()]
+    [('tags', ['x'])]
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._rows: dict[tuple[str, int], list[dict[str, object]]] = {}
+        self._row_count = 0
+        self._characters = 0
+
+    def add(self, table: str, /, *, copy: int = 0, **values: object) -> None:
+        """Take a row; a column that is not named is NULL or its default."""
+        self.put(table, values, copy)
+
+    def put(self, table: str, row: dict[str, object], copy: int = 0) -> None:
+        """Take a row that nobody changes afterwards."""
+        rows = self._rows.get((table, copy))
+        if rows is None:
+            rows = self._rows[table, copy] = []
+        rows.append(row)
+        self._row_count += 1
+        characters = 0
+        for value in row.values():
+            if value.__class__ is str:
+                characters += len(value)
+        self._characters += characters
+
+    def is_full(self) -> bool:
+        """Whether the rows should be drained before more are added."""
+        return self._row_count >= _MOST_ROWS or self._characters >= _MOST_CHARACTERS
+
+    def drain(self) -> Iterator[Rows]:
+        """Give out all rows."""
+        taken, self._rows = self._rows, {}
+        self._row_count = self._characters = 0
+        for (table, copy), rows in taken.items():
+            names = set().union(*rows)
+            unknown = names.difference(TABLES[table].column_names)
+            if unknown:
+                raise TypeError(f"the table {table} has no column {', '.join(sorted(unknown))}")
+            are_whole = all(len(row) == len(names) for row in rows)
+            columns = {
+                name: list(map(itemgetter(name), rows)) if are_whole else [row.get(name) for row in rows]
+                for name in TABLES[table].column_names
+                if name in names
+            }
+            yield Rows(self._source, table, columns, copy)
+
+
+class FileHash(msgspec.Struct, frozen=True):
+    """The hash and size of a file."""
+
+    whole: str
+    size_bytes: int
+    head: str | None
+    """Hash of the beginning that was asked for; None when the file is shorter."""
+
+
+def hash_file(path: str, head_bytes: int = -1) -> FileHash:
+    """Read a file once, and return the SHA-256 of it and of its first bytes."""
+    digest = hashlib.sha256()
+    head = None
+    size = 0
+    with Path(path).open("rb", buffering=0) as file:
+        while True:
+            if size == head_bytes:
+                head = digest.hexdigest()
+            room = head_bytes - size if size < head_bytes else _PIECE_BYTES
+            piece = file.read(min(room, _PIECE_BYTES))
+            if not piece:
+                return FileHash(digest.hexdigest(), size, head)
+            digest.update(piece)
+            size += len(piece)
+
+
+def content_hash(files: Sequence[str]) -> str:
+    """Return the SHA-256 of a file, or of the SHA-256 of several."""
+    return combined_hash([hash_file(path).whole for path in files])
+
+
+def combined_hash(hashes: Sequence[str]) -> str:
+    """Return what stands for several hashes; one stands for itself."""
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()

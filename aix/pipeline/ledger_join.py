@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from aix.merge.contradictions import Version, count_new_rows, find_contradictions
 from aix.merge.ledger_merge import join_ledger
 from aix.paths import check_ledger_path
-from aix.pipeline.progress import Watcher
-from aix.pipeline.report import Outcome, Report, Status
+from aix.pipeline.report import Outcome, Report, Status, Watcher
 from aix.prices.table import PriceTable
 from aix.reading.summary import note_summary
 from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger, read_latest

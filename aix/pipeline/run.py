@@ -25,11 +25,9 @@ from aix.pipeline.discovery import (
     walk_given,
 )
 from aix.pipeline.plan import Planned, make_plan, owner_by, version_of
-from aix.pipeline.progress import OutcomeRecorder, Watcher
 from aix.pipeline.registry import Options, load_importers
-from aix.pipeline.report import Outcome, Report, Status
-from aix.pipeline.stamp_cache import note_touched, with_touched
-from aix.pipeline.unchanged_cache import note_quiet, recall_quiet, state_of
+from aix.pipeline.report import Outcome, OutcomeRecorder, Report, Status, Watcher
+from aix.pipeline.unchanged_cache import note_quiet, note_touched, recall_quiet, state_of, with_touched
 from aix.prices.table import PriceTable
 from aix.store.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.store.manifest import Manifest, is_ledger, read_latest

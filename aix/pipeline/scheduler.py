@@ -3,38 +3,48 @@
 Workers go on reading while what was read is committed. A set of tied sources is never committed before it was read as a
 whole: where reading shows that a source is tied to others, it waits until all of them were read together. So a run that
 dies leaves nothing that a later one would have to put right.
+
+Little is read without worker processes, which take longer to start than to read. Where reading ends the whole process,
+a mark stays in its staging folder, and the next run gives these sources to a worker, whose death costs nothing else.
 """
 
 import os
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
+
 from aix.ids import ulid
-from aix.pipeline.batch import Batch, Event
 from aix.pipeline.connected_sources import ConnectedSources
 from aix.pipeline.contract import Importer, Source
-from aix.pipeline.crash_marks import CrashMarks, mark_sources
 from aix.pipeline.extraction import carry_out
-from aix.pipeline.grouping import portions
 from aix.pipeline.import_log import Run
 from aix.pipeline.plan import Planned, State, source_name
-from aix.pipeline.progress import OutcomeRecorder
-from aix.pipeline.read_outcomes import Known
+from aix.pipeline.read_outcomes import Batch, Event, Known
+from aix.pipeline.report import OutcomeRecorder
 from aix.pipeline.worker_messages import Began, Group, Order
 from aix.prices.table import PriceTable
 from aix.schema import TABLES
 from aix.store.engine import engine
 from aix.store.fingerprints import Fingerprints
 from aix.store.manifest import is_ledger, read_latest
-from aix.store.staging import staging_folder
+from aix.store.staging import abandoned_folders, staging_folder
+from aix.store.stored_files import read_note
 from aix.store.views import view_select
 from aix.workers import map_in_workers
 
+_MARK = "reading.json"
+_DECODER = msgspec.json.Decoder(set[str])
+_LARGE_BYTES = 6 * 2**20
+_ORDER_BYTES = 32 * 2**20
+_ORDER_GROUPS = 800
+_ORDERS_PER_WORKER = 4
+"""So that no worker is left with nothing to do while another has much."""
 _COMMIT_BYTES = 32 * 2**20
 """How large deliveries may become that wait to be committed, while others are read."""
 _ORDERS_AHEAD = 4
@@ -43,6 +53,37 @@ _LITTLE_BYTES = 8 * 2**20
 """How much is read in this process sooner than a worker process starts."""
 _FEW_SOURCES = 16
 """How many sources of unknown size, such as conversations in a database, count as little."""
+
+
+def mark_sources(staging: Path, names: Iterable[str]) -> None:
+    """Note in a staging folder which sources are about to be read; where that cannot be, there is no mark."""
+    with suppress(OSError):
+        (staging / _MARK).write_bytes(msgspec.json.encode(list(names)))
+
+
+class CrashMarks:
+    """The marks that earlier runs left."""
+
+    def __init__(self, ledger: Path) -> None:
+        self._names_by_mark = dict(_marks(ledger))
+
+    @property
+    def names(self) -> set[str]:
+        """The sources during which an earlier run ended."""
+        return set().union(*self._names_by_mark.values())
+
+    def remove(self, read: Iterable[str]) -> None:
+        """Remove the marks of sources that were read since."""
+        sources = set(read)
+        for mark, names in self._names_by_mark.items():
+            if names & sources:
+                mark.unlink(missing_ok=True)
+
+
+def _marks(ledger: Path) -> Iterator[tuple[Path, set[str]]]:
+    for folder in abandoned_folders(ledger):
+        if names := read_note(folder / _MARK, _DECODER.decode):
+            yield folder / _MARK, names
 
 
 @dataclass(frozen=True)
@@ -132,7 +173,7 @@ def _read_all(
     def order(portion: Iterable[Group]) -> Order:
         return replace(blank, groups=tuple(portion), folder=next(folders))
 
-    orders = [order(portion) for portion in portions(groups, jobs)]
+    orders = [order(portion) for portion in _portions(groups, jobs)]
     while orders:
         rest: list[Order] = []
         with closing(_carry_out_all(orders, jobs)) as events:
@@ -143,6 +184,26 @@ def _read_all(
                     batch.drop(tied.hold_back(batch.contents, batch.ties, batch.waiting_sources))
                     batch.commit()
         orders = rest
+
+
+def _portions(groups: Sequence[Group], workers: int) -> Iterator[list[Group]]:
+    """Divide groups into what a worker gets at a time: a large one alone, which goes first, small ones together."""
+    small: list[Group] = []
+    size = 0
+    parts = max(workers, 1) * _ORDERS_PER_WORKER
+    most_bytes = min(sum(group.size_bytes for group in groups) // parts, _ORDER_BYTES)
+    most_groups = min(len(groups) // parts + 1, _ORDER_GROUPS)
+    for group in sorted(groups, key=lambda each: -each.size_bytes if each.size_bytes >= _LARGE_BYTES else 0):
+        if group.size_bytes >= _LARGE_BYTES:
+            yield [group]
+            continue
+        if len(small) >= most_groups or (small and size + group.size_bytes > most_bytes):
+            yield small
+            small, size = [], 0
+        small.append(group)
+        size += group.size_bytes
+    if small:
+        yield small
 
 
 def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order, Event], None, None]:

@@ -1,16 +1,23 @@
-"""A DuckDB connection that can read one version of one ledger, and nothing else."""
+"""A DuckDB connection that can read one version of one ledger, and nothing else, and the SQL that is run on it.
 
+One statement is run, a SELECT or the EXPLAIN of one, that calls nothing which acts. DuckDB's own parser says what a
+statement is; what slips through there still reaches no other file.
+"""
+
+import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import duckdb
 
 from aix.derived.view_cache import cache_paths
-from aix.errors import LedgerDamagedError
+from aix.errors import LedgerDamagedError, SqlError
 from aix.schema.sql import quote_text
 from aix.store.durable import is_absent
 from aix.store.manifest import DATA_FOLDER, Manifest, files_by_name
@@ -26,6 +33,48 @@ _SETTINGS = (
     # So that the same ledger gives the same rows on every machine.
     "set TimeZone = 'UTC'",
 )
+_ADVICE = "one SELECT is run, or the EXPLAIN of one; see `aix sql --help`"
+_QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"}
+# Whatever DuckDB lists as a table function, or as one with side effects, is refused unless it is known to only look.
+_TABLE_FUNCTIONS = {
+    "duckdb_columns",
+    "duckdb_functions",
+    "duckdb_keywords",
+    "duckdb_settings",
+    "duckdb_tables",
+    "duckdb_types",
+    "duckdb_views",
+    "generate_series",
+    "histogram",
+    "histogram_values",
+    "json_each",
+    "json_tree",
+    "parquet_file_metadata",
+    "parquet_kv_metadata",
+    "parquet_metadata",
+    "parquet_scan",
+    "parquet_schema",
+    "pragma_table_info",
+    "pragma_version",
+    "range",
+    "read_parquet",
+    "repeat",
+    "unnest",
+}
+_VOLATILE_FUNCTIONS = {
+    "current_query",
+    "error",
+    "gen_random_uuid",
+    "random",
+    "setseed",
+    "uuid",
+    "uuidv4",
+    "uuidv7",
+}
+HARMLESS_FUNCTIONS = frozenset(_TABLE_FUNCTIONS | _VOLATILE_FUNCTIONS)
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_ANALYZE = (b"analyze", b"analyse")
+_WORD = re.compile(rb"\w+|.")
 
 
 def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
@@ -79,3 +128,94 @@ def _file_names(ledger: Path, manifest: Manifest) -> set[str]:
     paths = [ledger / segment.path for segments in files_by_name(manifest).values() for segment in segments]
     paths += cache_paths(ledger, manifest)
     return {name for path in paths for name in (quote_text(str(path.absolute())), file_literal(path))}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL that may be run, without the semicolon at its end."""
+
+    sql: str
+    is_explain: bool
+
+
+def accept(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
+    """Return the one statement of the query, or raise an error that says why it is not run."""
+    if _NO_TEXT.search(query):
+        raise SqlError("the SQL holds characters that are no text", _ADVICE)
+    try:
+        kinds = [statement.type.name for statement in connection.extract_statements(query)]
+    except duckdb.Error as error:
+        raise SqlError(str(error)) from error
+    if len(kinds) != 1 or kinds == ["MULTI"]:
+        raise SqlError("this is more than one statement" if kinds else "there is no statement", _ADVICE)
+    if kinds[0] not in ("SELECT", "EXPLAIN"):
+        raise SqlError(f"{kinds[0].replace('_', ' ')} is not run here", _ADVICE)
+    words = _Words(query)
+    is_explain = kinds[0] == "EXPLAIN"
+    _check_select(connection, words.explained() if is_explain else words.text)
+    return Statement(words.text, is_explain)
+
+
+def _check_select(connection: duckdb.DuckDBPyConnection, select: str) -> None:
+    found = connection.execute(
+        """
+        with parsed as (select json_serialize_sql(cast($1 as varchar)) as tree)
+        select json_array_length(tree, '$.statements'),
+               json_extract_string(tree, '$..type'),
+               json_extract_string(tree, '$..function_name')
+        from parsed
+        """,
+        [select],
+    ).fetchone()
+    assert found is not None  # noqa: S101 - the query has one row
+    statements, types, functions = found
+    writing = {node for node in types if node and node.endswith("_NODE")} - _QUERY_NODES
+    if statements != 1 or writing:
+        raise SqlError("this statement is no plain SELECT", _ADVICE)
+    called = {function.lower() for function in functions if function}
+    refused = sorted(called & _refused_functions())
+    if refused:
+        raise SqlError(f"the function {refused[0]} is not called here: it can do more than look at the ledger", _ADVICE)
+
+
+@cache
+def _refused_functions() -> frozenset[str]:
+    """Return what is not called; asked of DuckDB once, since no connection here can load more functions."""
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            """
+            select distinct lower(function_name) from duckdb_functions()
+            where has_side_effects or function_type in ('table', 'table_macro')
+            """
+        ).fetchall()
+    return frozenset(name for (name,) in found) - HARMLESS_FUNCTIONS
+
+
+class _Words:
+    """A query by the words of DuckDB's lexer, which knows what is a comment or a string."""
+
+    def __init__(self, query: str) -> None:
+        self._bytes = query.encode()
+        self._starts = [start for start, kind in duckdb.tokenize(query) if kind != duckdb.token_type.comment]
+        end = len(self._bytes)
+        while self._word(len(self._starts) - 1) == b";":
+            end = self._starts.pop()
+        self._bytes = self._bytes[:end]
+
+    @property
+    def text(self) -> str:
+        """The query without the semicolons at its end."""
+        return self._bytes.decode()
+
+    def explained(self) -> str:
+        """Return what comes after EXPLAIN and its options."""
+        first = 1
+        if self._word(1) in _ANALYZE:
+            first = 2
+        elif self._word(1) == b"(" and self._word(2) in (*_ANALYZE, b"format"):
+            first = next(number for number in range(2, len(self._starts)) if self._word(number) == b")") + 1
+        return self._bytes[self._starts[first] :].decode()
+
+    def _word(self, number: int) -> bytes:
+        found = _WORD.match(self._bytes, self._starts[number])
+        return found[0].lower() if found else b""

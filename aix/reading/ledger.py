@@ -244,7 +244,7 @@ class Ledger:
         >>> ledger.compactions(session="s-1").polars()["trigger"].to_list()
         ['context_limit']
         """
-        from aix.reading.compaction_search import COMPACTIONS, COUNTED
+        from aix.reading.search import COMPACTIONS, COUNTED
 
         return self._run(COMPACTIONS, [trigger], self._bind(self._library_views[COUNTED], parameters))
 
@@ -257,7 +257,7 @@ class Ledger:
         >>> ledger.context("s-1").polars()["part"].to_list()
         ['summary', 'this', 'unlogged']
         """
-        from aix.reading.context import CONTEXT_OF_TURN, HEAD_OF_SESSION
+        from aix.reading.conversation import CONTEXT_OF_TURN, HEAD_OF_SESSION
         from aix.reading.names import Kind
 
         named = self.find(turn)
@@ -307,8 +307,8 @@ class Ledger:
         parameters: "Parameters | None" = None,
         variables: "Sequence[Variable]" = (),
     ) -> "Result":
+        from aix.reading.connection import accept
         from aix.reading.result import Result
-        from aix.reading.statement import accept
 
         with self._preparing:
             statement = accept(self._connection, sql)

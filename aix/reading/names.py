@@ -1,10 +1,13 @@
 """Names of sessions and turns as people type them, resolved to labels and ids.
 
-Only columns of ids and names are read, never a text, so that a lookup is quick however much the ledger holds.
+Only columns of ids and names are read, never a text, so that a lookup is quick however much the ledger holds. The
+other way, each session has a shortest name by which it is found.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from aix.errors import AmbiguousNameError, UnknownSessionError
@@ -34,6 +37,7 @@ _NEAR_SESSIONS = """
     select name from (select label as name from sessions union select alias from session_aliases)
     order by jaro_winkler_similarity(name, $1) desc, name limit 3
 """
+_SHORTEST = 8
 
 
 class Kind(StrEnum):
@@ -101,3 +105,31 @@ def _is_text(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def short_names(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return for every session the shortest beginning of one of its names that means no other, not below 8 characters.
+
+    The names are those of all sessions: name and label, labels and aliases.
+
+    >>> short_names([("log:5b1f03ab-1", "A"), ("5b1f03ab-1", "A"), ("log:5b1f03ab-2", "B"), ("5b1f03ab-2", "B")])
+    {'A': '5b1f03ab-1', 'B': '5b1f03ab-2'}
+    """
+    # Of all names of other sessions, one beside a run of names of one session has most in common with its members.
+    runs = [(label, [name for name, _ in run]) for label, run in groupby(sorted(names), key=lambda pair: pair[1])]
+    shortest: dict[str, str] = {}
+    for place, (label, run) in enumerate(runs):
+        before = runs[place - 1][1][-1] if place else ""
+        after = runs[place + 1][1][0] if place + 1 < len(runs) else ""
+        for name in run:
+            needed = 1 + max(_common_length(name, before), _common_length(name, after))
+            found = name[: max(needed, _SHORTEST)]
+            shortest[label] = min(shortest.get(label, found), found, key=lambda text: (len(text), text))
+    return shortest
+
+
+def _common_length(one: str, other: str) -> int:
+    for length, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return length
+    return min(len(one), len(other))

@@ -1,19 +1,23 @@
-"""The result of a statement, in the form that the reader likes."""
+"""The result of a statement, in the form that the reader likes.
+
+A value of DuckDB stays the same value where Python or Arrow has one, else it becomes the text that DuckDB writes. Every
+type has a place, those of later releases too, so that no SELECT fails on its way out. Text is also what keeps a value
+whole that others would bend or refuse: an interval, a time with a zone, a date after the year 9999.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 import duckdb
 
 from aix.errors import MissingLibraryError, SqlError
 from aix.output import Listing, ListingColumn
 from aix.query.values import Variable
-from aix.reading.interruptible import Work
-from aix.reading.plain_types import ARROW_TYPES, PYTHON_TYPES, plain_type
-from aix.reading.statement import Statement
+from aix.reading.connection import Statement
 from aix.schema.sql import quote_name
 from aix.store.streaming import Parameters, start_reader
 
@@ -21,13 +25,49 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from duckdb.sqltypes import DuckDBPyType
 
+_INTEGERS = {"tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint"}
+_COMMON = {*_INTEGERS, "float", "double", "boolean", "blob"}
+_TIMES = {"date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone"}
+PYTHON_TYPES = frozenset(_COMMON | {"hugeint", "uhugeint"})
+ARROW_TYPES = frozenset(_COMMON | _TIMES)
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _ROWS_AT_A_TIME = 2_000
 _ERROR_CHARACTERS = 2_000
 _INDENT = re.compile("^ +")
 _LINE = re.compile(r"^LINE (\d+): ", re.MULTILINE)
+
+
+class Work:
+    """One statement that is being run, on a connection of its own: one that streams can do nothing else.
+
+    DuckDB 2.0 does not look for signals while it computes. So that Ctrl-C can end the work, no call of it runs in the
+    thread that Python hands them to.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection.duplicate()
+        self._thread = ThreadPoolExecutor(max_workers=1)
+
+    def do(self, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Take a step of the work, and stop it when Ctrl-C is pressed meanwhile."""
+        result = self._thread.submit(step, *args, **kwargs)
+        try:
+            return result.result()
+        except KeyboardInterrupt:
+            while not result.done():  # an interruption before the statement begins is lost
+                self.connection.interrupt()
+                wait([result], timeout=0.1)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()  # when the last step has come to its end
+        self.connection.close()
 
 
 class Result:
@@ -228,3 +268,34 @@ def _unwrapped(message: str, statement: Statement) -> str:
 
 def _bounded(message: str) -> str:
     return message if len(message) <= _ERROR_CHARACTERS else f"{message[:_ERROR_CHARACTERS]}…"
+
+
+def plain_type(connection: duckdb.DuckDBPyConnection, described: str, kept: frozenset[str]) -> str:
+    """Return the SQL type to cast a column of the described type to, when only the kept types stay as they are."""
+    try:
+        return _plain(connection.type(described), kept)
+    except duckdb.Error:  # a type that has no name, such as that of row(1, 2)
+        return "VARCHAR"
+
+
+def _plain(found: "DuckDBPyType", kept: frozenset[str]) -> str:
+    match found.id:
+        case "decimal":
+            return str(found)
+        case "hugeint" | "uhugeint" if found.id not in kept:
+            return "DECIMAL(38,0)"
+        case "list" | "array":
+            [(_, inner)] = _inner_types(found)
+            return f"{_plain(inner, kept)}[]"
+        case "map":
+            return f"MAP({_plain(found.key, kept)}, {_plain(found.value, kept)})"
+        case "struct" if found.children:
+            fields = [f"{quote_name(name)} {_plain(inner, kept)}" for name, inner in _inner_types(found)]
+            return f"STRUCT({', '.join(fields)})"
+        case simple:
+            return str(found) if simple in kept else "VARCHAR"
+
+
+def _inner_types(found: "DuckDBPyType") -> "list[tuple[str, DuckDBPyType]]":
+    # An array lists its length among them.
+    return [(name, inner) for name, inner in found.children if not isinstance(inner, (int, list))]

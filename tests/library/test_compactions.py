@@ -8,8 +8,8 @@ from typing import Any
 
 import aix
 from aix.output.transcript.compaction import find_compaction, read_detail
-from aix.reading.compaction_search import count_microcompactions
 from aix.reading.ledger import Ledger
+from aix.reading.search import count_microcompactions
 from tests.library.compactions_by_hand import CompactionByHand, compactions_by_hand
 from tests.library.ledger import FIXTURES
 

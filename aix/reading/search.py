@@ -1,10 +1,11 @@
-"""Sessions narrowed down and put in order."""
+"""Sessions and compactions narrowed down and put in order, with the names that people know them by."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aix.query.packs import find_query
-from aix.reading.short_names import short_names
+from aix.reading.names import short_names
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -19,7 +20,6 @@ ORDERS = {
     "label": ("label", "asc"),
 }
 """The columns that sessions can be sorted by, and which end comes first."""
-
 _FIRST_PROMPT = """
     select s.label, m.content
     from sessions s
@@ -42,6 +42,16 @@ _CONDITIONS = {
         or label in (select label from ({_FIRST_PROMPT}) where contains(lower(content), lower($text)))
     )""",  # noqa: S608 - made of the text above
 }
+COUNTED = "v_counted_compactions"
+"""The view whose parameters narrow compactions down."""
+_MICROCOMPACTIONS = "compaction_impact/micro_compactions"
+COMPACTIONS = f"""
+    select *
+    from {COUNTED}
+    where cast($1 as varchar) is null or coalesce("trigger", 'unknown') = $1
+    order by compacted_at desc, turn_id
+"""  # noqa: S608 - made of the name above
+_TITLES = "select label, left(title, 1000) from session_context where label in (select unnest($1)) and title <> ''"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,3 +102,15 @@ def names_to_type(ledger: "Ledger") -> dict[str, str]:
     """Return the shortest name by which each session is found."""
     sql = "select label, label from sessions union all select alias, session_label from session_aliases"
     return short_names(ledger.sql(sql).rows())
+
+
+def count_microcompactions(ledger: "Ledger", parameters: Mapping[str, object]) -> int:
+    """Count what took results of tools out of a context without a summary, narrowed down as compactions are."""
+    return len(ledger.query(_MICROCOMPACTIONS, **parameters).rows())
+
+
+def names_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
+    """Return what people call these sessions: the title, else the first prompt, else the shortest name to type."""
+    to_type = names_to_type(ledger)
+    names = {label: to_type.get(label, label) for label in labels}
+    return names | first_prompts(ledger, labels) | dict(ledger.sql(_TITLES, [labels]).rows())
