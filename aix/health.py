@@ -159,7 +159,7 @@ def examine(ledger: Path) -> Iterator[Examination]:
     import duckdb
 
     from aix.derived.materialised_tables import derived_columns
-    from aix.store.segment_checks import check_segments
+    from aix.store.segments import check_segments
 
     manifest = read_latest(ledger)
     previous = _read_previous(ledger, manifest)

@@ -27,11 +27,10 @@ from aix.prices.table import PriceTable
 from aix.schema import TABLES, Column, Table, Type, Unit
 from aix.schema.arrow import arrow_schema
 from aix.schema.sql import quote_name
-from aix.store.commit import Change, commit
+from aix.store.commit import Change, Stage, commit
 from aix.store.index import COMPONENT_FIELD, Index
 from aix.store.manifest import Manifest, Segment, read_latest
 from aix.store.nodes import in_conversations, node_expressions
-from aix.store.stage import Stage
 from aix.store.views import create_views
 from benchmarks.generated_logs import write_logs
 

@@ -8,10 +8,9 @@ import pytest
 
 from aix.derived.derived_data import DerivedData
 from aix.store import commit as commit_module
-from aix.store.commit import Change
+from aix.store.commit import Change, Stage
 from aix.store.commit import commit as commit_change
 from aix.store.manifest import Manifest
-from aix.store.stage import Stage
 
 Function = Callable[[Manifest, Stage], Manifest]
 

@@ -12,8 +12,8 @@ from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
 from aix.schema.extensions import IMPORT_TABLES
+from aix.store.locks import staging_folder
 from aix.store.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
-from aix.store.staging import staging_folder
 from aix.store.views import create_views
 from tests.sample_ledger import Row
 

@@ -17,8 +17,8 @@ from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery, Files
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
+from aix.store.locks import staging_folder
 from aix.store.manifest import count_rows, is_ledger, read_latest
-from aix.store.staging import staging_folder
 from aix.workers import map_in_workers
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows

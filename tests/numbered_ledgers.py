@@ -15,8 +15,8 @@ import polars as pl
 
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
+from aix.store.commit import Stage
 from aix.store.manifest import Manifest, Segment, is_ledger, read_latest
-from aix.store.stage import Stage
 from tests.changes import commit
 from tests.sample_ledger import Row
 

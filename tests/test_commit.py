@@ -22,10 +22,9 @@ from aix.schema import SCHEMA_VERSION, TABLES, migrations
 from aix.schema.arrow import arrow_schema, batch_from_rows
 from aix.schema.migrations import TableChange
 from aix.store import durable
-from aix.store.commit import Change
+from aix.store.commit import Change, Stage
 from aix.store.commit import commit as commit_change
 from aix.store.manifest import Manifest, Segment, manifest_path, read_latest
-from aix.store.stage import Stage
 from tests.changes import Function, commit, overtake
 from tests.numbered_ledgers import next_generation, read_generation, with_tables
 from tests.sample_ledger import write_ledger

@@ -20,7 +20,7 @@ from aix.pipeline.report import Report, Status
 from aix.pipeline.run import Settings, import_histories
 from aix.store.garbage import collect
 from aix.store.manifest import manifest_path, read_latest
-from aix.store.source_ties import read_ties
+from aix.store.sources import read_ties
 from tests.deliveries import facts, rows_of
 from tests.linked_logs import Yarns, install_here, yarn, yarns
 from tests.test_import_properties import EXAMPLES

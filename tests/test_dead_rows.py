@@ -28,8 +28,8 @@ from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import batch_from_rows
 from aix.store import manifest
 from aix.store.commit import Change, commit
+from aix.store.locks import staging_folder
 from aix.store.manifest import count_rows, files_of, manifest_path, read_latest, read_manifest
-from aix.store.staging import staging_folder
 from tests.changes import FunctionStep
 from tests.deliveries import as_text, deliver, dump, rows_of
 from tests.test_groups import conversation

@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix.store.components import Families, neighbours
+from aix.store.index import Families, neighbours
 
 _NODES = st.integers(0, 12) | st.integers(2**64 - 3, 2**64 - 1)
 _LINKS = st.lists(st.lists(st.tuples(_NODES, _NODES), max_size=20), max_size=4)

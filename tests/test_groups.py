@@ -28,7 +28,7 @@ from aix.store.manifest import (
     read_latest,
     read_manifest,
 )
-from aix.store.row_groups import read_live_rows
+from aix.store.segments import read_live_rows
 from aix.store.views import create_views
 from tests.conversations import message, request, session, turn
 from tests.deliveries import Rows, as_text, deliver, dump

@@ -7,7 +7,7 @@ import pytest
 from aix.pipeline.contract import Source, content_hash, hash_file
 from aix.pipeline.read_outcomes import Growth, growth_of
 from aix.pipeline.worker_messages import Reading
-from aix.store.fingerprints import Fingerprint
+from aix.store.sources import Fingerprint
 
 
 def fingerprint(content: str = "c", failure: str = "", size_bytes: int = -1, head: str = "") -> Fingerprint:

@@ -18,8 +18,8 @@ from aix.query.query_file import Query
 from aix.query.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import batch_from_rows
+from aix.store.commit import Stage
 from aix.store.manifest import Manifest, manifest_path
-from aix.store.stage import Stage
 from tests.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put
 from tests.changes import commit
 from tests.numbered_ledgers import with_tables

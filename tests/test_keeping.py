@@ -11,13 +11,13 @@ from aix.merge import forget as removal
 from aix.merge.forget import forget
 from aix.merge.ledger_merge import join_ledger
 from aix.merge.selection import Selection
-from aix.store import staging
+from aix.store import locks
 from aix.store.durable import make_folder
 from aix.store.garbage import collect, find_removals, finish_forgetting
+from aix.store.locks import staging_folder
 from aix.store.manifest import PRICE_TABLES, manifest_paths, read_latest
 from aix.store.manifest import files_of as files_of_version
 from aix.store.raw_copies import keep_raw, kept_digests, open_raw, raw_path
-from aix.store.staging import staging_folder
 from tests.changes import overtake
 from tests.deliveries import Rows, deliver, dump, rows_of
 from tests.sample_ledger import SAMPLE_ROWS, write_ledger
@@ -243,7 +243,7 @@ def test_a_staging_folder_that_was_collected_before_it_was_locked_is_made_again(
             path.rmdir()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging, "make_folder", make_and_lose)
+        patch.setattr(locks, "make_folder", make_and_lose)
         with staging_folder(tmp_path) as folder:
             assert folder.is_dir()
     assert made

@@ -12,8 +12,8 @@ from aix.ids import h63
 from aix.merge.forget import Forgotten, forget
 from aix.merge.selection import Selection, count_rules, select_before, select_match, select_source
 from aix.reading.names import find_session
+from aix.store.locks import staging_folder
 from aix.store.manifest import manifest_paths, read_latest
-from aix.store.staging import staging_folder
 from aix.store.views import create_views
 from tests.conversations import call, context, message, request, session, turn
 from tests.deliveries import Rows, deliver, dump, rows_of

@@ -13,8 +13,8 @@ from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
 from aix.store.commit import Change, commit
+from aix.store.locks import staging_folder
 from aix.store.manifest import Manifest
-from aix.store.staging import staging_folder
 from tests.changes import FunctionStep
 from tests.conversations import message, request, session, turn
 from tests.deliveries import Rows, deliver, facts, rows_of

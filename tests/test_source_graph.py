@@ -5,8 +5,8 @@ from array import array
 import pytest
 
 from aix.pipeline.ties import SourceGraph
-from aix.store.source_ties import SourceTies
-from aix.store.uint64 import of_array, to_file_order
+from aix.store.index import of_array, to_file_order
+from aix.store.sources import SourceTies
 
 
 def ties(**numbers: list[int]) -> dict[str, SourceTies]:

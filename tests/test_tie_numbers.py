@@ -6,7 +6,7 @@ import pytest
 
 from aix.importing import Capabilities, Importer, Problem, Rows, Source, Ties
 from aix.pipeline.ties import TieNumbers, likely_numbers
-from aix.store.uint64 import from_file_order
+from aix.store.index import from_file_order
 
 SOURCE = Source("/logs/a.jsonl", group="/logs/a")
 

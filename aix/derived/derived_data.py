@@ -7,9 +7,8 @@ from aix.derived.catalog import refresh_catalog
 from aix.derived.materialised_tables import keep_views, loading
 from aix.derived.pricing import with_prices, without_prices
 from aix.prices.table import PriceTable
-from aix.store.commit import Change, commit
+from aix.store.commit import Change, Stage, commit
 from aix.store.manifest import Manifest
-from aix.store.stage import Stage
 
 
 @dataclass(frozen=True)

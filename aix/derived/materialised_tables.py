@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from aix.permissions.derivation import Answers
     from aix.permissions.rule_book import RuleBook
     from aix.query.query_file import Query
+    from aix.store.commit import Stage
     from aix.store.index import Index
-    from aix.store.stage import Stage
     from aix.store.views import StoredRows
 
 _RULES = "permission_rules"
@@ -192,7 +192,7 @@ class _Group:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from aix.store.row_groups import read_row_groups
+        from aix.store.segments import read_row_groups
 
         families = index.families.cast(pa.int64())
         for segment in self._gone.get(name, ()):

@@ -23,10 +23,9 @@ from aix.prices.lines import FOREVER, UNITS, PriceLine
 from aix.prices.table import PriceTable, bundled_providers
 from aix.schema import TABLES, Table
 from aix.schema.arrow import arrow_schema
+from aix.store.commit import Stage
 from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, Segment, dead_in
-from aix.store.row_groups import read_live_rows
-from aix.store.segment_checks import checked_path, reading
-from aix.store.stage import Stage
+from aix.store.segments import checked_path, read_live_rows, reading
 
 _PRICES, _MODEL_PRICES = (TABLES[name] for name in PRICE_TABLES)
 _REQUESTS = TABLES["requests"]

@@ -166,7 +166,7 @@ class _CachedGroup:
 
     def _write(self, connection: "duckdb.DuckDBPyConnection", view: "Query") -> None:
         from aix.store.locks import among_writers
-        from aix.store.row_groups import Pace, RowGroupWriter
+        from aix.store.segments import Pace, RowGroupWriter
 
         with part_file(self._folder) as part:
             # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
@@ -202,8 +202,8 @@ def _numbered_rows(
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from aix.store.engine import computed_rows
     from aix.store.index import COMPONENT_FIELD
-    from aix.store.streaming import computed_rows
 
     name = quote_name(view.name)
     if index is None:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from aix.derived.derived_data import DerivedData
 from aix.merge.groups import Groups
-from aix.store.commit import Change, commit
+from aix.store.commit import Change, Stage, commit
 from aix.store.engine import engine_errors_of
 from aix.store.manifest import Manifest, read_latest
-from aix.store.stage import Stage
 
 
 def untidy_groups(ledger: Path) -> dict[str, int]:

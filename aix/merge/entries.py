@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name
-from aix.store.components import Pairs
+from aix.store.engine import computed_rows, start_reader
+from aix.store.index import Pairs
 from aix.store.manifest import COMPONENT
 from aix.store.nodes import is_taken_together, node_expressions, owner_column, row_key
-from aix.store.streaming import computed_rows, start_reader
 
 _BATCH_ROWS = 100_000
 _FEW_ROWS = 1_000

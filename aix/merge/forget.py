@@ -22,17 +22,14 @@ from aix.merge.selection import Selection, holds
 from aix.merge.workspace import Delivered, Workbench, scan, workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
-from aix.store.commit import Change, commit
-from aix.store.components import Families, concatenated
+from aix.store.commit import Change, Stage, commit
 from aix.store.durable import remove, sync_folder
-from aix.store.fingerprints import source_id
 from aix.store.garbage import DEFAULT_GRACE_SECONDS, check_removable, collect
-from aix.store.index import are_all_in
+from aix.store.index import Families, are_all_in, concatenated
 from aix.store.manifest import STATUS_FILE, Manifest, has_groups, read_latest
 from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
 from aix.store.raw_copies import holds_any, kept_digests, raw_path
-from aix.store.source_ties import SourceTies, read_ties
-from aix.store.stage import Stage
+from aix.store.sources import SourceTies, read_ties, source_id
 from aix.store.views import create_views
 
 _NEVER_LOST = ("turns", "messages", "tool_calls")

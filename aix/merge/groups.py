@@ -20,11 +20,10 @@ from aix.errors import LedgerDamagedError
 from aix.merge.entries import Scan, read_entries
 from aix.merge.workspace import Workbench, scan
 from aix.schema import TABLES, Table
+from aix.store.commit import Stage
 from aix.store.index import Index, StoredIndex, are_all_in
 from aix.store.manifest import COMPONENT, Dead, Manifest, Segment, groups_of
-from aix.store.row_groups import batches_of, read_components, read_live_rows
-from aix.store.segment_checks import checked_path
-from aix.store.stage import Stage
+from aix.store.segments import batches_of, checked_path, read_components, read_live_rows
 from aix.thread_pool import map_in_threads
 from aix.version import FIRST_NUMBERED
 

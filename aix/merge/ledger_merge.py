@@ -19,12 +19,11 @@ from aix.schema.sql import quote_text
 from aix.store.commit import Change, commit
 from aix.store.durable import new_file, part_file, place, writing_to
 from aix.store.engine import engine_errors_of
-from aix.store.fingerprints import Fingerprint, read_fingerprints, source_id
+from aix.store.locks import staging_folder
 from aix.store.manifest import PRICE_TABLES, Manifest, Segment, dead_in, groups_of, is_ledger, read_latest
 from aix.store.raw_copies import kept_digests, place_of_copy, raw_path
-from aix.store.segment_checks import checked_path
-from aix.store.staging import staging_folder
-from aix.store.upgrade import rows_of_segment
+from aix.store.segments import checked_path, rows_of_segment
+from aix.store.sources import Fingerprint, read_fingerprints, source_id
 from aix.store.views import create_views
 
 

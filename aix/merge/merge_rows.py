@@ -21,15 +21,14 @@ from aix.merge.row_batches import Files
 from aix.merge.workspace import Delivered, StatementFile, Workbench, workbench
 from aix.schema import TABLES
 from aix.schema.sql import quote_text
-from aix.store.commit import Change, commit
-from aix.store.components import Families, Pairs, concatenated
+from aix.store.commit import Change, Stage, commit
 from aix.store.engine import engine_errors_of
-from aix.store.fingerprints import Fingerprints
+from aix.store.index import Families, Pairs, concatenated
+from aix.store.locks import staging_folder
 from aix.store.manifest import Manifest
 from aix.store.nodes import is_derived
-from aix.store.segment_checks import checked_path
-from aix.store.stage import Stage
-from aix.store.staging import staging_folder
+from aix.store.segments import checked_path
+from aix.store.sources import Fingerprints
 
 
 @dataclass(frozen=True)

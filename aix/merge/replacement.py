@@ -16,10 +16,10 @@ from aix.merge.forget import without_sessions
 from aix.merge.groups import Groups
 from aix.merge.workspace import Delivered, workbench
 from aix.schema import TABLES
+from aix.store.commit import Stage
 from aix.store.engine import engine
 from aix.store.manifest import Manifest, has_groups
 from aix.store.nodes import node_expressions
-from aix.store.stage import Stage
 from aix.store.views import create_views
 
 

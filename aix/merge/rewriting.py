@@ -14,8 +14,7 @@ from aix.merge.groups import Groups, Rows
 from aix.merge.workspace import StatementFile, Workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
-from aix.store.components import concatenated
-from aix.store.index import COMPONENT_FIELD, Index
+from aix.store.index import COMPONENT_FIELD, Index, concatenated
 from aix.store.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number
 
 _NAMED_BY_DERIVED_ROWS = ("turns", "threads", "sessions")

@@ -21,11 +21,10 @@ from aix.merge.workspace import Delivered, workbench
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
 from aix.schema.sql import quote_name
-from aix.store.commit import Change, commit
+from aix.store.commit import Change, Stage, commit
+from aix.store.locks import staging_folder
 from aix.store.manifest import Manifest, has_groups, read_latest
 from aix.store.nodes import node_expressions
-from aix.store.stage import Stage
-from aix.store.staging import staging_folder
 from aix.store.views import create_views
 
 LONGEST_TAG = 100

@@ -20,9 +20,9 @@ from aix.schema import Table
 from aix.schema.sql import empty_select, name_list
 from aix.store.durable import NewFile
 from aix.store.engine import engine, engine_errors_of
+from aix.store.locks import staging_folder
 from aix.store.nodes import node_expressions, row_key
-from aix.store.row_groups import Pace, RowGroupWriter
-from aix.store.staging import staging_folder
+from aix.store.segments import Pace, RowGroupWriter
 from aix.store.views import file_literal
 
 _ROW_BITS = 40

@@ -19,9 +19,8 @@ from aix.permissions.target_rows import TargetRows
 from aix.query.views import library_views
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
-from aix.store.engine import duplicate
+from aix.store.engine import duplicate, start_reader
 from aix.store.manifest import COMPONENT
-from aix.store.streaming import start_reader
 
 if TYPE_CHECKING:
     import duckdb

@@ -20,9 +20,8 @@ from aix.pipeline.read_outcomes import Known
 from aix.pipeline.ties import SourceGraph, likely_numbers, reading_of
 from aix.pipeline.worker_messages import Group
 from aix.store.engine import engine
-from aix.store.fingerprints import Fingerprints, read_fingerprints
 from aix.store.manifest import EMPTY, EntryFile, Manifest, is_ledger, read_latest
-from aix.store.source_ties import NO_TIES, SourceTies, read_ties
+from aix.store.sources import NO_TIES, Fingerprints, SourceTies, read_fingerprints, read_ties
 from aix.store.views import create_views
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from aix.pipeline.contract import Importer, Source, readable
 from aix.pipeline.discovery import Claim, Discovery, Owner, stamp
-from aix.store.fingerprints import Fingerprint, Fingerprints, source_id
+from aix.store.sources import Fingerprint, Fingerprints, source_id
 
 
 class State(StrEnum):

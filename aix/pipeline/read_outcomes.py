@@ -28,8 +28,7 @@ from aix.pipeline.ties import reading_of
 from aix.pipeline.worker_messages import Began, Delivered, Group, GroupRead, Order, Reading
 from aix.prices.table import PriceTable
 from aix.store.commit import Change, commit
-from aix.store.fingerprints import Fingerprint
-from aix.store.source_ties import SourceTies
+from aix.store.sources import Fingerprint, SourceTies
 
 _NEVER = 2**63 - 1
 Event = Began | GroupRead | Delivered | WorkerDiedError

@@ -29,8 +29,8 @@ from aix.pipeline.registry import Options, load_importers
 from aix.pipeline.report import Outcome, OutcomeRecorder, Report, Status, Watcher
 from aix.pipeline.unchanged_cache import note_quiet, note_touched, recall_quiet, state_of, with_touched
 from aix.prices.table import PriceTable
-from aix.store.fingerprints import Fingerprint, Fingerprints, read_fingerprints
 from aix.store.manifest import Manifest, is_ledger, read_latest
+from aix.store.sources import Fingerprint, Fingerprints, read_fingerprints
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,9 +31,9 @@ from aix.pipeline.worker_messages import Began, Group, Order
 from aix.prices.table import PriceTable
 from aix.schema import TABLES
 from aix.store.engine import engine
-from aix.store.fingerprints import Fingerprints
+from aix.store.locks import abandoned_folders, staging_folder
 from aix.store.manifest import is_ledger, read_latest
-from aix.store.staging import abandoned_folders, staging_folder
+from aix.store.sources import Fingerprints
 from aix.store.stored_files import read_note
 from aix.store.views import view_select
 from aix.workers import map_in_workers

@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.pipeline.contract import Importer, Source, Ties
-from aix.store.components import Families, Pairs, neighbours
-from aix.store.source_ties import NO_TIES, StoredTies
-from aix.store.uint64 import WIDTH, from_file_order, of_array, to_file_order
+from aix.store.index import WIDTH, Families, Pairs, from_file_order, neighbours, of_array, to_file_order
+from aix.store.sources import NO_TIES, StoredTies
 
 _BITS = pa.scalar(32, pa.uint64())
 _LOWER = pa.scalar(2**32 - 1, pa.uint64())

@@ -19,7 +19,7 @@ import msgspec
 from aix.pipeline.discovery import Walk
 from aix.pipeline.plan import Planned
 from aix.store.durable import write_note
-from aix.store.fingerprints import Fingerprint, Fingerprints
+from aix.store.sources import Fingerprint, Fingerprints
 from aix.store.stored_files import read_note
 
 _QUIET_FILE = "quiet.json"

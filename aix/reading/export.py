@@ -19,7 +19,7 @@ from aix.schema.sql import quote_name
 from aix.store.durable import DiskError, make_folder
 from aix.store.engine import engine_errors_of
 from aix.store.manifest import Manifest
-from aix.store.upgrade import rows_of_segment
+from aix.store.segments import rows_of_segment
 from aix.store.views import view_select
 
 

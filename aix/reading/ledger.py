@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from aix.query.values import Variable
     from aix.reading.names import Named
     from aix.reading.result import Result
-    from aix.store.streaming import Parameters
+    from aix.store.engine import Parameters
 
 
 class Ledger:
@@ -384,7 +384,7 @@ class Ledger:
     def _check_files(self, error: Exception) -> None:
         """Raise LedgerDamagedError when a statement failed because of the files of the version."""
         from aix.reading.connection import is_of_files
-        from aix.store.segment_checks import check_segments
+        from aix.store.segments import check_segments
 
         check_segments(self.path, self.manifest, derived_columns(self.manifest))
         if is_of_files(error, self.path):

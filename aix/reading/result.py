@@ -19,7 +19,7 @@ from aix.output import Listing, ListingColumn
 from aix.query.values import Variable
 from aix.reading.connection import Statement
 from aix.schema.sql import quote_name
-from aix.store.streaming import Parameters, start_reader
+from aix.store.engine import Parameters, start_reader
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,21 +10,29 @@ manifest names.
 A change is a value. Its steps and what is derived know what rows mean; here, there are files and versions.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
+from uuid import uuid4
 
 import msgspec
+import pyarrow as pa
 
 from aix.errors import LedgerDamagedError
-from aix.store.durable import is_absent, make_folder, new_file, part_file, place, sync_folder, writing_to
-from aix.store.fingerprints import Fingerprints
+from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema.arrow import arrow_schema, check_batch
+from aix.schema.migrations import changed_tables
+from aix.store.durable import is_absent, make_folder, new_file, part_file, place, remove, sync_folder, writing_to
+from aix.store.index import COMPONENT_FIELD, Index, StoredIndex
 from aix.store.locks import among_writers
 from aix.store.manifest import (
+    COMPONENT,
     DATA_FOLDER,
     EMPTY,
     VERSIONS_FOLDER,
+    EntryFile,
     Manifest,
     Segment,
     check_folders,
@@ -34,12 +42,93 @@ from aix.store.manifest import (
     read_latest,
     segments_of,
 )
-from aix.store.source_ties import StoredTies
-from aix.store.stage import Stage
-from aix.store.upgrade import upgraded
+from aix.store.segments import Pace, RowGroupWriter, checked_path, reading, upgraded_rows
+from aix.store.sources import (
+    Fingerprints,
+    StoredTies,
+    files_to_merge,
+    read_fingerprint_files,
+    read_ties,
+    weight,
+)
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Stage:
+    """The new files of a commit that is under way."""
+
+    def __init__(self, ledger: Path) -> None:
+        self.ledger = ledger
+        self._written: list[str] = []
+
+    def write(self, table: Table, batches: Iterable[pa.RecordBatch], group: str | None = None) -> Segment:
+        """Write rows that keep the table's schema into a new file; those of a group are numbered, in a last column."""
+        schema = arrow_schema(table) if group is None else arrow_schema(table).append(COMPONENT_FIELD)
+        return self._write(table.name, schema, _checked_batches(table, batches), group, Pace.SMALL)
+
+    def write_view(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None) -> Segment:
+        """Write what a view makes of a group into a new file."""
+        return self._write(name, schema, batches, group, Pace.READ_OFTEN)
+
+    def _write(
+        self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group: str | None, pace: Pace
+    ) -> Segment:
+        path = f"{DATA_FOLDER}/{name}-{uuid4().hex}.parquet"
+        with new_file(self.ledger / path) as file, RowGroupWriter(file, schema, pace) as writer:
+            for batch in batches:
+                writer.write(batch)
+        self._written.append(path)
+        return Segment(path, writer.rows, (self.ledger / path).stat().st_size, group)
+
+    def write_index(self, index: Index) -> EntryFile:
+        """Write the index of a group whose files are written here."""
+        return self._write_entries(f"index-{uuid4().hex}.bin", index.to_bytes(), len(index))
+
+    def write_fingerprints(self, base: Manifest, new: Fingerprints) -> tuple[EntryFile, ...]:
+        """Write fingerprints beside those of a version, and return the files of all there are."""
+        if not new:
+            return base.fingerprints
+        kept = len(base.fingerprints) - files_to_merge(base.fingerprints, len(new))
+        entries = {**read_fingerprint_files(self.ledger, base.fingerprints[kept:]), **new}
+        written = self._write_entries(f"fingerprints-{uuid4().hex}.json", msgspec.json.encode(entries), len(entries))
+        return (*base.fingerprints[:kept], written)
+
+    def write_ties(self, base: Manifest, new: StoredTies) -> tuple[EntryFile, ...]:
+        """Write ties beside those of a version, and return the files of all there are."""
+        if not new:
+            return base.ties
+        kept = len(base.ties) - files_to_merge(base.ties, weight(new))
+        entries = {**read_ties(self.ledger, base.ties[kept:]), **new}
+        if not kept:  # nothing is left that an empty entry would have to override
+            entries = {source: ties for source, ties in entries.items() if ties.count}
+        written = self._write_entries(f"ties-{uuid4().hex}.bin", msgspec.msgpack.encode(entries), weight(entries))
+        return (*base.ties[:kept], written)
+
+    def _write_entries(self, name: str, content: bytes, entries: int) -> EntryFile:
+        written = EntryFile(f"{DATA_FOLDER}/{name}", entries, sha256(content).hexdigest())
+        with new_file(self.ledger / written.path) as file:
+            file.write(content)
+        self._written.append(written.path)
+        return written
+
+    def has(self, segment: Segment) -> bool:
+        """Whether the segment was written here."""
+        return segment.path in self._written
+
+    def discard_unless(self, named: Container[str]) -> None:
+        """Remove the files that no manifest will name."""
+        for path in self._written:
+            if path not in named:
+                remove(self.ledger / path)
+
+
+def _checked_batches(table: Table, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        is_numbered = batch.schema.names[-1:] == [COMPONENT]
+        check_batch(table, batch.remove_column(batch.num_columns - 1) if is_numbered else batch)
+        yield batch
 
 
 class Step(Protocol[Result_co]):
@@ -131,7 +220,7 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Committed | None:
     stage = Stage(ledger)
     number = base.version + 1
     try:
-        current = upgraded(base, stage)
+        current = _upgraded(base, stage)
         applied = _applied(change, current, stage)
         new = applied.version
         if _says_nothing_new(new, current, change):
@@ -148,6 +237,48 @@ def _attempt(ledger: Path, base: Manifest, change: Change) -> Committed | None:
         raise
     stage.discard_unless(files_of(new) if published else ())
     return applied if published else None
+
+
+def _upgraded(base: Manifest, stage: Stage) -> Manifest:
+    """Rewrite the files that an earlier schema has in another form, so that all files of a version have one."""
+    if base.schema_version == SCHEMA_VERSION:
+        return base
+    outdated = changed_tables(base.schema_version)
+    components = base.components
+    indexes = {}
+    for group, file in base.indexes.items():
+        indexes[group] = _numbered_index(stage.ledger, file, components + 1)
+        components += len(indexes[group].families)
+    tables = {
+        name: tuple(
+            _rewritten(TABLES[name], segment, base.schema_version, stage, indexes.get(segment.group or ""))
+            if name in outdated or segment.group is not None
+            else segment
+            for segment in segments
+        )
+        for name, segments in base.tables.items()
+    }
+    return msgspec.structs.replace(
+        base,
+        schema_version=SCHEMA_VERSION,
+        tables=tables,
+        indexes={group: stage.write_index(index) for group, index in indexes.items()},
+        components=components,
+    )
+
+
+def _numbered_index(ledger: Path, file: EntryFile, first: int) -> Index:
+    """Number the families of a group: up to schema version 4, one of its nodes stood for a family."""
+    stored = StoredIndex(ledger, file)
+    if file.sha256 is None:
+        stored.check_order()
+    return stored.whole.numbered(first)
+
+
+def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stage, index: Index | None) -> Segment:
+    path = checked_path(stage.ledger, table, segment, written_version)
+    with reading(path):
+        return stage.write(table, upgraded_rows(table, path, written_version, index), segment.group)
 
 
 def _applied(change: Change, current: Manifest, stage: Stage) -> Committed:

@@ -5,25 +5,32 @@
         with engine(ledger) as connection: ...
 
 Each connection has an empty catalog of its own. Blocks inside of one another share the DuckDB behind it, so a caller
-with many questions opens a block around them all.
+with many questions opens a block around them all. Rows come out of it as a stream of Arrow batches, whatever the release
+of DuckDB calls that.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import duckdb
 import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.schema.sql import quote_name
-from aix.store.staging import staging_folder
+from aix.store.locks import staging_folder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MEMORY_LIMIT = "256MB"
 _numbers = count(1)
+_lock = Lock()
+Parameters = Sequence[object] | Mapping[str, object]
 
 
 class _Shared(msgspec.Struct):
@@ -34,7 +41,6 @@ class _Shared(msgspec.Struct):
 
 
 _shared: dict[Path, _Shared] = {}
-_lock = Lock()
 
 
 @contextmanager
@@ -119,3 +125,29 @@ def _open(ledger: Path, shared: _Shared) -> duckdb.DuckDBPyConnection:
         opened.callback(database.close)
         shared.resources = opened.pop_all()
         return database
+
+
+def start_reader(
+    connection: duckdb.DuckDBPyConnection, select: str, batch_rows: int, parameters: Parameters | None = None
+) -> "pa.RecordBatchReader":
+    """Run a SELECT; the connection can do nothing else until its rows are read."""
+    # Before DuckDB 2.0 relations with parameters do not stream, and since then only relations do.
+    fetch_reader = getattr(connection, "fetch_record_batch", None)
+    if fetch_reader:
+        connection.execute(select, parameters)
+        return fetch_reader(batch_rows)
+    return connection.sql(select, params=parameters).to_arrow_reader(batch_rows)
+
+
+@contextmanager
+def computed_rows(
+    connection: duckdb.DuckDBPyConnection, select: str, batch_rows: int
+) -> Iterator["pa.RecordBatchReader"]:
+    """Compute the rows of a SELECT, and give a reader of them.
+
+    DuckDB 2.0 plans a statement twice before it streams its rows, which takes longer than a short detour by a table.
+    """
+    table = f"computed_{next(_numbers)}"
+    connection.execute(f"create temp table {table} as {select}")
+    yield start_reader(connection, f"from {table}", batch_rows)
+    connection.execute(f"drop table {table}")  # after an error, the connection is of no use any more

@@ -20,7 +20,7 @@ import msgspec
 
 from aix.errors import LedgerDamagedError
 from aix.store.durable import is_part, remove, sync_folder, writing_to
-from aix.store.locks import alone
+from aix.store.locks import abandoned_folders, alone
 from aix.store.manifest import (
     CACHE_FOLDER,
     DATA_FOLDER,
@@ -39,7 +39,6 @@ from aix.store.manifest import (
     ungrouped_cache,
 )
 from aix.store.raw_copies import kept_digests, raw_path
-from aix.store.staging import abandoned_folders
 from aix.store.stored_files import check_regular, is_regular
 
 DEFAULT_GRACE_SECONDS = 24 * 3600
@@ -186,7 +185,7 @@ def _outdated_copies(ledger: Path, versions: Sequence[Manifest], limit: float) -
 def _fingerprints_in(ledger: Path, segment: Segment, dead: Sequence[int]) -> set[object]:
     import pyarrow as pa
 
-    from aix.store.row_groups import read_live_rows
+    from aix.store.segments import read_live_rows
 
     path = segment_path(ledger, segment)
     try:

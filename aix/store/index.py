@@ -1,14 +1,18 @@
 """The index of a group of files: which nodes its rows name, and the number of the family that each belongs to.
 
+A family is a set of nodes that are tied together, directly or through others. There may be millions of nodes, so they
+and their families are Arrow arrays: an object of Python for each would need ten times the memory.
+
 A file holds the nodes in ascending order, then the family of each, as little-endian numbers of 64 bits. Nodes are
 hashes, so the place of one can be guessed: a few nodes are looked up by reading a few hundred bytes each, however large
 the index is; many are compared with all of it.
 """
 
 import os
+import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -16,16 +20,109 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
-from aix.store.components import Pairs, neighbours
 from aix.store.manifest import COMPONENT, EntryFile
 from aix.store.stored_files import open_regular, sha256_of
-from aix.store.uint64 import WIDTH, few_from_file_order, from_file_order, to_file_order
 
+Pairs = tuple[pa.Array | pa.ChunkedArray, pa.Array | pa.ChunkedArray]
+"""Nodes, and for each of them one that it is tied to, which may be itself."""
+WIDTH = 8
 COMPONENT_FIELD = pa.field(COMPONENT, pa.int64(), nullable=False)
 _WINDOW = 32
 """How many entries are read at once while a node is looked up."""
 _ENTRIES_PER_LOOKUP = 64
 """Looking up one node costs about as much as comparing it with so many entries."""
+
+
+class Families:
+    """The families that pairs of nodes make."""
+
+    def __init__(self, pairs: Sequence[Pairs]) -> None:
+        places = concatenated([*(one for one, _ in pairs), *(other for _, other in pairs)]).dictionary_encode()
+        self.nodes: pa.Array = places.dictionary
+        """All nodes, each once."""
+        half = len(places) // 2
+        ones, others = places.indices[:half], places.indices[half:]
+        is_tie = pc.not_equal(ones, others)
+        self.numbers: pa.Array = _family_numbers(len(self.nodes), ones.filter(is_tie), others.filter(is_tie))
+        """The number of the family of each node, which ascends with the first node of a family."""
+
+    def of(self, nodes: pa.Array) -> pa.Array:
+        """Return the numbers of the families of these nodes."""
+        return self.numbers.take(pc.index_in(nodes, value_set=self.nodes))
+
+    def part(self, numbers: pa.Array) -> tuple[pa.Array, pa.Array]:
+        """Return the nodes of the families with these numbers, and the number of the family of each."""
+        is_in_part = pc.is_in(self.numbers, value_set=numbers)
+        return self.nodes.filter(is_in_part), self.numbers.filter(is_in_part)
+
+
+def concatenated(nodes: Iterable[pa.Array | pa.ChunkedArray]) -> pa.Array:
+    """Return nodes as one array."""
+    chunks = [chunk for each in nodes for chunk in (each.chunks if isinstance(each, pa.ChunkedArray) else [each])]
+    return pa.concat_arrays(chunks) if chunks else pa.array([], pa.uint64())
+
+
+def neighbours(nodes: pa.Array, numbers: pa.Array) -> Pairs:
+    """Return pairs of nodes that have the same number, so many that all those that have it hang together."""
+    order = pc.sort_indices(numbers)
+    nodes, numbers = nodes.take(order), numbers.take(order)
+    is_same = pc.equal(numbers[1:], numbers[:-1])
+    return nodes[1:].filter(is_same), nodes[:-1].filter(is_same)
+
+
+def _family_numbers(count: int, ones: pa.Array, others: pa.Array) -> pa.Array:
+    """Return for each of the places below a count the smallest that it is tied to."""
+    above = array("i", range(count))
+    for one, other in zip(_values(ones), _values(others), strict=True):
+        while (higher := above[one]) != one:
+            above[one] = one = above[higher]
+        while (higher := above[other]) != other:
+            above[other] = other = above[higher]
+        if one < other:
+            above[other] = one
+        else:
+            above[one] = other
+    for place, higher in enumerate(above):  # what is above is smaller, so its own way is short by now
+        above[place] = above[higher]
+    return pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(above)])
+
+
+def _values(places: pa.Array) -> "memoryview[int] | tuple[()]":
+    """Return the items of an array without a copy, or a list of objects."""
+    return memoryview(places.buffers()[1]).cast("i")[places.offset :][: len(places)] if len(places) else ()
+
+
+def to_file_order(numbers: pa.Array) -> bytes:
+    """Return numbers, none of them NULL, as they are stored.
+
+    >>> from_file_order(to_file_order(pa.array([3, 2**64 - 1], pa.uint64()).slice(1))).to_pylist()
+    [18446744073709551615]
+    """
+    _, values = numbers.buffers()
+    return _swapped(bytes(memoryview(values)[numbers.offset * WIDTH :][: len(numbers) * WIDTH]) if values else b"")
+
+
+def from_file_order(content: bytes) -> pa.Array:
+    """Return numbers from how they are stored."""
+    return pa.Array.from_buffers(pa.uint64(), len(content) // WIDTH, [None, pa.py_buffer(_swapped(content))])
+
+
+def few_from_file_order(content: bytes) -> "array[int]":
+    """Return a few numbers that are stored; to make an Arrow array of them would take longer than to look at them."""
+    return array("Q", _swapped(content))
+
+
+def of_array(numbers: "array[int]") -> pa.Array:
+    """Return the numbers of an array whose items are such."""
+    return pa.Array.from_buffers(pa.uint64(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def _swapped(content: bytes) -> bytes:
+    if sys.byteorder == "little":
+        return content
+    numbers = array("Q", content)
+    numbers.byteswap()
+    return numbers.tobytes()
 
 
 def are_all_in(nodes: pa.Array | pa.ChunkedArray, others: pa.Array) -> bool:

@@ -12,7 +12,14 @@ change, their rows are written to a new group, and the version lists their old n
 leaves out the rows that have them.
 
 Readers ignore keys they do not know, so that later releases can say more in a manifest. What it does say is checked
-when it is read (`aix.store.manifest_rules`).
+when it is read: a ledger may come from anybody, and what its manifest names is read, and removed later.
+
+- A path is data/NAME, data/FOLDER/NAME or NAME.parquet, and stands only once. A name has letters, digits, `_`, `-` and
+  `.`, and begins with none of the last two.
+- Tables are those of the schema. A kept view has a name that no table has; another AIX may have kept other views.
+- Every group of the tables has an index, and there are no other indexes. Its name is made as that of a file is.
+- Only groups with files have dead families, of numbers that were given, and no more dead rows than rows.
+- No version ends versions that come after it.
 """
 
 import re
@@ -23,10 +30,14 @@ from typing import Annotated
 import msgspec
 
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, LedgerTooNewError
-from aix.store.manifest_rules import broken_rule, files_in
 from aix.store.stored_files import check_folder, check_regular, damage_in, read_regular
-from aix.version import SCHEMA_VERSION
+from aix.version import FIRST_NUMBERED, SCHEMA_VERSION
 
+_PLAIN_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
+_PATH = re.compile(rf"data/({_PLAIN_NAME}/)?{_PLAIN_NAME}|{_PLAIN_NAME}\.parquet", re.ASCII)
+_GROUP = re.compile(_PLAIN_NAME, re.ASCII)
+_VIEW = re.compile(r"[a-z][a-z0-9_]{0,99}", re.ASCII)
+_LONGEST_SHOWN = 100
 VERSIONS_FOLDER = "versions"
 DATA_FOLDER = "data"
 STAGING_FOLDER = "staging"
@@ -37,11 +48,10 @@ CACHE_FOLDER = "cache"
 STATUS_FILE = "status.json"
 """A note beside the versions: the recent use of the newest; see `aix.reading.summary`."""
 _DIGITS = 10
-_NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
+_MANIFEST_NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
 _Number = Annotated[int, msgspec.Meta(ge=1, lt=10**_DIGITS - 1)]
 """Of a version: there is a file name for it and for the next."""
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
-
 COMPONENT = "component"
 """The column that numbers the family of a row, in files of groups; no column of a table has that name."""
 PRICE_TABLES = ("prices", "model_prices")
@@ -150,9 +160,16 @@ def files_by_name(manifest: Manifest) -> dict[str, tuple[Segment, ...]]:
     return {**manifest.tables, **manifest.views}
 
 
+def _files_in(manifest: Manifest) -> list[Segment | EntryFile]:
+    """Return all files that a manifest names."""
+    rows = (*manifest.tables.values(), *manifest.views.values())
+    entries = (*manifest.indexes.values(), *manifest.fingerprints, *manifest.ties)
+    return [*(segment for segments in rows for segment in segments), *entries]
+
+
 def files_of(manifest: Manifest) -> set[str]:
     """Return the paths of all files of a version."""
-    return {file.path for file in files_in(manifest)}
+    return {file.path for file in _files_in(manifest)}
 
 
 def ungrouped_cache(manifest: Manifest) -> str:
@@ -209,7 +226,7 @@ def manifest_paths(ledger: Path) -> list[Path]:
     """Return the manifests of all versions, oldest first."""
     folder = ledger / VERSIONS_FOLDER
     try:
-        found = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+        found = sorted(path for path in folder.iterdir() if _MANIFEST_NAME.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -234,8 +251,72 @@ def read_manifest(path: Path) -> Manifest:
         manifest = _DECODER.decode(content)
     if path != manifest_path(ledger, manifest.version):
         raise LedgerDamagedError(path, f"it describes version {manifest.version}")
-    if problem := broken_rule(manifest):
+    if problem := _broken_rule(manifest):
         raise LedgerDamagedError(path, problem)
     for folder in {name.rpartition("/")[0] for name in files_of(manifest)} - {"", DATA_FOLDER}:
         check_folder(ledger / folder)
     return manifest
+
+
+def _broken_rule(manifest: Manifest) -> str | None:
+    """Return a sentence about the first rule that a manifest breaks; None when it keeps all."""
+    rules = (_broken_by_paths, _broken_by_names, _broken_by_dead_rows, _broken_by_numbers)
+    return next((problem for rule in rules if (problem := rule(manifest))), None)
+
+
+def _broken_by_paths(manifest: Manifest) -> str | None:
+    seen: set[str] = set()
+    for file in _files_in(manifest):
+        if not _PATH.fullmatch(file.path):
+            return f"it names {_shown(file.path)}, which is not a plain name in the ledger"
+        if file.path in seen:
+            return f"it names {file.path} twice"
+        seen.add(file.path)
+    return None
+
+
+def _broken_by_names(manifest: Manifest) -> str | None:
+    from aix.schema import TABLES
+
+    for name in manifest.tables:
+        if name not in TABLES:
+            return f"it has a table {_shown(name)}, which no schema up to version {manifest.schema_version} has"
+    for name in manifest.views:
+        if name in TABLES or not _VIEW.fullmatch(name):
+            return f"it has a kept view {_shown(name)}, which cannot be the name of a view"
+    groups = {segment.group for segments in manifest.tables.values() for segment in segments} - {None}
+    for name in sorted(map(str, groups)):
+        if not _GROUP.fullmatch(name):
+            return f"it has a group {_shown(name)}, which is not a plain name"
+    for group in sorted(groups ^ manifest.indexes.keys(), key=str):
+        if group in groups:
+            return f"the group {_shown(group or '')} has no index"
+        return f"it has an index of a group {_shown(group or '')} that has no files"
+    return None
+
+
+def _broken_by_dead_rows(manifest: Manifest) -> str | None:
+    rows: dict[tuple[str | None, str], int] = {}
+    for name, segments in manifest.tables.items() if manifest.dead else ():
+        for segment in segments:
+            rows[segment.group, name] = rows.get((segment.group, name), 0) + segment.rows
+    for group, dead in manifest.dead.items():
+        if manifest.schema_version < FIRST_NUMBERED:
+            return "it has dead rows, which ledgers of its schema version never have"
+        if group not in manifest.indexes:
+            return f"it has dead rows of a group {_shown(group)} that has no files"
+        if any(not 0 < number <= manifest.components for number in dead.components):
+            return f"it has a dead family of the group {_shown(group)} whose number was never given"
+        if any(count > rows.get((group, name), 0) for name, count in dead.rows.items()):
+            return f"more rows of the group {_shown(group)} are dead than it has"
+    return None
+
+
+def _broken_by_numbers(manifest: Manifest) -> str | None:
+    if manifest.oldest > manifest.version:
+        return f"it ends versions before {manifest.oldest}, and is version {manifest.version} itself"
+    return None
+
+
+def _shown(name: str) -> str:
+    return ascii(name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…")

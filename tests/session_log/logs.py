@@ -9,7 +9,7 @@ from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
-from aix.store.staging import staging_folder
+from aix.store.locks import staging_folder
 from aix_importers.session_log import SessionLogImporter
 from tests.sample_ledger import Row
 
