@@ -20,7 +20,7 @@ from aix.cli.root import COMMANDS
 from aix.cli.root import aix as root_command
 from aix.derived.pricing import PRICES_DIGEST, bundled_rows, bundled_rows_path, rows_of_lines
 from aix.ids import h63, ulid
-from aix.merge.contradictions import compared_columns
+from aix.merge.ledger_merge import compared_columns
 from aix.prices.table import PriceTable
 from aix.query.packs import find_query, own_query_names, view_folder
 from aix.query.query_file import Query, query_root

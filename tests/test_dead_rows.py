@@ -15,11 +15,11 @@ from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerTooNewError
 from aix.health import Status, check
 from aix.merge import groups
-from aix.merge.combine_batches import Part, gather
-from aix.merge.compact_files import tidy_groups, untidy_groups
-from aix.merge.forget import forget, without_sessions
+from aix.merge.forget import forget
 from aix.merge.ledger_merge import join_ledger
-from aix.merge.merge_rows import Addition
+from aix.merge.merge_rows import Addition, Part, gather
+from aix.merge.replacement import without_sessions
+from aix.merge.rewriting import tidy_groups, untidy_groups
 from aix.merge.row_batches import Delivery
 from aix.merge.selection import Selection
 from aix.reading.export import export_parquet

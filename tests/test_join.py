@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aix.join import Statement, join, join_sets
-from aix.json_union import join_json
+from aix.merge.join import Statement, join, join_json, join_sets
 from aix.schema import TABLES, Column, Join, Table, Type, Unit
 from aix.schema.arrow import batch_from_rows
 

@@ -12,9 +12,9 @@ import pytest
 import aix
 from aix.cli.root import aix as root_command
 from aix.health import check
-from aix.merge.compact_files import tidy_groups
-from aix.merge.contradictions import Contradiction, Version, find_contradictions
 from aix.merge.forget import forget
+from aix.merge.ledger_merge import Contradiction, Version, find_contradictions
+from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
 from aix.pipeline.report import Status
 from aix.pipeline.run import Settings

@@ -21,9 +21,9 @@ from aix.derived.materialised_tables import derived_selects
 from aix.derived.view_cache import cached_selects, cached_views
 from aix.errors import LedgerDamagedError
 from aix.merge import groups as ledger_groups
-from aix.merge.compact_files import tidy_groups
 from aix.merge.forget import forget
 from aix.merge.ledger_merge import join_ledger
+from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
 from aix.merge.tagging import Entity, add_tag
 from aix.permissions import derivation

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from aix.derived.derived_data import DerivedData
-from aix.merge import forget as removal
-from aix.merge.combine_batches import Part, gather
-from aix.merge.forget import without_sessions
-from aix.merge.merge_rows import Addition
+from aix.merge import replacement
+from aix.merge.merge_rows import Addition, Part, gather
+from aix.merge.replacement import without_sessions
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
@@ -33,13 +32,13 @@ TWO: Rows = {"turns": [turn("u", "t")], "sessions": [session("two", "u")]}
 def unread(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Note each time whether sessions were dropped unread."""
     seen: list[bool] = []
-    real = removal._drop_given_whole
+    real = replacement._drop_given_whole
 
     def drop(*arguments: object) -> bool:
         seen.append(real(*arguments))  # type: ignore[arg-type]
         return seen[-1]
 
-    monkeypatch.setattr(removal, "_drop_given_whole", drop)
+    monkeypatch.setattr(replacement, "_drop_given_whole", drop)
     return seen
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import aix
 from aix.errors import TagError, UnknownNameError, UnknownSessionError
-from aix.merge.compact_files import tidy_groups
 from aix.merge.forget import forget
+from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
 from aix.merge.tagging import Entity, add_tag, remove_tag
 from aix.pipeline.run import Settings, import_histories

@@ -8,9 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aix.join import Statement, join, join_sets
-from aix.merge.entries import repeated
-from aix.merge.workspace import StatementFile, Workbench
+from aix.merge.join import Statement, join, join_sets
+from aix.merge.workspace import StatementFile, Workbench, repeated
 from aix.schema import Column, Join, Table, Type
 from aix.schema.arrow import arrow_schema
 from aix.schema.sql import quote_name, quote_text

@@ -13,27 +13,22 @@ import pyarrow as pa
 from aix.derived.derived_data import DerivedData
 from aix.derived.tree import Tree, Turn
 from aix.merge.conflicts import lay_joined
-from aix.merge.entries import Scan, paired, read_entries
 from aix.merge.groups import Groups
 from aix.merge.merge_rows import add
 from aix.merge.rewriting import lay_part, settle, write_families
-from aix.merge.row_batches import Files
 from aix.merge.selection import Selection, holds
-from aix.merge.workspace import Delivered, Workbench, scan, workbench
+from aix.merge.workspace import Scan, Workbench, paired, read_entries, workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
 from aix.store.durable import remove, sync_folder
 from aix.store.garbage import DEFAULT_GRACE_SECONDS, check_removable, collect
-from aix.store.index import Families, are_all_in, concatenated
+from aix.store.index import Families
 from aix.store.manifest import STATUS_FILE, Manifest, has_groups, read_latest
-from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions, node_of, row_key
+from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions, node_of
 from aix.store.raw_copies import holds_any, kept_digests, raw_path
 from aix.store.sources import SourceTies, read_ties, source_id
 from aix.store.views import create_views
-
-_NEVER_LOST = ("turns", "messages", "tool_calls")
-"""Tables whose rows are missed when they are gone: the check `append_only` looks for them."""
 
 _OWNERS = ("turn_id", "message_id", "session_label")
 """Columns that say what a row is part of, beside its key."""
@@ -79,7 +74,7 @@ class Selected(msgspec.Struct, frozen=True):
         with workbench(stage.ledger) as bench:
             groups = Groups(base, stage)
             create_views(bench.connection, stage.ledger, base)
-            _remove_conversations(bench, groups, self.selection, forgotten)
+            remove_conversations(bench, groups, self.selection, forgotten)
             _remove_other_rows(bench, groups, self.selection, forgotten)
             if not forgotten.rows and not base.dead:
                 return base, forgotten
@@ -93,59 +88,19 @@ class Selected(msgspec.Struct, frozen=True):
             return msgspec.structs.replace(groups.version(), ties=ties, oldest=base.version + 1), forgotten
 
 
-def without_sessions(base: Manifest, stage: Stage, labels: Sequence[str], rows: Delivered) -> Manifest:
-    """Return a version without the rows of sessions whose sources are about to give them again, in this delivery.
-
-    Other rows may name them: they will be there again.
-    """
-    with workbench(stage.ledger) as bench:
-        groups = Groups(base, stage)
-        if _drop_given_whole(bench, groups, labels, rows):
-            return groups.version()
-        _remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
-        files = {table.name: file.path for table, file in rows}
-        is_any_lost = any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
-        return msgspec.structs.replace(groups.version(), replaces_rows=is_any_lost)
-
-
-def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
-    """Drop the families of these sessions unread, if no row of them could be missed; returns whether that was done.
-
-    All sessions of such a family are replaced; the new rows give each of its turns, messages and calls, and name
-    whatever else its rows name, which the index knows.
-    """
-    given = dict.fromkeys(_NEVER_LOST, pa.array([], pa.uint64()))
-    named: list[pa.ChunkedArray] = []
-    for (table, _), entries in zip(rows, bench.read(rows), strict=True):
-        given[table.name] = concatenated([entries.named.column(0)])
-        named += entries.named.columns
-    replaced = _nodes_of(bench, TABLES["sessions"], "label", labels)
-    expected = {"sessions": replaced, **{name: given[name] for name in _NEVER_LOST}}
-    all_named = concatenated(named)
-    touched = groups.holding(replaced, replaced)
-    for name, part in touched.items():
-        if not are_all_in(part.nodes, all_named):
-            return False
-        for table, _, stored in groups.entries(bench, name, part, expected):
-            if not are_all_in(stored.column("node"), expected[table.name]):
-                return False
-    for name, part in touched.items():
-        groups.remove(name, part)
-    return True
-
-
 def _column(bench: Workbench, query: str) -> pa.Array:
     return bench.fetch(query).column(0).combine_chunks()
 
 
-def _remove_conversations(
+def remove_conversations(
     bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten, *, come_back: bool = False
 ) -> None:
+    """Remove sessions and turns with all rows that belong to them; those that come back may be named meanwhile."""
     bench.connection.execute("create temp table gone (name varchar, key varchar)")
     nodes = pa.concat_arrays(
         [
-            _nodes_of(bench, TABLES["sessions"], "label", selection.labels),
-            _nodes_of(bench, TABLES["turns"], "id", selection.turns),
+            nodes_of(bench, TABLES["sessions"], "label", selection.labels),
+            nodes_of(bench, TABLES["turns"], "id", selection.turns),
         ]
     )
     touched = groups.holding(nodes, nodes)
@@ -169,18 +124,8 @@ def _remove_conversations(
         write_families(bench, groups, groups.numbered(families.nodes, families.numbers), bench.size_bytes)
 
 
-def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:
-    """Whether a row that leaves does not come back with the delivery."""
-    if not bench.has(table):
-        return False
-    is_given = table.name in delivery
-    given = f"select {row_key(table)} as key from {scan(delivery[table.name])}" if is_given else "select null as key"
-    return bool(
-        bench.count(f"leaving_{table.name} left_behind anti join ({given}) given on given.key = left_behind._key")
-    )
-
-
-def _nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:
+def nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:
+    """Return the nodes of the rows of a table that have these keys."""
     with bench.temporary(key, pa.array(values, pa.string())) as given:
         return _column(bench, f"select {node_of(table, key)} as node from {given}")
 

@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
-from aix.merge.entries import Scan, read_entries
-from aix.merge.workspace import Workbench, scan
+from aix.merge.workspace import Scan, Workbench, read_entries, scan
 from aix.schema import TABLES, Table
 from aix.store.commit import Stage
 from aix.store.index import Index, StoredIndex, are_all_in

@@ -3,25 +3,28 @@
 A change gathers the families that the new rows belong to, from whatever groups hold them, joins what is said about
 each row, derives what follows from it, and writes these families as new groups. Where they came from, they are marked
 as dead. Everything else stays as it is, so that a change costs what it touches.
+
+Deliveries are put together before: joining a few large files costs far less than joining many small ones.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.derived.derived_data import DerivedData
-from aix.merge.combine_batches import Part, gather
-from aix.merge.entries import paired
 from aix.merge.groups import LARGEST_BYTES, Groups
 from aix.merge.rewriting import lay_part, settle, write_families
-from aix.merge.row_batches import Files
-from aix.merge.workspace import Delivered, StatementFile, Workbench, workbench
-from aix.schema import TABLES
-from aix.schema.sql import quote_text
+from aix.merge.row_batches import SOURCE_COLUMN, Files, delivery_schema, source_of
+from aix.merge.workspace import Delivered, StatementFile, Workbench, paired, workbench, write_rows
+from aix.schema import TABLES, Table
+from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
+from aix.store.durable import make_folder, writing_to
 from aix.store.engine import engine_errors_of
 from aix.store.index import Families, Pairs, concatenated
 from aix.store.locks import staging_folder
@@ -29,6 +32,58 @@ from aix.store.manifest import Manifest
 from aix.store.nodes import is_derived
 from aix.store.segments import checked_path
 from aix.store.sources import Fingerprints
+from aix.thread_pool import map_in_threads
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A delivery, and the names of sources whose rows in it do not count."""
+
+    files: Files
+    left_out: Collection[str] = ()
+
+
+def gather(parts: Sequence[Part], folder: Path) -> Delivered:
+    """Write the rows of deliveries into one Parquet file per table, and return them as statements of their sources.
+
+    Which of them are statements of one source is all that is kept of the names of sources; what a source says in two
+    deliveries stays two statements.
+    """
+    names = dict.fromkeys(name for part in parts for name in part.files)
+    numbers: dict[str, int] = {}
+    following = count()
+
+    def number_of(statement: str) -> int:  # which several threads ask for
+        return numbers.setdefault(statement, next(following))
+
+    def write(name: str) -> tuple[Table, StatementFile]:
+        rows = _rows(name, parts, number_of)
+        path = write_rows(folder / f"{name}.parquet", delivery_schema(TABLES[name]), rows)
+        return TABLES[name], StatementFile(path, quote_name(SOURCE_COLUMN))
+
+    with writing_to(folder):
+        make_folder(folder)
+        return map_in_threads(write, names)
+
+
+def _rows(name: str, parts: Sequence[Part], number_of: Callable[[str], int]) -> Iterator[pa.RecordBatch]:
+    for number, part in enumerate(parts):
+        if name in part.files:
+            with pa.OSFile(str(part.files[name])) as file, pa.ipc.open_stream(file) as batches:
+                for batch in batches:
+                    yield _numbered(batch, part.left_out, number, number_of)
+
+
+def _numbered(
+    batch: pa.RecordBatch, left_out: Collection[str], number: int, number_of: Callable[[str], int]
+) -> pa.RecordBatch:
+    sources = batch.column(SOURCE_COLUMN).dictionary_encode()
+    names = sources.dictionary.to_pylist()
+    absent = [place for place, name in enumerate(names) if source_of(name) in left_out]
+    if absent:
+        kept = pc.invert(pc.is_in(sources.indices, value_set=pa.array(absent, pa.int32())))
+        batch, sources = batch.filter(kept), sources.filter(kept)
+    short = pa.array([f"{number}:{number_of(name)}" for name in names], pa.string())
+    return batch.set_column(batch.num_columns - 1, batch.schema.field(SOURCE_COLUMN), short.take(sources.indices))
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,21 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from aix.merge.forget import without_sessions
+from aix.merge.forget import Forgotten, nodes_of, remove_conversations
 from aix.merge.groups import Groups
-from aix.merge.workspace import Delivered, workbench
-from aix.schema import TABLES
+from aix.merge.row_batches import Files
+from aix.merge.selection import Selection
+from aix.merge.workspace import Delivered, Workbench, scan, workbench
+from aix.schema import TABLES, Table
 from aix.store.commit import Stage
 from aix.store.engine import engine
+from aix.store.index import are_all_in, concatenated
 from aix.store.manifest import Manifest, has_groups
-from aix.store.nodes import node_expressions
+from aix.store.nodes import node_expressions, row_key
 from aix.store.views import create_views
+
+_NEVER_LOST = ("turns", "messages", "tool_calls")
+"""Tables whose rows are missed when they are gone: the check `append_only` looks for them."""
 
 
 class ReadTogether(msgspec.Struct, frozen=True):
@@ -95,3 +101,55 @@ def _given_so_far(ledger: Path, base: Manifest, sources: Iterable[str]) -> dict[
     for label, source, time in found:
         known.setdefault(label, {})[source] = time
     return known
+
+
+def without_sessions(base: Manifest, stage: Stage, labels: Sequence[str], rows: Delivered) -> Manifest:
+    """Return a version without the rows of sessions whose sources are about to give them again, in this delivery.
+
+    Other rows may name them: they will be there again.
+    """
+    with workbench(stage.ledger) as bench:
+        groups = Groups(base, stage)
+        if _drop_given_whole(bench, groups, labels, rows):
+            return groups.version()
+        remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
+        files = {table.name: file.path for table, file in rows}
+        is_any_lost = any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
+        return msgspec.structs.replace(groups.version(), replaces_rows=is_any_lost)
+
+
+def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
+    """Drop the families of these sessions unread, if no row of them could be missed; returns whether that was done.
+
+    All sessions of such a family are replaced; the new rows give each of its turns, messages and calls, and name
+    whatever else its rows name, which the index knows.
+    """
+    given = dict.fromkeys(_NEVER_LOST, pa.array([], pa.uint64()))
+    named: list[pa.ChunkedArray] = []
+    for (table, _), entries in zip(rows, bench.read(rows), strict=True):
+        given[table.name] = concatenated([entries.named.column(0)])
+        named += entries.named.columns
+    replaced = nodes_of(bench, TABLES["sessions"], "label", labels)
+    expected = {"sessions": replaced, **{name: given[name] for name in _NEVER_LOST}}
+    all_named = concatenated(named)
+    touched = groups.holding(replaced, replaced)
+    for name, part in touched.items():
+        if not are_all_in(part.nodes, all_named):
+            return False
+        for table, _, stored in groups.entries(bench, name, part, expected):
+            if not are_all_in(stored.column("node"), expected[table.name]):
+                return False
+    for name, part in touched.items():
+        groups.remove(name, part)
+    return True
+
+
+def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:
+    """Whether a row that leaves does not come back with the delivery."""
+    if not bench.has(table):
+        return False
+    is_given = table.name in delivery
+    given = f"select {row_key(table)} as key from {scan(delivery[table.name])}" if is_given else "select null as key"
+    return bool(
+        bench.count(f"leaving_{table.name} left_behind anti join ({given}) given on given.key = left_behind._key")
+    )

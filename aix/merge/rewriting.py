@@ -1,20 +1,27 @@
 """Rewriting families of rows: gather them on the bench, settle what is said about each row, derive, and write.
 
-These are the steps that every change of a ledger is made of.
+These are the steps that every change of a ledger is made of. Whole groups of files are rewritten as well: small ones are
+put together, whatever their number, and dead rows are left out.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.derived.columns import COLUMNS_READ, DERIVED_TABLES, derive, thread_rows
+from aix.derived.derived_data import DerivedData
 from aix.merge.conflicts import resolve, resolve_marks
 from aix.merge.groups import Groups, Rows
 from aix.merge.workspace import StatementFile, Workbench
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
+from aix.store.commit import Change, Stage, commit
+from aix.store.engine import engine_errors_of
 from aix.store.index import COMPONENT_FIELD, Index, concatenated
+from aix.store.manifest import Manifest, read_latest
 from aix.store.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number
 
 _NAMED_BY_DERIVED_ROWS = ("turns", "threads", "sessions")
@@ -115,3 +122,32 @@ def _filled_in(table: Table, rows: pa.Table, derived: pa.Table) -> pa.Table:
             field = arrow_schema(table).field(column.name)
             rows = rows.set_column(number, field, derived.column(column.name).cast(field.type))
     return rows
+
+
+def untidy_groups(ledger: Path) -> dict[str, int]:
+    """Return the groups that would be written again, with their sizes."""
+    version = read_latest(ledger)
+    groups = Groups(version, Stage(ledger))
+    return {name: groups.size_of(name) for name in dict.fromkeys([*groups.untidy(), *version.dead])}
+
+
+def tidy_groups(ledger: Path) -> dict[str, int]:
+    """Put small groups together, drop all dead rows, and return the groups that were written again."""
+    read_latest(ledger)
+    step = Tidying()
+    return commit(ledger, Change(leaves=[step], derived=DerivedData())).result(step)
+
+
+@dataclass(frozen=True)
+class Tidying:
+    """Dead rows, and the small groups that others take in."""
+
+    def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, dict[str, int]]:
+        """Return a version without them, and the groups that were written again."""
+        tidied: dict[str, int] = {}
+        groups = Groups(base, stage)
+        with engine_errors_of(stage.ledger):
+            while untidy := groups.untidy():
+                tidied.update({name: groups.size_of(name) for name in untidy if name in base.indexes})
+                groups.put_together(untidy)
+        return groups.version() if tidied else base, tidied

@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from aix.derived.derived_data import DerivedData
 from aix.errors import TagError, UnknownNameError
-from aix.merge.combine_batches import Part, gather
 from aix.merge.groups import Groups
-from aix.merge.merge_rows import Addition, add
+from aix.merge.merge_rows import Addition, Part, add, gather
 from aix.merge.row_batches import Delivery
 from aix.merge.workspace import Delivered, workbench
 from aix.schema import TABLES

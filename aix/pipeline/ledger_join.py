@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.merge.contradictions import Version, count_new_rows, find_contradictions
-from aix.merge.ledger_merge import join_ledger
+from aix.merge.ledger_merge import Version, count_new_rows, find_contradictions, join_ledger
 from aix.paths import check_ledger_path
 from aix.pipeline.report import Outcome, Report, Status, Watcher
 from aix.prices.table import PriceTable

@@ -16,8 +16,7 @@ import msgspec
 
 from aix.derived.derived_data import DerivedData
 from aix.errors import WorkerDiedError
-from aix.merge.combine_batches import Part, gather
-from aix.merge.merge_rows import Addition
+from aix.merge.merge_rows import Addition, Part, gather
 from aix.merge.replacement import ProblemsNotedAgain, ReadTogether, SessionsGivenAgain
 from aix.merge.row_batches import Files
 from aix.pipeline.contract import Source

@@ -10,7 +10,7 @@ from aix.pipeline.discovery import Refusal
 from aix.store.manifest import Manifest
 
 if TYPE_CHECKING:
-    from aix.merge.contradictions import Contradiction
+    from aix.merge.ledger_merge import Contradiction
 
 
 class Status(StrEnum):

@@ -50,7 +50,7 @@ class Unit(StrEnum):
 
 
 class Join(StrEnum):
-    """How the values of one column become one when two rows of the same key meet (`aix.join`).
+    """How the values of one column become one when two rows of the same key meet (`aix.merge.join`).
 
     What was read beats what was inferred, that beats a placeholder, and that beats NULL; the rule decides between
     values of the same standing.

@@ -5,8 +5,8 @@
         with engine(ledger) as connection: ...
 
 Each connection has an empty catalog of its own. Blocks inside of one another share the DuckDB behind it, so a caller
-with many questions opens a block around them all. Rows come out of it as a stream of Arrow batches, whatever the release
-of DuckDB calls that.
+with many questions opens a block around them all. Rows come out of it as a stream of Arrow batches, whatever the
+release of DuckDB calls that.
 """
 
 import tempfile

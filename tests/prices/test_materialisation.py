@@ -9,9 +9,9 @@ import pytest
 
 from aix.errors import PriceFileError
 from aix.health import Status, examine, find_check
-from aix.merge.compact_files import tidy_groups
 from aix.merge.forget import forget
 from aix.merge.ledger_merge import join_ledger
+from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
 from aix.pipeline.report import Report
 from aix.pipeline.run import Settings, import_histories

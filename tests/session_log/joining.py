@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial, reduce
 
-from aix.join import Statement, join, join_sets
+from aix.merge.join import Statement, join, join_sets
 from aix.schema import TABLES
 from aix.store.nodes import is_taken_together
 from tests.session_log.logs import Statements
