@@ -1,4 +1,4 @@
-"""Which of the statements about a row stands, and what several that differ say together."""
+"""Conflicts: the statement about a row that is kept, and what several that differ say together."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.merge.join import Statement, join, join_sets
-from aix.merge.workspace import StatementFile, Workbench, repeated
+from aix.merge.workspace import MergeWorkspace, StatementFile, repeated
 from aix.schema import Column, Join, Table, Type
 from aix.schema.arrow import arrow_schema
 from aix.schema.sql import quote_name, quote_text
@@ -21,57 +21,59 @@ Marks = Mapping[tuple[str, str | None], Mapping[str, str | None]]
 """By key and source of a statement: its inferred columns, and how each was concluded."""
 
 
-def resolve(bench: Workbench, table: Table) -> list[dict[str, object]]:
-    """Let the rows of a table stand that one statement is about, and one of those that say the same about a row.
+def resolve(workspace: MergeWorkspace, table: Table) -> list[dict[str, object]]:
+    """Keep the rows of a table that one statement is about, and one of those that say the same about a row.
 
-    Where statements differ, what they say together is written to a file of its own and laid on the bench; the marks of
-    these rows are returned.
+    Where statements differ, what they say together is written to a file of its own and added to the workspace; the
+    marks of these rows are returned.
     """
-    entries = bench.entries(table)
+    entries = workspace.entries(table)
     several = repeated(table, entries)
     if several is None:
-        bench.stand(table, entries)
+        workspace.keep(table, entries)
         return []
-    bench.stand(table, entries.filter(pc.invert(several)))
+    workspace.keep(table, entries.filter(pc.invert(several)))
     places = entries.filter(several).column("place")
-    return _resolve_sets(bench, table, places) if is_taken_together(table) else _resolve_rows(bench, table, places)
+    return (
+        _resolve_sets(workspace, table, places) if is_taken_together(table) else _resolve_rows(workspace, table, places)
+    )
 
 
-def _resolve_rows(bench: Workbench, table: Table, places: pa.ChunkedArray) -> list[dict[str, object]]:
-    said = bench.fetch(
-        f"select _place as place, _node as node, hash(_key) as key, _hash from ({_said(bench, table, places)})"
+def _resolve_rows(workspace: MergeWorkspace, table: Table, places: pa.ChunkedArray) -> list[dict[str, object]]:
+    said = workspace.fetch(
+        f"select _place as place, _node as node, hash(_key) as key, _hash from ({_said(workspace, table, places)})"
     )
     by_key = said.group_by("key").aggregate([("_hash", "count_distinct"), ("place", "min")]).sort_by("place_min")
     is_disputed = pc.greater(by_key.column("_hash_count_distinct"), 1)
     agreed = by_key.filter(pc.invert(is_disputed)).column("place_min")
-    bench.stand(table, said.filter(pc.is_in(said.column("place"), value_set=agreed.combine_chunks())))
+    workspace.keep(table, said.filter(pc.is_in(said.column("place"), value_set=agreed.combine_chunks())))
     keys = by_key.filter(is_disputed).column("key").combine_chunks()
-    return _join_conflicting_rows(bench, table, said.select(["place", "key"]), keys) if len(keys) else []
+    return _join_conflicting_rows(workspace, table, said.select(["place", "key"]), keys) if len(keys) else []
 
 
-def _resolve_sets(bench: Workbench, table: Table, places: pa.ChunkedArray) -> list[dict[str, object]]:
-    """Do the same where the rows that one source gives of a message stand or fall together."""
+def _resolve_sets(workspace: MergeWorkspace, table: Table, places: pa.ChunkedArray) -> list[dict[str, object]]:
+    """Do the same where the rows that one source gives of a message are kept or dropped together."""
     name = table.name
-    bench.connection.execute(
+    workspace.connection.execute(
         f"create temp table said_{name} as select _place, _source, _key, _node, _hash,"
-        f" cast({quote_name(owner_column(table))} as varchar) as _owner from ({_said(bench, table, places)})"
+        f" cast({quote_name(owner_column(table))} as varchar) as _owner from ({_said(workspace, table, places)})"
     )
-    _choose_sides(bench, table)
-    _join_conflicting_sets(bench, table)
-    bench.stand(table, bench.fetch(f"select _place as place, _node as node from chosen_{name}"))
+    _choose_sides(workspace, table)
+    _join_conflicting_sets(workspace, table)
+    workspace.keep(table, workspace.fetch(f"select _place as place, _node as node from chosen_{name}"))
     return []
 
 
-def _said(bench: Workbench, table: Table, places: pa.ChunkedArray) -> str:
+def _said(workspace: MergeWorkspace, table: Table, places: pa.ChunkedArray) -> str:
     """Return SQL for the rows at these places, each with a number for what it says, equal when two say the same."""
     stated = [_comparable(column) for column in table if column.join not in (Join.KEY, Join.DERIVED)]
-    rows = bench.rows_at(table, places)
-    if not bench.has(INFERRED_VALUES):
+    rows = workspace.rows_at(table, places)
+    if not workspace.has(INFERRED_VALUES):
         return f"select s.*, hash({', '.join(['s._key', *stated])}) as _hash from ({rows}) s"
     marks = (
         "select row_key, _source,"
         " string_agg(column_name || '=' || coalesce(basis, ''), ',' order by column_name) as inferred"
-        f" from ({bench.laid_rows(INFERRED_VALUES)}) where table_name = {quote_text(table.name)}"
+        f" from ({workspace.added_rows(INFERRED_VALUES)}) where table_name = {quote_text(table.name)}"
         " group by row_key, _source"
     )
     return (
@@ -85,12 +87,14 @@ def _comparable(column: Column) -> str:
     return f"cast({name} as varchar)" if column.type is Type.VECTOR else name  # 0.0 and -0.0 are two values
 
 
-def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Sequence[Mapping[str, object]]) -> None:
-    """Let the marks of the rows stand that do themselves; what is NULL was not concluded."""
+def resolve_marks(
+    workspace: MergeWorkspace, tables: Iterable[Table], joined_marks: Sequence[Mapping[str, object]]
+) -> None:
+    """Keep the marks of the rows that are kept; what is NULL was not concluded."""
     marked: dict[str, list[str]] = {}
-    if bench.has(INFERRED_VALUES):
-        stated = f"select distinct table_name, column_name from ({bench.laid_rows(INFERRED_VALUES)}) order by all"
-        for name, column in bench.connection.execute(stated).fetchall():
+    if workspace.has(INFERRED_VALUES):
+        stated = f"select distinct table_name, column_name from ({workspace.added_rows(INFERRED_VALUES)}) order by all"
+        for name, column in workspace.connection.execute(stated).fetchall():
             marked.setdefault(name, []).append(column)
     parts = []
     for table in tables:
@@ -99,20 +103,20 @@ def resolve_marks(bench: Workbench, tables: Iterable[Table], joined_marks: Seque
                 f"when {quote_text(name)} then s.{quote_name(name)} is not null" for name in marked[table.name]
             )
             parts.append(
-                f"select i._place as place, i._node as node from ({bench.laid_rows(INFERRED_VALUES)}) i"
-                f" join ({bench.standing_rows(table)}) s"
+                f"select i._place as place, i._node as node from ({workspace.added_rows(INFERRED_VALUES)}) i"
+                f" join ({workspace.kept_rows(table)}) s"
                 f" on s._key = i.row_key and s._source is not distinct from i._source"
                 f" where i.table_name = {quote_text(table.name)} and case i.column_name {is_known} end"
                 f" qualify row_number() over (partition by i._key order by i.basis desc nulls last, i._place) = 1"
             )
     if parts:
-        bench.stand(INFERRED_VALUES, bench.fetch(" union all ".join(f"({part})" for part in parts)))
-    lay_joined(bench, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
+        workspace.keep(INFERRED_VALUES, workspace.fetch(" union all ".join(f"({part})" for part in parts)))
+    add_joined(workspace, INFERRED_VALUES, iter(dict(mark) for mark in joined_marks))
 
 
-def _choose_sides(bench: Workbench, table: Table) -> None:
+def _choose_sides(workspace: MergeWorkspace, table: Table) -> None:
     """Take the rows of one of the sides that say the same; those that differ are left in `conflict_<table>`."""
-    bench.connection.execute(
+    workspace.connection.execute(
         f"create temp table sides_{table.name} as with rows as"
         f" (select _owner, _source, _key, _hash, min(_place) as _place from said_{table.name} group by all)"
         f" select _owner, _source, min(_place) as _first, hash(list(_hash order by _hash)) as _hash,"
@@ -129,18 +133,20 @@ def _choose_sides(bench: Workbench, table: Table) -> None:
     )
 
 
-def _join_conflicting_rows(bench: Workbench, table: Table, places: pa.Table, keys: pa.Array) -> list[dict[str, object]]:
+def _join_conflicting_rows(
+    workspace: MergeWorkspace, table: Table, places: pa.Table, keys: pa.Array
+) -> list[dict[str, object]]:
     joined_marks: list[dict[str, object]] = []
     unchanged: list[int] = []
 
     def joined() -> Iterator[dict[str, object]]:
         for start in range(0, len(keys), _ROWS_AT_ONCE):
             is_disputed = pc.is_in(places.column("key"), value_set=keys[start : start + _ROWS_AT_ONCE])
-            candidates = bench.rows_at(table, places.filter(is_disputed).column("place"))
-            rows = _rows_with_values(bench, table, f"select _place, _source, _key from ({candidates})")
-            marks = _marks_of(bench, table, rows)
+            candidates = workspace.rows_at(table, places.filter(is_disputed).column("place"))
+            rows = _rows_with_values(workspace, table, f"select _place, _source, _key from ({candidates})")
+            marks = _marks_of(workspace, table, rows)
             for key, statements in _grouped(rows, "_key").items():
-                statements.sort(key=lambda row: not bench.file_at(table, row["_place"]).is_earlier)
+                statements.sort(key=lambda row: not workspace.file_at(table, row["_place"]).is_earlier)
                 said = [_statement(table, row, marks) for row in statements]
                 together = reduce(partial(join, table), said)
                 new_marks = {column: _basis(column, key, statements, marks) for column in sorted(together.inferred)}
@@ -155,18 +161,18 @@ def _join_conflicting_rows(bench: Workbench, table: Table, places: pa.Table, key
                 )
                 yield {**together.values, **_no_derived_values(table)}
 
-    lay_joined(bench, table, joined())
-    _keep(bench, table, unchanged)
+    add_joined(workspace, table, joined())
+    _keep(workspace, table, unchanged)
     return joined_marks
 
 
-def _join_conflicting_sets(bench: Workbench, table: Table) -> None:
+def _join_conflicting_sets(workspace: MergeWorkspace, table: Table) -> None:
     unchanged: list[int] = []
 
     def joined() -> Iterator[dict[str, object]]:
-        for start in range(0, bench.count(f"conflict_{table.name}"), _ROWS_AT_ONCE):
+        for start in range(0, workspace.count(f"conflict_{table.name}"), _ROWS_AT_ONCE):
             rows = _rows_with_values(
-                bench,
+                workspace,
                 table,
                 f"select s._place, s._source, s._key, s._owner from said_{table.name} s"
                 f" join conflict_{table.name} c on c._owner = s._owner"
@@ -181,25 +187,25 @@ def _join_conflicting_sets(bench: Workbench, table: Table) -> None:
                     continue
                 yield from (dict(statement.values) for statement in together)
 
-    lay_joined(bench, table, joined())
-    _keep(bench, table, unchanged)
+    add_joined(workspace, table, joined())
+    _keep(workspace, table, unchanged)
 
 
-def _rows_with_values(bench: Workbench, table: Table, select: str) -> list[dict[str, Any]]:
+def _rows_with_values(workspace: MergeWorkspace, table: Table, select: str) -> list[dict[str, Any]]:
     """Return rows that a SELECT gives the places of, with all that is stated in them."""
-    places = bench.fetch(f"{select} order by _place")
-    rows = pa.concat_tables(bench.copy(table, places.column("_place").combine_chunks(), _stated_names(table)))
+    places = workspace.fetch(f"{select} order by _place")
+    rows = pa.concat_tables(workspace.copy(table, places.column("_place").combine_chunks(), _stated_names(table)))
     return [{**where, **row} for where, row in zip(places.to_pylist(), rows.to_pylist(), strict=True)]
 
 
-def _keep(bench: Workbench, table: Table, places: Sequence[int]) -> None:
-    """Let the rows at these places stand."""
-    entries = bench.entries(table)
-    bench.stand(table, entries.filter(pc.is_in(entries.column("place"), value_set=pa.array(places, pa.uint64()))))
+def _keep(workspace: MergeWorkspace, table: Table, places: Sequence[int]) -> None:
+    """Keep the rows at these places."""
+    entries = workspace.entries(table)
+    workspace.keep(table, entries.filter(pc.is_in(entries.column("place"), value_set=pa.array(places, pa.uint64()))))
 
 
-def lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]) -> None:
-    """Write rows to a file of their own, lay it on the bench, and let them stand."""
+def add_joined(workspace: MergeWorkspace, table: Table, rows: Iterator[dict[str, object]]) -> None:
+    """Write rows to a file of their own, add it to the workspace, and keep them."""
     first = next(rows, None)
     if first is None:
         return
@@ -214,8 +220,8 @@ def lay_joined(bench: Workbench, table: Table, rows: Iterator[dict[str, object]]
                 held.clear()
         yield pa.RecordBatch.from_pylist(held, schema)
 
-    bench.lay(table, StatementFile(bench.write_scratch(table, batches(), schema), quote_text("joined")))
-    bench.stand(table, bench.entries_of_last(table))
+    workspace.add(table, StatementFile(workspace.write_scratch(table, batches(), schema), quote_text("joined")))
+    workspace.keep(table, workspace.entries_of_last(table))
 
 
 def _statement(table: Table, row: Mapping[str, Any], marks: Marks) -> Statement:
@@ -242,11 +248,11 @@ def _no_derived_values(table: Table) -> dict[str, object]:
     }
 
 
-def _marks_of(bench: Workbench, table: Table, rows: Iterable[Mapping[str, Any]]) -> Marks:
+def _marks_of(workspace: MergeWorkspace, table: Table, rows: Iterable[Mapping[str, Any]]) -> Marks:
     keys = pa.array({row["_key"] for row in rows}, pa.string())
-    with bench.temporary("row_key", keys) as wanted:
-        found = bench.fetch(
-            f"select row_key, _source, column_name, basis from ({bench.laid_rows(INFERRED_VALUES)})"
+    with workspace.temporary("row_key", keys) as wanted:
+        found = workspace.fetch(
+            f"select row_key, _source, column_name, basis from ({workspace.added_rows(INFERRED_VALUES)})"
             f" semi join {wanted} using (row_key) where table_name = {quote_text(table.name)}"
         )
     marks: dict[tuple[str, str | None], dict[str, str | None]] = defaultdict(dict)

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from aix.derived.derived_data import DerivedData
 from aix.derived.tree import Tree, Turn
-from aix.merge.conflicts import lay_joined
+from aix.merge.conflicts import add_joined
 from aix.merge.groups import Groups
 from aix.merge.merge_rows import add
-from aix.merge.rewriting import lay_part, settle, write_families
+from aix.merge.rewriting import add_part, settle, write_families
 from aix.merge.selection import Selection, holds
-from aix.merge.workspace import Scan, Workbench, paired, read_entries, workbench
+from aix.merge.workspace import MergeWorkspace, Scan, open_workspace, paired, read_entries
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
@@ -71,75 +71,77 @@ class Selected(msgspec.Struct, frozen=True):
     def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, Forgotten]:
         """Return a version without them, and what is gone."""
         forgotten = Forgotten()
-        with workbench(stage.ledger) as bench:
+        with open_workspace(stage.ledger) as workspace:
             groups = Groups(base, stage)
-            create_views(bench.connection, stage.ledger, base)
-            remove_conversations(bench, groups, self.selection, forgotten)
-            _remove_other_rows(bench, groups, self.selection, forgotten)
+            create_views(workspace.connection, stage.ledger, base)
+            remove_conversations(workspace, groups, self.selection, forgotten)
+            _remove_other_rows(workspace, groups, self.selection, forgotten)
             if not forgotten.rows and not base.dead:
                 return base, forgotten
             ties = base.ties
             if forgotten.rows:
                 # Before the commit: were it to end here, the sessions would still be there to be forgotten.
-                _remove_raw_copies(stage.ledger, bench, self.selection)
-                ties = stage.write_ties(base, _cut_ties(stage.ledger, base, bench))
+                _remove_raw_copies(stage.ledger, workspace, self.selection)
+                ties = stage.write_ties(base, _cut_ties(stage.ledger, base, workspace))
             # Also what earlier changes left dead: it may be an older form of what is to be forgotten.
             groups.drop_dead_rows(leave_none=True)
             return msgspec.structs.replace(groups.version(), ties=ties, oldest=base.version + 1), forgotten
 
 
-def _column(bench: Workbench, query: str) -> pa.Array:
-    return bench.fetch(query).column(0).combine_chunks()
+def _column(workspace: MergeWorkspace, query: str) -> pa.Array:
+    return workspace.fetch(query).column(0).combine_chunks()
 
 
 def remove_conversations(
-    bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten, *, come_back: bool = False
+    workspace: MergeWorkspace, groups: Groups, selection: Selection, forgotten: Forgotten, *, come_back: bool = False
 ) -> None:
     """Remove sessions and turns with all rows that belong to them; those that come back may be named meanwhile."""
-    bench.connection.execute("create temp table gone (name varchar, key varchar)")
+    workspace.connection.execute("create temp table gone (name varchar, key varchar)")
     nodes = pa.concat_arrays(
         [
-            nodes_of(bench, TABLES["sessions"], "label", selection.labels),
-            nodes_of(bench, TABLES["turns"], "id", selection.turns),
+            nodes_of(workspace, TABLES["sessions"], "label", selection.labels),
+            nodes_of(workspace, TABLES["turns"], "id", selection.turns),
         ]
     )
     touched = groups.holding(nodes, nodes)
     for name, part in touched.items():
-        lay_part(bench, groups, name, part)
-    settle(bench)
-    _find_gone(bench, selection, forgotten, with_subagents=not come_back)
-    tables = [table for table in TABLES.values() if bench.has(table)]
+        add_part(workspace, groups, name, part)
+    settle(workspace)
+    _find_gone(workspace, selection, forgotten, with_subagents=not come_back)
+    tables = [table for table in TABLES.values() if workspace.has(table)]
     for table in sorted(tables, key=lambda table: table is INFERRED_VALUES):
-        _delete(bench, table, forgotten)
+        _delete(workspace, table, forgotten)
     for table in tables:
         if not come_back:
-            _clear_references(bench, table)
+            _clear_references(workspace, table)
     scans = [
-        Scan(table, f"(select *, _place as file_row_number from ({bench.standing_rows(table)}))") for table in tables
+        Scan(table, f"(select *, _place as file_row_number from ({workspace.kept_rows(table)}))") for table in tables
     ]
-    families = Families([pairs for entries in read_entries(bench.connection, scans) for pairs in paired(entries.named)])
+    families = Families(
+        [pairs for entries in read_entries(workspace.connection, scans) for pairs in paired(entries.named)]
+    )
     for name, part in touched.items():
         groups.remove(name, part)
     if len(families.nodes):
-        write_families(bench, groups, groups.numbered(families.nodes, families.numbers), bench.size_bytes)
+        write_families(workspace, groups, groups.numbered(families.nodes, families.numbers), workspace.size_bytes)
 
 
-def nodes_of(bench: Workbench, table: Table, key: str, values: Sequence[str]) -> pa.Array:
+def nodes_of(workspace: MergeWorkspace, table: Table, key: str, values: Sequence[str]) -> pa.Array:
     """Return the nodes of the rows of a table that have these keys."""
-    with bench.temporary(key, pa.array(values, pa.string())) as given:
-        return _column(bench, f"select {node_of(table, key)} as node from {given}")
+    with workspace.temporary(key, pa.array(values, pa.string())) as given:
+        return _column(workspace, f"select {node_of(table, key)} as node from {given}")
 
 
-def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten, *, with_subagents: bool) -> None:
+def _find_gone(workspace: MergeWorkspace, selection: Selection, forgotten: Forgotten, *, with_subagents: bool) -> None:
     """Fill `gone` with the sessions and turns that go."""
-    sessions = bench.connection.execute(
-        f"select label, thread_id, parent_session_label from ({bench.standing_rows(TABLES['sessions'])})"
+    sessions = workspace.connection.execute(
+        f"select label, thread_id, parent_session_label from ({workspace.kept_rows(TABLES['sessions'])})"
     ).fetchall()
-    turns = bench.connection.execute(
-        f"select id, parent_turn_id, started_at, false, 0 from ({bench.standing_rows(TABLES['turns'])})"
+    turns = workspace.connection.execute(
+        f"select id, parent_turn_id, started_at, false, 0 from ({workspace.kept_rows(TABLES['turns'])})"
     ).fetchall()
-    own_turns = bench.connection.execute(
-        f"select session_label, turn_id from ({bench.standing_rows(TABLES['session_turns'])})"
+    own_turns = workspace.connection.execute(
+        f"select session_label, turn_id from ({workspace.kept_rows(TABLES['session_turns'])})"
     ).fetchall()
     parents = {label: parent for label, _, parent in sessions}
     going = _with_subagents(set(selection.labels), parents) if with_subagents else set(selection.labels) & set(parents)
@@ -157,8 +159,8 @@ def _find_gone(bench: Workbench, selection: Selection, forgotten: Forgotten, *, 
     shared = tree.counts_up_to(wanted & held)
     forgotten.sessions = sorted(going)
     forgotten.sharing_sessions = {label: shared[head] for label, head in sorted(staying.items()) if shared.get(head, 0)}
-    _mark_gone(bench, "sessions.label", going)
-    _mark_gone(bench, "turns.id", gone_turns)
+    _mark_gone(workspace, "sessions.label", going)
+    _mark_gone(workspace, "turns.id", gone_turns)
 
 
 def _with_subagents(labels: set[str], parents: Mapping[str, str | None]) -> set[str]:
@@ -168,9 +170,9 @@ def _with_subagents(labels: set[str], parents: Mapping[str, str | None]) -> set[
     return going
 
 
-def _mark_gone(bench: Workbench, name: str, keys: set[str]) -> None:
-    with bench.temporary("key", pa.array(keys, pa.string())) as given:
-        bench.connection.execute(f"insert into gone select {quote_text(name)}, key from {given}")
+def _mark_gone(workspace: MergeWorkspace, name: str, keys: set[str]) -> None:
+    with workspace.temporary("key", pa.array(keys, pa.string())) as given:
+        workspace.connection.execute(f"insert into gone select {quote_text(name)}, key from {given}")
 
 
 def _is_gone(column: str, name: str) -> str:
@@ -180,18 +182,18 @@ def _is_gone(column: str, name: str) -> str:
 _OF_GONE_SESSION = _is_gone("session_label", "sessions.label")
 
 
-def _delete(bench: Workbench, table: Table, forgotten: Forgotten) -> None:
+def _delete(workspace: MergeWorkspace, table: Table, forgotten: Forgotten) -> None:
     """Let go of the rows that belong to what is gone; tables come after those that their rows belong to."""
-    bench.connection.execute(
-        f"create temp table leaving_{table.name} as select _place, _key from ({bench.standing_rows(table)})"
+    workspace.connection.execute(
+        f"create temp table leaving_{table.name} as select _place, _key from ({workspace.kept_rows(table)})"
         f" where {_belongs_to_gone(table)}"
     )
-    places = _column(bench, f"select _place from leaving_{table.name}")
+    places = _column(workspace, f"select _place from leaving_{table.name}")
     if not len(places):
         return
     forgotten.rows[table.name] = forgotten.rows.get(table.name, 0) + len(places)
-    bench.fall(table, places)
-    bench.connection.execute(
+    workspace.drop(table, places)
+    workspace.connection.execute(
         f"insert into gone select {quote_text(f'{table.name}.{table.key[0]}')}, _key from leaving_{table.name}"
     )
 
@@ -217,7 +219,7 @@ def _belongs_to_gone(table: Table) -> str:
     return " or ".join(_is_gone(quote_name(owner.name), namespace(table, owner)) for owner in owners) or "false"
 
 
-def _clear_references(bench: Workbench, table: Table) -> None:
+def _clear_references(workspace: MergeWorkspace, table: Table) -> None:
     """Set to NULL what names something that is gone."""
     names = {
         column.name: _is_gone(quote_name(column.name), namespace(table, column))
@@ -226,31 +228,31 @@ def _clear_references(bench: Workbench, table: Table) -> None:
     }
     if not names:
         return
-    places = bench.fetch(
+    places = workspace.fetch(
         f"select _place, {', '.join(f'coalesce({test}, false) as {quote_name(name)}' for name, test in names.items())}"
-        f" from ({bench.standing_rows(table)}) where {' or '.join(names.values())} order by _place"
+        f" from ({workspace.kept_rows(table)}) where {' or '.join(names.values())} order by _place"
     )
     if not places.num_rows:
         return
     old = places.column("_place").combine_chunks()
-    rows = pa.concat_tables(bench.copy(table, old)).to_pylist()
+    rows = pa.concat_tables(workspace.copy(table, old)).to_pylist()
     cleared = [
         {name: None if tests.get(name) else value for name, value in row.items()}
         for row, tests in zip(rows, places.to_pylist(), strict=True)
     ]
-    bench.fall(table, old)
-    lay_joined(bench, table, iter(cleared))
+    workspace.drop(table, old)
+    add_joined(workspace, table, iter(cleared))
 
 
-def _cut_ties(ledger: Path, base: Manifest, bench: Workbench) -> dict[str, SourceTies]:
+def _cut_ties(ledger: Path, base: Manifest, workspace: MergeWorkspace) -> dict[str, SourceTies]:
     """Tie sources of what is gone to nothing: it would come back as soon as another source that has changed is read."""
-    sources = bench.fetch(f"select distinct source_key from import_log where {_OF_GONE_SESSION}")
+    sources = workspace.fetch(f"select distinct source_key from import_log where {_OF_GONE_SESSION}")
     ids = {source_id(name) for name in sources.column(0).to_pylist()}
     return {source: SourceTies() for source in read_ties(ledger, base.ties) if source in ids}
 
 
-def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> None:
-    sources = bench.fetch(
+def _remove_raw_copies(ledger: Path, workspace: MergeWorkspace, selection: Selection) -> None:
+    sources = workspace.fetch(
         "select distinct fingerprint from import_sources where fingerprint is not null"
         f" and source_key in (select source_key from import_log where {_OF_GONE_SESSION})"
     )
@@ -261,11 +263,11 @@ def _remove_raw_copies(ledger: Path, bench: Workbench, selection: Selection) -> 
             sync_folder(raw_path(ledger, digest).parent)
 
 
-def _remove_other_rows(bench: Workbench, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
+def _remove_other_rows(workspace: MergeWorkspace, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
     """Remove rows outside conversations: notes about one that goes, rules of the place, rows that hold the text."""
     for name, condition in _conditions(selection, anything_gone=bool(forgotten.rows)).items():
         table = TABLES[name]
-        found = bench.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
+        found = workspace.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
         groups.remove_rows(found.column(0).combine_chunks())
         if found.num_rows:
             forgotten.rows[name] = forgotten.rows.get(name, 0) + found.num_rows

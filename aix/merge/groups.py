@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aix.errors import LedgerDamagedError
-from aix.merge.workspace import Scan, Workbench, read_entries, scan
+from aix.merge.workspace import MergeWorkspace, Scan, read_entries, scan
 from aix.schema import TABLES, Table
 from aix.store.commit import Stage
 from aix.store.index import Index, StoredIndex, are_all_in
@@ -99,20 +99,20 @@ class Groups:
         return len(part) == len(self._indexes[name].whole)
 
     def entries(
-        self, bench: Workbench, name: str, part: Index, tables: Container[str] = TABLES
+        self, workspace: MergeWorkspace, name: str, part: Index, tables: Container[str] = TABLES
     ) -> Iterator[tuple[Table, Path, pa.Table]]:
         """Go through the files of a group that have rows of that part of its index, with the entries of these rows."""
         files = [(table, path) for table, path in self.segments(name) if table.name in tables]
         missing = [(table, path) for table, path in files if not self._is_known(path, part)]
         if missing:
             if self.is_whole(name, part) and name not in self._dead:
-                found = read_entries(bench.connection, [Scan(table, scan(path)) for table, path in missing])
+                found = read_entries(workspace.connection, [Scan(table, scan(path)) for table, path in missing])
             else:
                 # To ask the engine takes a few milliseconds for each file, however few rows there are.
                 missing = [(table, path) for table, path in missing if self._count_rows(path, part)]
-                with bench.temporary(COMPONENT, part.families) as components:
+                with workspace.temporary(COMPONENT, part.families) as components:
                     scans = [Scan(table, scan(path)) for table, path in missing]
-                    found = read_entries(bench.connection, scans, components)
+                    found = read_entries(workspace.connection, scans, components)
             for (_, path), entries in zip(missing, found, strict=True):
                 self._entries[path] = (part, entries.rows)
         for table, path in files:

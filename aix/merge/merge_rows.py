@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 
 from aix.derived.derived_data import DerivedData
 from aix.merge.groups import LARGEST_BYTES, Groups
-from aix.merge.rewriting import lay_part, settle, write_families
+from aix.merge.rewriting import add_part, settle, write_families
 from aix.merge.row_batches import SOURCE_COLUMN, Files, delivery_schema, source_of
-from aix.merge.workspace import Delivered, StatementFile, Workbench, paired, workbench, write_rows
+from aix.merge.workspace import Delivered, MergeWorkspace, StatementFile, open_workspace, paired, write_rows
 from aix.schema import TABLES, Table
 from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
@@ -94,12 +94,12 @@ class Addition:
 
     def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, None]:
         """Return the version that holds them."""
-        with workbench(stage.ledger) as bench:
-            groups = _join(base, stage, bench, [*self.rows, *_ungrouped(stage.ledger, base)])
+        with open_workspace(stage.ledger) as workspace:
+            groups = _join(base, stage, workspace, [*self.rows, *_ungrouped(stage.ledger, base)])
         if groups is None:
             return base, None
         with engine_errors_of(stage.ledger):
-            groups.drop_dead_rows()  # when the bench is cleared: both need memory
+            groups.drop_dead_rows()  # when the workspace is cleared: both need memory
         return groups.version(), None
 
 
@@ -124,11 +124,11 @@ def _ungrouped(ledger: Path, base: Manifest) -> Delivered:
     ]
 
 
-def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) -> Groups | None:
+def _join(base: Manifest, stage: Stage, workspace: MergeWorkspace, delivered: Delivered) -> Groups | None:
     """Return the groups with the new rows, unless these say nothing new."""
     pairs: list[Pairs] = []
     likely: list[pa.ChunkedArray] = []
-    for (table, _), entries in zip(delivered, bench.read(delivered), strict=True):
+    for (table, _), entries in zip(delivered, workspace.read(delivered), strict=True):
         pairs += paired(entries.named)
         if table.name in ("turns", "sessions"):
             likely.append(entries.named.column(0))
@@ -137,14 +137,14 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
     touched = groups.holding(pc.unique(concatenated(likely)), named)
     for name, part in touched.items():
         pairs += part.pairs()
-        lay_part(bench, groups, name, part)
+        add_part(workspace, groups, name, part)
     families = Families(pairs)
     pairs.clear()
     for table, file in delivered:
         if not is_derived(table):
-            bench.lay(table, file)
-        file.entries.clear()  # the bench has what is still needed of them
-    moving = pc.unique(families.of(settle(bench)))
+            workspace.add(table, file)
+        file.entries.clear()  # the workspace has what is still needed of them
+    moving = pc.unique(families.of(settle(workspace)))
     if not len(moving):
         return None
     for name, part in touched.items():
@@ -152,16 +152,16 @@ def _join(base: Manifest, stage: Stage, bench: Workbench, delivered: Delivered) 
         leaving = part.families_of(part.nodes.filter(is_leaving))
         if len(leaving):
             groups.remove(name, part.part(leaving))
-    for portion, size_bytes in _portions(bench, families, moving):
-        write_families(bench, groups, groups.numbered(*families.part(portion)), size_bytes)
+    for portion, size_bytes in _portions(workspace, families, moving):
+        write_families(workspace, groups, groups.numbered(*families.part(portion)), size_bytes)
     return groups
 
 
-def _portions(bench: Workbench, families: Families, moving: pa.Array) -> Iterator[tuple[pa.Array, int]]:
+def _portions(workspace: MergeWorkspace, families: Families, moving: pa.Array) -> Iterator[tuple[pa.Array, int]]:
     """Divide families into as many groups as their rows will need, with the size of each."""
     counted = pc.value_counts(families.part(moving)[1])
     count = pc.sum(counted.field("counts")).as_py()
-    most_nodes = count * LARGEST_BYTES // max(bench.size_bytes, 1)
+    most_nodes = count * LARGEST_BYTES // max(workspace.size_bytes, 1)
     portion: list[int] = []
     held = 0
     for number, members in zip(*(field.to_pylist() for field in counted.flatten()), strict=True):
@@ -170,4 +170,4 @@ def _portions(bench: Workbench, families: Families, moving: pa.Array) -> Iterato
             portion, held = [], 0
         portion.append(number)
         held += members
-    yield pa.array(portion, pa.int32()), bench.size_bytes * held // count
+    yield pa.array(portion, pa.int32()), workspace.size_bytes * held // count

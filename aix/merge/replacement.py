@@ -16,7 +16,7 @@ from aix.merge.forget import Forgotten, nodes_of, remove_conversations
 from aix.merge.groups import Groups
 from aix.merge.row_batches import Files
 from aix.merge.selection import Selection
-from aix.merge.workspace import Delivered, Workbench, scan, workbench
+from aix.merge.workspace import Delivered, MergeWorkspace, open_workspace, scan
 from aix.schema import TABLES, Table
 from aix.store.commit import Stage
 from aix.store.engine import engine
@@ -73,9 +73,9 @@ class ProblemsNotedAgain(msgspec.Struct, frozen=True):
         """Return a version without them."""
         if not self.since or not has_groups(base) or not base.tables.get("import_problems"):
             return base, None
-        with workbench(stage.ledger) as bench:
-            create_views(bench.connection, stage.ledger, base, ["import_problems", "import_runs"])
-            found = bench.connection.execute(
+        with open_workspace(stage.ledger) as workspace:
+            create_views(workspace.connection, stage.ledger, base, ["import_problems", "import_runs"])
+            found = workspace.connection.execute(
                 f"select distinct {node_expressions(TABLES['import_problems'])[0]} from import_problems"
                 " join (select unnest($names) as source_key, unnest($times) as since) using (source_key)"
                 " where (select started_at from import_runs where id = run_id) >= since",
@@ -108,17 +108,17 @@ def without_sessions(base: Manifest, stage: Stage, labels: Sequence[str], rows: 
 
     Other rows may name them: they will be there again.
     """
-    with workbench(stage.ledger) as bench:
+    with open_workspace(stage.ledger) as workspace:
         groups = Groups(base, stage)
-        if _drop_given_whole(bench, groups, labels, rows):
+        if _drop_given_whole(workspace, groups, labels, rows):
             return groups.version()
-        remove_conversations(bench, groups, Selection(labels=labels), Forgotten(), come_back=True)
+        remove_conversations(workspace, groups, Selection(labels=labels), Forgotten(), come_back=True)
         files = {table.name: file.path for table, file in rows}
-        is_any_lost = any(_is_any_lost(bench, TABLES[name], files) for name in _NEVER_LOST)
+        is_any_lost = any(_is_any_lost(workspace, TABLES[name], files) for name in _NEVER_LOST)
         return msgspec.structs.replace(groups.version(), replaces_rows=is_any_lost)
 
 
-def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
+def _drop_given_whole(workspace: MergeWorkspace, groups: Groups, labels: Sequence[str], rows: Delivered) -> bool:
     """Drop the families of these sessions unread, if no row of them could be missed; returns whether that was done.
 
     All sessions of such a family are replaced; the new rows give each of its turns, messages and calls, and name
@@ -126,17 +126,17 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     """
     given = dict.fromkeys(_NEVER_LOST, pa.array([], pa.uint64()))
     named: list[pa.ChunkedArray] = []
-    for (table, _), entries in zip(rows, bench.read(rows), strict=True):
+    for (table, _), entries in zip(rows, workspace.read(rows), strict=True):
         given[table.name] = concatenated([entries.named.column(0)])
         named += entries.named.columns
-    replaced = nodes_of(bench, TABLES["sessions"], "label", labels)
+    replaced = nodes_of(workspace, TABLES["sessions"], "label", labels)
     expected = {"sessions": replaced, **{name: given[name] for name in _NEVER_LOST}}
     all_named = concatenated(named)
     touched = groups.holding(replaced, replaced)
     for name, part in touched.items():
         if not are_all_in(part.nodes, all_named):
             return False
-        for table, _, stored in groups.entries(bench, name, part, expected):
+        for table, _, stored in groups.entries(workspace, name, part, expected):
             if not are_all_in(stored.column("node"), expected[table.name]):
                 return False
     for name, part in touched.items():
@@ -144,12 +144,12 @@ def _drop_given_whole(bench: Workbench, groups: Groups, labels: Sequence[str], r
     return True
 
 
-def _is_any_lost(bench: Workbench, table: Table, delivery: Files) -> bool:
+def _is_any_lost(workspace: MergeWorkspace, table: Table, delivery: Files) -> bool:
     """Whether a row that leaves does not come back with the delivery."""
-    if not bench.has(table):
+    if not workspace.has(table):
         return False
     is_given = table.name in delivery
     given = f"select {row_key(table)} as key from {scan(delivery[table.name])}" if is_given else "select null as key"
     return bool(
-        bench.count(f"leaving_{table.name} left_behind anti join ({given}) given on given.key = left_behind._key")
+        workspace.count(f"leaving_{table.name} left_behind anti join ({given}) given on given.key = left_behind._key")
     )

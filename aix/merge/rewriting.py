@@ -1,7 +1,7 @@
-"""Rewriting families of rows: gather them on the bench, settle what is said about each row, derive, and write.
+"""Rewriting families of rows: gather them, settle what is said about each row, derive, and write.
 
-These are the steps that every change of a ledger is made of. Whole groups of files are rewritten as well: small ones are
-put together, whatever their number, and dead rows are left out.
+These are the steps that every change of a ledger is made of. Whole groups of files are rewritten as well: small ones
+are put together, whatever their number, and dead rows are left out.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from aix.derived.columns import COLUMNS_READ, DERIVED_TABLES, derive, thread_row
 from aix.derived.derived_data import DerivedData
 from aix.merge.conflicts import resolve, resolve_marks
 from aix.merge.groups import Groups, Rows
-from aix.merge.workspace import StatementFile, Workbench
+from aix.merge.workspace import MergeWorkspace, StatementFile
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.store.commit import Change, Stage, commit
@@ -28,40 +28,40 @@ _NAMED_BY_DERIVED_ROWS = ("turns", "threads", "sessions")
 """Tables whose rows those of `threads` and `session_history` follow from, and name."""
 
 
-def lay_part(bench: Workbench, groups: Groups, name: str, part: Index) -> None:
-    """Put the rows of some families of a group on the bench."""
-    for table, path, rows in groups.entries(bench, name, part):
+def add_part(workspace: MergeWorkspace, groups: Groups, name: str, part: Index) -> None:
+    """Add the rows of some families of a group to the workspace."""
+    for table, path, rows in groups.entries(workspace, name, part):
         if not is_derived(table) and len(rows):
-            bench.lay(table, StatementFile(path, "null"), rows)
+            workspace.add(table, StatementFile(path, "null"), rows)
 
 
-def settle(bench: Workbench) -> pa.Array:
+def settle(workspace: MergeWorkspace) -> pa.Array:
     """Settle what is said about every row, and return a node of each row that is not as the ledger has it."""
-    stored = {table.name: sum(file.is_stored for file in bench.files(table)) for table in TABLES.values()}
-    tables = [table for table in TABLES.values() if bench.has(table) and table is not INFERRED_VALUES]
-    resolve_marks(bench, tables, [mark for table in tables for mark in resolve(bench, table)])
+    stored = {table.name: sum(file.is_stored for file in workspace.files(table)) for table in TABLES.values()}
+    tables = [table for table in TABLES.values() if workspace.has(table) and table is not INFERRED_VALUES]
+    resolve_marks(workspace, tables, [mark for table in tables for mark in resolve(workspace, table)])
     changed: list[pa.ChunkedArray] = []
     for table in (*tables, INFERRED_VALUES):
-        standing = bench.standing(table)
-        first_new = pa.scalar(bench.place(stored[table.name]), pa.uint64())
-        changed.append(standing.column("node").filter(pc.greater_equal(standing.column("place"), first_new)))
-    bench.forget_entries()
+        kept = workspace.kept(table)
+        first_new = pa.scalar(workspace.place(stored[table.name]), pa.uint64())
+        changed.append(kept.column("node").filter(pc.greater_equal(kept.column("place"), first_new)))
+    workspace.forget_entries()
     return pc.unique(concatenated(changed))
 
 
-def write_families(bench: Workbench, groups: Groups, index: Index, size_bytes: int) -> None:
-    """Write the rows that stand of the families of an index, and what follows from them, as a new group."""
-    groups.add(_rows(bench, _chosen(bench, index), index), index, size_bytes)
+def write_families(workspace: MergeWorkspace, groups: Groups, index: Index, size_bytes: int) -> None:
+    """Write the rows that are kept of the families of an index, and what follows from them, as a new group."""
+    groups.add(_rows(workspace, _chosen(workspace, index), index), index, size_bytes)
 
 
-def _chosen(bench: Workbench, index: Index) -> dict[str, pa.Table]:
-    """Return by table the place and family of the rows that stand and are of the families of an index, in order."""
-    standing = {table.name: bench.standing(table) for table in TABLES.values() if bench.has(table)}
+def _chosen(workspace: MergeWorkspace, index: Index) -> dict[str, pa.Table]:
+    """Return by table the place and family of the rows that are kept and are of the families of an index, in order."""
+    kept = {table.name: workspace.kept(table) for table in TABLES.values() if workspace.has(table)}
     # All at once: to look something up, Arrow makes a table of the whole index first.
-    components = index.components(concatenated(rows.column("node") for rows in standing.values()))
+    components = index.components(concatenated(rows.column("node") for rows in kept.values()))
     chosen = {}
     start = 0
-    for name, rows in standing.items():
+    for name, rows in kept.items():
         own = components[start : start + len(rows)]
         start += len(rows)
         if own.null_count < len(own):
@@ -70,26 +70,26 @@ def _chosen(bench: Workbench, index: Index) -> dict[str, pa.Table]:
     return chosen
 
 
-def _rows(bench: Workbench, chosen: Mapping[str, pa.Table], index: Index) -> Rows:
+def _rows(workspace: MergeWorkspace, chosen: Mapping[str, pa.Table], index: Index) -> Rows:
     """Go through tables with their rows; those that depend on other rows come last, and take a while.
 
     All that asks the engine is done here, and not where rows are read: it answers one thread only.
     """
     for name, own in chosen.items():
         if name not in DERIVED_TABLES:
-            yield TABLES[name], _copied(bench, TABLES[name], own)
+            yield TABLES[name], _copied(workspace, TABLES[name], own)
     if COLUMNS_READ.keys().isdisjoint(chosen):  # from what lies beside conversations nothing follows
         return
     read = {
-        name: bench.copy(TABLES[name], chosen[name].column("place").combine_chunks(), columns)
+        name: workspace.copy(TABLES[name], chosen[name].column("place").combine_chunks(), columns)
         for name, columns in COLUMNS_READ.items()
         if name in chosen
     }
-    derived = derive(bench.connection, read)
-    index = index.only(concatenated(bench.standing(TABLES[name]).column("node") for name in _NAMED_BY_DERIVED_ROWS))
+    derived = derive(workspace.connection, read)
+    index = index.only(concatenated(workspace.kept(TABLES[name]).column("node") for name in _NAMED_BY_DERIVED_ROWS))
     for name, columns in derived.columns.items():
         if name in chosen:
-            yield TABLES[name], _copied(bench, TABLES[name], chosen[name], columns)
+            yield TABLES[name], _copied(workspace, TABLES[name], chosen[name], columns)
     yield TABLES["session_history"], _numbered(TABLES["session_history"], iter([derived.history]), index)
     yield TABLES["threads"], _numbered(TABLES["threads"], thread_rows(derived.stated_threads, derived.tree), index)
 
@@ -104,11 +104,11 @@ def _numbered(table: Table, batches: Iterator[pa.RecordBatch], index: Index) -> 
 
 
 def _copied(
-    bench: Workbench, table: Table, chosen: pa.Table, derived: pa.Table | None = None
+    workspace: MergeWorkspace, table: Table, chosen: pa.Table, derived: pa.Table | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Go through rows, with their derived columns, which are in the same order, and the numbers of their families."""
     start = 0
-    for rows in bench.copy(table, chosen.column("place").combine_chunks()):
+    for rows in workspace.copy(table, chosen.column("place").combine_chunks()):
         if derived is not None:
             rows = _filled_in(table, rows, derived.slice(start, len(rows)))
         numbers = chosen.column("component").slice(start, len(rows))

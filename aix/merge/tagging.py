@@ -16,7 +16,7 @@ from aix.errors import TagError, UnknownNameError
 from aix.merge.groups import Groups
 from aix.merge.merge_rows import Addition, Part, add, gather
 from aix.merge.row_batches import Delivery
-from aix.merge.workspace import Delivered, workbench
+from aix.merge.workspace import Delivered, open_workspace
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_rows
 from aix.schema.sql import quote_name
@@ -100,9 +100,9 @@ class TagTaken:
 
     def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, list[Entity]]:
         """Return a version without these rows, and what had the tag."""
-        with workbench(stage.ledger) as bench:
-            create_views(bench.connection, stage.ledger, base, [_TAGS.name])
-            having = _having(bench.connection, self.tag)
+        with open_workspace(stage.ledger) as workspace:
+            create_views(workspace.connection, stage.ledger, base, [_TAGS.name])
+            having = _having(workspace.connection, self.tag)
             had = sorted(having if self.entities is None else having.keys() & set(self.entities))
             if not had:
                 return base, had

@@ -40,7 +40,7 @@ _COLUMNS_TOGETHER = (*_COLUMNS, "owner", "source")
 _ROW_BITS = 40
 """A place is the number of a file and, in the lower bits, of a row in it."""
 _MANY_BYTES = 128 * 2**20
-_NONE_STANDING = pa.table({"place": pa.array([], pa.uint64()), "node": pa.array([], pa.uint64())})
+_NONE_KEPT = pa.table({"place": pa.array([], pa.uint64()), "node": pa.array([], pa.uint64())})
 
 
 class Scan(NamedTuple):
@@ -166,7 +166,7 @@ Delivered = Sequence[tuple[Table, StatementFile]]
 """Rows that are to be joined into a ledger."""
 
 
-class Workbench:
+class MergeWorkspace:
     """Statements about the rows of every table."""
 
     def __init__(self, scratch: Path, connection: duckdb.DuckDBPyConnection) -> None:
@@ -174,12 +174,12 @@ class Workbench:
         self.connection = connection
         self._files: dict[str, list[StatementFile]] = {}
         self._entries: dict[str, list[pa.Table]] = {}
-        self._laid: dict[str, int] = {}
-        """By table, how many rows lie on the bench."""
-        self._standing: dict[str, pa.Table] = {}
+        self._added: dict[str, int] = {}
+        """By table, how many rows lie in the workspace."""
+        self._kept: dict[str, pa.Table] = {}
         self._partly: set[str] = set()
         self.size_bytes = 0
-        """How much lies on the bench: of files of which some rows do, their share."""
+        """How much lies in the workspace: of files of which some rows do, their share."""
         self._written = 0
 
     def read(self, delivered: Delivered) -> list[Entries]:
@@ -193,8 +193,8 @@ class Workbench:
             file.entries.append(entries)
         return [file.entries[0] for _, file in delivered]
 
-    def lay(self, table: Table, file: StatementFile, entries: pa.Table | None = None) -> None:
-        """Put the rows of a file on the bench, or those that have these entries."""
+    def add(self, table: Table, file: StatementFile, entries: pa.Table | None = None) -> None:
+        """Put the rows of a file in the workspace, or those that have these entries."""
         rows = self.read([(table, file)])[0].rows if entries is None else entries
         count = len(rows) if entries is None else pq.read_metadata(file.path).num_rows
         if len(rows) < count:
@@ -204,10 +204,10 @@ class Workbench:
         placed = rows.set_column(0, "place", pc.add(rows.column("row"), first))
         self._files.setdefault(table.name, []).append(file)
         self._entries.setdefault(table.name, []).append(placed)
-        self._laid[table.name] = self._laid.get(table.name, 0) + len(placed)
+        self._added[table.name] = self._added.get(table.name, 0) + len(placed)
 
     def forget_entries(self) -> None:
-        """Let go of the entries of all rows: once it is settled which of them stand, they are of no use."""
+        """Let go of the entries of all rows: once it is settled which of them are kept, they are of no use."""
         self._entries.clear()
 
     def has(self, table: Table) -> bool:
@@ -223,40 +223,40 @@ class Workbench:
         return pa.concat_tables(self._entries[table.name])
 
     def entries_of_last(self, table: Table) -> pa.Table:
-        """Return the entries of the file that was laid last."""
+        """Return the entries of the file that was added last."""
         return self._entries[table.name][-1]
 
-    def stand(self, table: Table, entries: pa.Table) -> None:
-        """Let these rows stand, beside those that do."""
+    def keep(self, table: Table, entries: pa.Table) -> None:
+        """Keep these rows, beside those that are kept."""
         more = entries.select(["place", "node"])
-        known = self._standing.get(table.name)
-        self._standing[table.name] = more if known is None else pa.concat_tables([known, more])
+        known = self._kept.get(table.name)
+        self._kept[table.name] = more if known is None else pa.concat_tables([known, more])
 
-    def fall(self, table: Table, places: pa.Array) -> None:
-        """Let the rows at these places stand no more."""
-        standing = self.standing(table)
-        self._standing[table.name] = standing.filter(pc.invert(pc.is_in(standing.column("place"), value_set=places)))
+    def drop(self, table: Table, places: pa.Array) -> None:
+        """Keep the rows at these places no longer."""
+        kept = self.kept(table)
+        self._kept[table.name] = kept.filter(pc.invert(pc.is_in(kept.column("place"), value_set=places)))
 
-    def standing(self, table: Table) -> pa.Table:
-        """Return the place and first node of every row that stands."""
-        return self._standing.get(table.name, _NONE_STANDING)
+    def kept(self, table: Table) -> pa.Table:
+        """Return the place and first node of every row that is kept."""
+        return self._kept.get(table.name, _NONE_KEPT)
 
     def rows_at(self, table: Table, places: pa.ChunkedArray) -> str:
         """Return SQL for the rows of the table at these places, each with its place, source, key and first node."""
-        is_all = table.name not in self._partly and len(places) == self._laid.get(table.name, 0)
+        is_all = table.name not in self._partly and len(places) == self._added.get(table.name, 0)
         if is_all:
             return f"select * from ({self.statements(table)})"
         self._written += 1
         self.connection.register(f"places_{self._written}", pa.table({"_place": places}))
         return f"select * from ({self.statements(table)}) semi join places_{self._written} using (_place)"
 
-    def laid_rows(self, table: Table) -> str:
-        """Return SQL for the rows that were put on the bench."""
+    def added_rows(self, table: Table) -> str:
+        """Return SQL for the rows that were added to the workspace."""
         return self.rows_at(table, self.entries(table).column("place")) if self.has(table) else self.no_rows(table)
 
-    def standing_rows(self, table: Table) -> str:
-        """Return SQL for the rows that stand."""
-        return self.rows_at(table, self.standing(table).column("place"))
+    def kept_rows(self, table: Table) -> str:
+        """Return SQL for the rows that are kept."""
+        return self.rows_at(table, self.kept(table).column("place"))
 
     def write_scratch(self, table: Table, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Path:
         """Write rows to a file that lasts as long as the change."""
@@ -264,7 +264,7 @@ class Workbench:
         return write_rows(self._scratch / f"{table.name}-{self._written}.parquet", schema, batches)
 
     def statements(self, table: Table) -> str:
-        """Return SQL for all rows in the files of the table, also for those that are not on the bench, or dead."""
+        """Return SQL for all rows in the files of the table, also for those that are not in the workspace, or dead."""
         node = node_expressions(table)[0]
         parts = [
             f"select {self.place(number)}::ubigint + file_row_number::ubigint as _place,"
@@ -322,10 +322,10 @@ class Workbench:
 
 
 @contextmanager
-def workbench(ledger: Path) -> Iterator[Workbench]:
-    """Give an empty bench in the staging folder of a ledger."""
+def open_workspace(ledger: Path) -> Iterator[MergeWorkspace]:
+    """Give an empty workspace in the staging folder of a ledger."""
     with staging_folder(ledger) as scratch, engine_errors_of(ledger), engine(ledger) as connection:
-        yield Workbench(scratch, connection)
+        yield MergeWorkspace(scratch, connection)
 
 
 def write_rows(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Path:
