@@ -92,6 +92,12 @@ def test_status_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     assert output.splitlines()[-1] == "[]"
 
 
+def test_a_worker_loads_neither_duckdb_nor_pandas_to_read_logs() -> None:
+    code = "import sys, aix.pipeline.extraction; print(sorted({'duckdb', 'pandas', 'polars'} & set(sys.modules)))"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output == "[]\n"
+
+
 def test_the_check_above_would_see_a_heavy_library() -> None:
     code = f"import aix.schema.arrow\n{SHOW_HEAVY}"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

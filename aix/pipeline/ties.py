@@ -12,8 +12,7 @@ from aix.pipeline.contract import Importer, Source, Ties
 from aix.store.index import WIDTH, Families, Pairs, from_file_order, neighbours, of_array, to_file_order
 from aix.store.sources import NO_TIES, StoredTies
 
-_BITS = pa.scalar(32, pa.uint64())
-_LOWER = pa.scalar(2**32 - 1, pa.uint64())
+_BITS = 32
 
 
 class TieNumbers:
@@ -124,8 +123,10 @@ def _links(ties: Collection[bytes]) -> Pairs:
     """Return pairs of places in a list of ties that have a number in common, so many that every set hangs together."""
     numbers, owners = _listed(ties)
     one, other = neighbours(owners, numbers)
-    pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, _BITS), other))  # of which there are far fewer
-    return pc.shift_right(pairs, _BITS), pc.bit_wise_and(pairs, _LOWER)
+    # Not at the top of the module: a worker loads it before Arrow is kept from looking for pandas.
+    bits, lower = pa.scalar(_BITS, pa.uint64()), pa.scalar(2**_BITS - 1, pa.uint64())
+    pairs = pc.unique(pc.bit_wise_or(pc.shift_left(one, bits), other))  # of which there are far fewer
+    return pc.shift_right(pairs, bits), pc.bit_wise_and(pairs, lower)
 
 
 def _listed(ties: Collection[bytes]) -> tuple[pa.Array, pa.Array]:
