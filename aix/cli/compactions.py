@@ -23,9 +23,9 @@ from aix.output.transcript.compaction import (
 from aix.output.transcript.model import View
 from aix.output.transcript.source import WHOLE
 from aix.query.values import TIMEZONE, find_zone
-from aix.reading.compaction_search import count_microcompactions, names_of_sessions
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.names import Kind
+from aix.reading.search import count_microcompactions, names_of_sessions
 from aix.schema import TABLES
 
 _NOTHING = "–"

@@ -158,7 +158,7 @@ def _names(ledger: Ledger, by: str, rows: list[_Row]) -> Iterable[tuple[str | No
     values = [None if row[key] is None else str(row[key]) for row in rows]
     match by:
         case "session":
-            from aix.reading.session_search import names_to_type
+            from aix.reading.search import names_to_type
 
             short = names_to_type(ledger)
             titles = [one_line(row["title"], _TITLE_CHARACTERS) if row["title"] else None for row in rows]

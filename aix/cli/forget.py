@@ -162,7 +162,7 @@ def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT00
       aix vacuum --grace 1
     """
     from aix.derived.view_cache import is_cache_of
-    from aix.merge.compact_files import tidy_groups, untidy_groups
+    from aix.merge.rewriting import tidy_groups, untidy_groups
     from aix.store.garbage import collect, find_removals
 
     removals = find_removals(ledger, grace * 3600, is_cache_of)

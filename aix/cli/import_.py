@@ -14,14 +14,14 @@ from aix.errors import NothingToImportError
 from aix.output import Listing, ListingColumn
 from aix.output.humanise import counted
 from aix.output.text import to_json
-from aix.pipeline.progress import Watcher
+from aix.pipeline.report import Watcher
 from aix.process import load_arrow
 from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from aix.merge.contradictions import Contradiction
+    from aix.merge.ledger_merge import Contradiction
     from aix.pipeline.registry import Options
     from aix.pipeline.report import Outcome, Report
     from aix.pipeline.run import Settings

@@ -14,7 +14,7 @@ from aix.output.text import to_json
 from aix.output.transcript.forms import plain
 from aix.output.transcript.model import Excerpt, View, fold
 from aix.output.transcript.source import fetch
-from aix.reading.compaction_search import COUNTED, names_of_sessions
+from aix.reading.search import COUNTED, names_of_sessions
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
