@@ -324,7 +324,8 @@ def _queries_page() -> Iterator[str]:
     yield ""
     yield "One file, one question. `aix query NAME` runs one, `aix query NAME --help` explains it, and every file runs"
     yield "as it is in any DuckDB client on `ledger.duckdb`. [docs/queries.md](../docs/queries.md) tells how to change"
-    yield "one and how to add your own. `NAME.expected.csv` is what a query returns on the fixtures."
+    yield "one and how to add your own. `NAME.expected.csv` is what a query returns on the fixtures. A header that says"
+    yield "`-- params: filters` has the parameters in [params/filters.txt](params/filters.txt)."
     yield ""
     for pack, members in groupby(queries, key=lambda query: query.pack):
         yield f"## {pack}"

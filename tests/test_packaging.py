@@ -14,7 +14,9 @@ pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parent.parent
 QUERIES = {
-    path.relative_to(ROOT / "queries").as_posix(): path.read_bytes() for path in (ROOT / "queries").rglob("*.sql")
+    path.relative_to(ROOT / "queries").as_posix(): path.read_bytes()
+    for suffix in ("sql", "txt")
+    for path in (ROOT / "queries").rglob(f"*.{suffix}")
 }
 
 
@@ -70,7 +72,9 @@ def test_a_wheel_holds_the_two_packages_and_nothing_else(wheels: dict[str, Path]
 def test_the_sql_in_a_wheel_equals_the_queries_folder(wheels: dict[str, Path], origin: str) -> None:
     archive = zipfile.ZipFile(wheels[origin])
     packed = {
-        name.removeprefix("aix/queries/"): archive.read(name) for name in archive.namelist() if name.endswith(".sql")
+        name.removeprefix("aix/queries/"): archive.read(name)
+        for name in archive.namelist()
+        if name.startswith("aix/queries/") and name.endswith((".sql", ".txt"))
     }
     assert packed == QUERIES
 
@@ -97,7 +101,9 @@ def test_the_command_runs_from_the_wheel_in_a_clean_environment(wheels: dict[str
     code = f"{imports}; print(query_root(), *query_names())"
     root, *names = output_of(tmp_path, programs / "python", "-c", code).split()
     assert Path(root).is_relative_to(tmp_path / "environment")
-    assert [f"{name}.sql" for name in names] == sorted(name for name in QUERIES if not name.startswith("views/"))
+    assert [f"{name}.sql" for name in names] == sorted(
+        name for name in QUERIES if not name.startswith(("views/", "params/"))
+    )
 
 
 def test_an_editable_install_sees_a_new_sql_file_at_once(checkout: Path, tmp_path: Path) -> None:

@@ -165,10 +165,11 @@ def explain(query: Query, formatter: click.HelpFormatter) -> str:
             formatter.write_dl([(_written(each), _explained(each)) for each in query.parameters])
     with formatter.section("Columns"):
         formatter.write_dl([(f"{each.name} {each.type}", each.meaning) for each in query.columns])
-    if query.caveats:
-        with formatter.section("Caveats"):
-            for caveat in query.caveats:
-                formatter.write_text(caveat)
+    for title, texts in (("Caveats", query.caveats), ("References", query.references)):
+        if texts:
+            with formatter.section(title):
+                for text in texts:
+                    formatter.write_text(text)
     with formatter.section("Examples"):
         options = [text for name, text in _EXAMPLES.items() if query.parameter(name)]
         formatter.write_text(" ".join(["aix query", query.name, *options, "--format csv"]))

@@ -7,20 +7,24 @@ The header is the comments at the top, each a line of its own, in this order:
     -- why: …
     -- grain: …
     -- invariant: … / severity: … / needs: …     of a check only
+    -- params: GROUP, …                          the lines of `queries/params/GROUP.txt`, which many queries share
     -- param NAME: TYPE = DEFAULT; meaning       any number; DEFAULT is `none` where nothing stands for no limit
     -- column NAME: SQL TYPE; meaning            one for each column of the result
     -- caveat: …                                 any number
+    -- references: PLACE; what it defines        any number
     -- kept: by family with TABLE                of a view only: its rows are computed once; none without TABLE
     -- derived: reason                           of a kept view only: a program makes its rows, and the SQL gives none
     -- reads: text                               when it reads the texts of messages or calls, and so takes longer
     -- engine: duckdb; reason                    when no other engine can run it
 
-A meaning that ends in `one of a, b, c` names the only values there are.
+A meaning that ends in `one of a, b, c` names the only values there are. Only the header is ever expanded: the SQL below
+it is the text of the file.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +34,7 @@ from aix.errors import QueryFileError
 
 _LINE = re.compile(r"-- (?P<key>[a-z]+)(?: (?P<name>\S+))?: (?P<value>.*\S)\s*")
 _PARAMETER = re.compile(r"(?P<type>[a-z]+) = (?P<default>[^;]*[^; ]); (?P<meaning>.+)")
+_SHARED_PARAMETERS = re.compile(r"-- params: (?P<groups>.*\S)\s*")
 _COLUMN = re.compile(r"(?P<type>[A-Z][^;]*[^; ]); (?P<meaning>.+)")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORDS = re.compile(r"(?:^|\W)one of (?P<words>[\w-]+(?:(?:, | or )[\w-]+)+)$")
@@ -39,7 +44,7 @@ _WORD = re.compile(r"\w+")
 
 _REQUIRED = ("title", "question", "why", "grain", "column")
 _NAMED = ("param", "column")
-_REPEATED = ("param", "column", "caveat")
+_REPEATED = ("param", "column", "caveat", "references")
 _OF_CHECKS = ("invariant", "severity", "needs")
 ORDER = (
     "title",
@@ -47,9 +52,11 @@ ORDER = (
     "why",
     "grain",
     *_OF_CHECKS,
+    "params",
     "param",
     "column",
     "caveat",
+    "references",
     "kept",
     "derived",
     "reads",
@@ -110,7 +117,7 @@ class Query(msgspec.Struct, frozen=True):
     """The pack, a slash, and the name of the file without suffix."""
     path: Path
     sql: str
-    """The whole file, header included: it runs as it is."""
+    """The whole file with its header, in which shared parameters are written out; it runs as it is."""
     title: str
     question: str
     why: str
@@ -132,6 +139,8 @@ class Query(msgspec.Struct, frozen=True):
     """Of a check: how bad it is when that is broken."""
     needs: str | None = None
     """Of a check: what must be there besides the ledger."""
+    references: tuple[str, ...] = ()
+    """Where definitions come from: pages of `docs`, or addresses, each with what it defines."""
 
     @property
     def pack(self) -> str:
@@ -176,9 +185,10 @@ def read_query_file(name: str, path: Path) -> Query:
     return parse_query(name, path, sql)
 
 
-def parse_query(name: str, path: Path, sql: str) -> Query:
+def parse_query(name: str, path: Path, text: str) -> Query:
     """Read a file, or say in which line it breaks which rule."""
-    lines = list(_header_lines(path, sql))
+    numbered = list(_with_shared_parameters(path, text))
+    lines = list(_header_lines(path, numbered))
     _check_order(path, lines)
     first = {line.key: line.value for line in reversed(lines)}
     reads, engine = first.get("reads"), first.get("engine", "")
@@ -196,7 +206,7 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
     return Query(
         name,
         path,
-        sql,
+        "".join(line for _, line in numbered),
         first["title"],
         first["question"],
         first["why"],
@@ -211,11 +221,36 @@ def parse_query(name: str, path: Path, sql: str) -> Query:
         invariant=first.get("invariant"),
         severity=first.get("severity"),
         needs=first.get("needs"),
+        references=tuple(line.value for line in lines if line.key == "references"),
     )
 
 
-def _header_lines(path: Path, sql: str) -> Iterator[_Line]:
-    for number, text in enumerate(sql.splitlines(), start=1):
+def _with_shared_parameters(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file with their numbers, and for a group of parameters those of the group."""
+    is_header = True
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        is_header = is_header and line.startswith("--")
+        match = _SHARED_PARAMETERS.fullmatch(line) if is_header else None
+        if match is None:
+            yield number, line
+            continue
+        for group in re.split(r"\s*,\s*", match["groups"]):
+            if group not in _parameter_groups():
+                known = ", ".join(_parameter_groups())
+                raise QueryFileError(path, number, f"there is no group {group!r} of parameters; there is {known}")
+            for shared in _parameter_groups()[group]:
+                yield number, shared
+
+
+@cache
+def _parameter_groups() -> dict[str, list[str]]:
+    """Return the lines of the parameters that queries share, by the name of their group."""
+    paths = sorted((query_root() / "params").glob("*.txt"))
+    return {path.stem: path.read_text("utf-8").splitlines(keepends=True) for path in paths}
+
+
+def _header_lines(path: Path, numbered: Iterable[tuple[int, str]]) -> Iterator[_Line]:
+    for number, text in numbered:
         if not text.startswith("--"):
             return
         match = _LINE.fullmatch(text)

@@ -2,13 +2,7 @@
 -- question: Did work go worse after a compaction than before it, and how long was it until the next edit?
 -- why: A compaction that is followed by failures and a long search cost more than its tokens.
 -- grain: compaction
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param k: integer = 10; turns on each side that are looked at
 -- column compaction_turn_id: VARCHAR; the compaction
 -- column session_label: VARCHAR; the session it counts for

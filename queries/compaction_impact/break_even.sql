@@ -2,13 +2,7 @@
 -- question: After how many requests had a compaction paid for itself, and did as many follow?
 -- why: A compaction shortly before the end of a session costs more than it saves.
 -- grain: compaction
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column compacted_at: BIGINT; when, in Unix ms
 -- column session_label: VARCHAR; the session it counts for
 -- column turn_id: VARCHAR; the compaction's turn

@@ -2,13 +2,7 @@
 -- question: How do compactions differ by trigger, model, project, version, month or origin?
 -- why: One compaction is an anecdote; a median with its spread and number of cases shows what a change does.
 -- grain: group
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param timezone: text = UTC; the time zone whose months are meant
 -- param by: text = trigger; what makes a group, one of trigger, model, project, client_version, month, origin
 -- column group_name: VARCHAR; the group; NULL where it is unknown

@@ -2,13 +2,7 @@
 -- question: What did each compaction cost: the summarising call, and the cache that had to be written anew?
 -- why: No tool shows this: the call is in few logs, and the rebuilt cache hides in the next request.
 -- grain: compaction
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column compacted_at: BIGINT; when, in Unix ms
 -- column session_label: VARCHAR; the session it counts for
 -- column turn_id: VARCHAR; the compaction's turn

@@ -2,13 +2,7 @@
 -- question: How much of what the summarised turns dealt with does the summary name, and what was dropped?
 -- why: What the summary does not name, the model reads again, asks again, or forgets.
 -- grain: compaction; with per=item, item that the summary does not name
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param per: text = compaction; what the rows are: one of compaction, item
 -- column compacted_at: BIGINT; when, in Unix ms
 -- column session_label: VARCHAR; the session it counts for

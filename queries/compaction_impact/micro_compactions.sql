@@ -2,13 +2,7 @@
 -- question: When were old results cleared from a context without a summary, and how much did that save?
 -- why: They cut the context inside a turn, unseen, and put off the compaction.
 -- grain: micro-compaction
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column compacted_at: BIGINT; when, in Unix ms
 -- column session_label: VARCHAR; the session it counts for
 -- column turn_id: VARCHAR; the turn that was running

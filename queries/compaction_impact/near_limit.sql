@@ -2,13 +2,7 @@
 -- question: Which sessions worked near the limit of the context without a compaction afterwards, and what did that cost?
 -- why: Each request there reads almost a whole window, and the next step may not fit.
 -- grain: session
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param share: number = 0.85; share of the limit from which a context is near it
 -- param window: integer = 200000; size of the context window where no source says it
 -- column session_label: VARCHAR; the session

@@ -2,13 +2,7 @@
 -- question: How soon after a compaction was the context back at the level before it?
 -- why: A context that is soon full again gained little; smaller results or a new session would have helped more.
 -- grain: compaction
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param share: number = 1.0; the share of the context before at which it counts as back
 -- column compaction_turn_id: VARCHAR; the compaction
 -- column session_label: VARCHAR; the session it counts for

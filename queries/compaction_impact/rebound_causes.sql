@@ -2,13 +2,7 @@
 -- question: What filled the context again after a compaction, by kind of content and tool?
 -- why: Says what to make smaller so that the next compaction comes later, or not at all.
 -- grain: class and tool; with per = compaction each compaction apart
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param share: number = 1.0; the share of the context before at which it counts as back
 -- param per: text = all; what the rows are made of: one of all, compaction
 -- column compaction_turn_id: VARCHAR; the compaction; NULL where the row stands for all of them

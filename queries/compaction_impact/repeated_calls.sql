@@ -2,13 +2,7 @@
 -- question: Which calls were made again, with the very same parameters, in the turns after a compaction?
 -- why: A call that is made again may ask for what the summary dropped; say in the prompt of the compaction what to keep.
 -- grain: compaction, tool and parameters
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param k: integer = 10; turns after a compaction that are looked at
 -- column compaction_turn_id: VARCHAR; the compaction
 -- column session_label: VARCHAR; the session it counts for

@@ -2,13 +2,7 @@
 -- question: Which files were read before a compaction and again soon after it, and what did that cost?
 -- why: These are what the summary could not keep; reading them again takes back part of what it saved.
 -- grain: compaction and file
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param k: integer = 10; turns after a compaction that are looked at
 -- column compaction_turn_id: VARCHAR; the compaction
 -- column session_label: VARCHAR; the session it counts for

@@ -2,13 +2,7 @@
 -- question: Where was one session compacted again and again within a short time?
 -- why: A context that is full again at once pays for each compaction and gets nothing done.
 -- grain: run of compactions of one session
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param n: integer = 3; compactions that make a spiral, at least
 -- param minutes: number = 10; minutes from one to the next, at most
 -- column session_label: VARCHAR; the session

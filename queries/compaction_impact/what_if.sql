@@ -2,13 +2,7 @@
 -- question: What would the same sessions have cost had they been compacted at another size, or never?
 -- why: Where to compact is a setting; this tells what a change is worth before it is made.
 -- grain: session
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param at: integer = 100000; the context at which a session would be compacted, in tokens
 -- param never: flag = false; whether it would not be compacted at all, whatever its size
 -- param after: integer = none; the context that a compaction leaves; none, or below 0, takes the median of the ledger

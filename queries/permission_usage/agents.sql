@@ -2,13 +2,7 @@
 -- question: Which kinds of agents were started, how often, and how much did they do?
 -- why: Each kind has tools and rules of its own, and one that is started often deserves narrow ones.
 -- grain: kind of agent
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column agent: VARCHAR; the kind of agent, as the calls that start it name it; unknown where none does
 -- column starts: BIGINT; calls that start one
 -- column ran: BIGINT; of these, calls that ran

@@ -2,13 +2,7 @@
 -- question: Which allow rules let pass more than was ever used, and which narrow rules would cover that?
 -- why: What a rule allows beyond its use is a risk that buys nothing.
 -- grain: file and rule
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param most: integer = 5; a rule used for more different patterns than this is not worth splitting
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip

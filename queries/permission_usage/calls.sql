@@ -2,13 +2,7 @@
 -- question: What did each call ask for, what came of it, and what would the rules in force have said?
 -- why: Proposals and replays of settings stand on these rows, and so can your own questions.
 -- grain: call
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column call_id: VARCHAR; the call
 -- column called_at: BIGINT; when it was called, in Unix ms
 -- column session_label: VARCHAR; the session it counts for

@@ -2,13 +2,7 @@
 -- question: Which programs were run, with which subcommands, how often, and what came of it?
 -- why: Settings can allow only what has a name, and this is the list of the names.
 -- grain: program and subcommand
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column program: VARCHAR; the program, at most 200 characters
 -- column subcommand: VARCHAR; the subcommand of a program that has some
 -- column calls: BIGINT; calls

@@ -2,13 +2,7 @@
 -- question: Which calls were denied, by whom, and did the agent then stop, try again, or find another way round?
 -- why: A denial that is asked for every day should become a rule, and one that is walked around protects nothing.
 -- grain: project, tool_name, target and cause
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip
 -- column reason: VARCHAR; why, in a sentence

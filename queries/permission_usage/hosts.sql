@@ -2,13 +2,7 @@
 -- question: Which hosts did calls and commands name, how often, and what came of it?
 -- why: What leaves a machine leaves through these.
 -- grain: host
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column host: VARCHAR; the host
 -- column calls: BIGINT; calls
 -- column ran: BIGINT; of these, calls that ran

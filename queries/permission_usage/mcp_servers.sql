@@ -2,13 +2,7 @@
 -- question: Which tools of which servers were called, how often, and what came of it?
 -- why: A server brings in tools by the dozen, and few of them are used.
 -- grain: server and tool
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column server: VARCHAR; the server
 -- column tool: VARCHAR; its tool
 -- column calls: BIGINT; calls

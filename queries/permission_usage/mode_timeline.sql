@@ -2,13 +2,7 @@
 -- question: When did each session change its permission mode, from which to which, and how is that known?
 -- why: A session often begins with questions asked and ends without; this shows since when.
 -- grain: change
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column session_label: VARCHAR; the session
 -- column changed_at: BIGINT; by when the mode was in force, in Unix ms: the start of the turn, or the call
 -- column from_mode: VARCHAR; the mode before; NULL at the start, and where no log tells

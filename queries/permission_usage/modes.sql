@@ -2,13 +2,7 @@
 -- question: How long was worked in which mode, and what was risked in it?
 -- why: A mode that never asks takes the place of all rules, so it should not be where the risky calls are made.
 -- grain: project and mode
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param idle_minutes: integer = 30; longer gaps than this do not count as time
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip

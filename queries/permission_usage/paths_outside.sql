@@ -2,13 +2,7 @@
 -- question: Which files and folders outside of the project were read or written?
 -- why: An agent seldom needs them, and settings can name those that it does.
 -- grain: path and access
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column path: VARCHAR; the file or folder
 -- column access: VARCHAR; read or write
 -- column calls: BIGINT; calls

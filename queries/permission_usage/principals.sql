@@ -2,13 +2,7 @@
 -- question: In whose name did agents act, on whose behalf, and what did that cost?
 -- why: Who answers for a call is who it was made for.
 -- grain: principal and on_behalf_of
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column principal: VARCHAR; in whose name the agent acted
 -- column on_behalf_of: VARCHAR; who had delegated that to the principal
 -- column sessions: BIGINT; sessions

@@ -2,13 +2,7 @@
 -- question: What would the rules that are known have decided, and does that agree with what happened?
 -- why: Where they disagree, a rule does not do what it says, or something else decides.
 -- grain: project, origin, decision and outcome
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column project: VARCHAR; the project
 -- column origin: VARCHAR; the tool whose logs tell of it
 -- column decision: VARCHAR; what the rules decide: allow, ask, deny, none where no rule decides; NULL when none are known

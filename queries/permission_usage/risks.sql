@@ -2,13 +2,7 @@
 -- question: Which classes of risky calls were made in which project, and did they run?
 -- why: Few of all calls can do harm; an audit begins with these.
 -- grain: project and risk
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip
 -- column reason: VARCHAR; why, in a sentence

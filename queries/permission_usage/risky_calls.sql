@@ -2,13 +2,7 @@
 -- question: Which calls fall into a class of risk, when, in which mode, and what came of each?
 -- why: These are the calls behind the figures of the risks, to be read one by one.
 -- grain: call, target and risk
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column called_at: BIGINT; when it was called, in Unix ms
 -- column session_label: VARCHAR; its session
 -- column turn_id: VARCHAR; its turn

@@ -2,13 +2,7 @@
 -- question: Which calls were denied by a rule, and by which of the rules that are known?
 -- why: A denial that no known rule predicts comes from rules that nobody has looked at.
 -- grain: call_id
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip
 -- column reason: VARCHAR; why, in a sentence

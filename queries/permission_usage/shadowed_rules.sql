@@ -2,13 +2,7 @@
 -- question: Which rules never decide anything, or only what another rule decides already?
 -- why: They give a wrong picture of what is allowed, and a deny rule that never fires gives false safety.
 -- grain: file, kind, rule and remark
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip
 -- column reason: VARCHAR; why, in a sentence

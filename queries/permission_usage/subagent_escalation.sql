@@ -2,13 +2,7 @@
 -- question: Which subagents ran what a rule denies or asks for, or what their parent was denied, or had no mode or use for?
 -- why: What is delegated is watched less, so a subagent should never be the way round a denial.
 -- grain: project, agent, cause and tool_name
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip
 -- column reason: VARCHAR; why, in a sentence

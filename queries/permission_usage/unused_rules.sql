@@ -2,13 +2,7 @@
 -- question: Which rules matched no call for a long time?
 -- why: A grant that nobody needs is a door that stays open.
 -- grain: file, kind and rule
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param days: integer = 90; a rule that matched nothing for so many days is unused
 -- column resource: VARCHAR; what the row is about
 -- column status: VARCHAR; one of ok, alarm, info, skip

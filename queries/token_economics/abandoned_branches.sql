@@ -2,13 +2,7 @@
 -- question: Which sessions left turns behind that lead to no head any more, and what did those cost?
 -- why: Work that was rewound or forked away from was paid for all the same.
 -- grain: session
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column session_label: VARCHAR; the session the turns count for
 -- column project: VARCHAR; its project
 -- column branches: BIGINT; ends of branches among these turns, in which work was given up

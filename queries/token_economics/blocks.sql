@@ -2,13 +2,7 @@
 -- question: How much was used in each 5-hour block, and where does the running one lead?
 -- why: Some plans limit use by blocks of 5 hours that begin with the first request.
 -- grain: block
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param now: timestamp = none; the moment up to which the running block has come; none is that of the last request
 -- column started_at: BIGINT; when the block began: the full hour of its first request, in Unix ms
 -- column ends_at: BIGINT; 5 hours later

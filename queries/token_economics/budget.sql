@@ -2,13 +2,7 @@
 -- question: How much of a limit was spent in each day, week or month, and where does the running one lead?
 -- why: Warns before the limit is reached, and shows which periods went over it.
 -- grain: period with requests
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param timezone: text = UTC; whose hours and days these are
 -- param limit_usd: number = none; the limit of a period, in dollars
 -- param period: text = month; what a limit is for: one of day, week, month

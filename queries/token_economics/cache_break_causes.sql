@@ -2,13 +2,7 @@
 -- question: What does each cause of a lost cache cost?
 -- why: Shows whether shorter pauses, one model for a session, or a stable prefix would save most.
 -- grain: cause
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param min_tokens: integer = 1024; the smallest loss that counts
 -- column cause: VARCHAR; compaction, model_switch, ttl (left too long) or prefix_changed: the first that fits
 -- column breaks: BIGINT; requests that lost the cache

@@ -2,13 +2,7 @@
 -- question: When was the cache lost, what did that cost, and why?
 -- why: Waiting too long, switching models, compacting and changing the prefix all make the input be paid for again.
 -- grain: request
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param min_tokens: integer = 1024; the smallest loss that counts
 -- column request_id: VARCHAR; the request that found less in the cache than the one before had left there
 -- column turn_id: VARCHAR; the turn it served

@@ -2,13 +2,7 @@
 -- question: What did cache writes of each lifetime cost, what would the other have cost, and how soon was read again?
 -- why: Writing for 1 hour costs more, and pays only where the next request comes later than 5 minutes.
 -- grain: lifetime
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column lifetime: VARCHAR; 5m or 1h
 -- column requests: BIGINT; requests that wrote for that long
 -- column write_tokens: BIGINT; tokens written; NULL when unknown

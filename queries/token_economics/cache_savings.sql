@@ -2,13 +2,7 @@
 -- question: What would the same input have cost without a cache, and what did writing to it cost extra?
 -- why: Caching pays only where what is written is read again.
 -- grain: key
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param by: text = model; what the rows are: one of model, project, session, day, origin
 -- param timezone: text = UTC; the time zone whose days are meant
 -- column key: VARCHAR; the model, project, session, day or origin; NULL when unknown, or for the total

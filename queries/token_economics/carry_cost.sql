@@ -2,13 +2,7 @@
 -- question: What do tool results cost over their life, because every later request sends them again?
 -- why: A large result early in a session costs far more than its first reading: cut the output of such tools.
 -- grain: tool, or call
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param per: text = tool; what the rows are: one of tool, call
 -- column tool_name: VARCHAR; the tool
 -- column call_id: VARCHAR; the call; NULL where the row stands for a tool

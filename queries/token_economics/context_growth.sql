@@ -2,13 +2,7 @@
 -- question: How did the context of a session fill, turn by turn?
 -- why: Shows which turns made the context large, and how near the limit it came.
 -- grain: turn
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column session_label: VARCHAR; the session the turn counts for
 -- column position: BIGINT; place of the turn on its way from the root, from 1
 -- column turn_id: VARCHAR; the turn

@@ -2,13 +2,7 @@
 -- question: How large did the context of each session become, and how often was it compacted?
 -- why: A session pays for its whole context with every request, and loses some of it at each compaction.
 -- grain: session
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column session_label: VARCHAR; the session
 -- column title: VARCHAR; its title; NULL when it has none
 -- column turns: BIGINT; turns that count for it

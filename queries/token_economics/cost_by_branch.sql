@@ -2,13 +2,7 @@
 -- question: What did the work on each branch cost?
 -- why: A branch is a change, a ticket or a review: this is what it cost.
 -- grain: git branch
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column git_branch: VARCHAR; the branch checked out when the request was made; NULL when unknown
 -- column turns: BIGINT; turns with such requests
 -- column requests: BIGINT; requests

@@ -2,13 +2,7 @@
 -- question: What did each project cost?
 -- why: Tells which work the money went into.
 -- grain: project
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column project: VARCHAR; root folder of the repository as far as the logs show it, else the workspace
 -- column turns: BIGINT; turns with such requests
 -- column requests: BIGINT; requests

@@ -2,13 +2,7 @@
 -- question: What did each session cost, every turn counted once?
 -- why: Finds the sessions worth reading again.
 -- grain: session
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column session_label: VARCHAR; the session; NULL for side calls of no known session
 -- column title: VARCHAR; its title, else the task that a subagent was given
 -- column turns: BIGINT; turns with such requests

@@ -2,13 +2,7 @@
 -- question: What did the work under each tag cost?
 -- why: Tags are how people group work across sessions and projects.
 -- grain: tag
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column tag: VARCHAR; the tag of the turn or of its session; NULL for what has none
 -- column turns: BIGINT; turns with such requests
 -- column requests: BIGINT; requests

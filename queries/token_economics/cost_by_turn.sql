@@ -2,13 +2,7 @@
 -- question: What did each turn cost?
 -- why: Finds the prompts that were dear.
 -- grain: turn; what serves no turn, by session
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column turn_id: VARCHAR; the turn; NULL for side calls
 -- column session_label: VARCHAR; the session it counts for
 -- column turns: BIGINT; turns with such requests

@@ -2,13 +2,7 @@
 -- question: What was spent in each week, by the calendar of the time zone?
 -- why: Evens out weekends, so that a trend shows.
 -- grain: week
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param timezone: text = UTC; the time zone whose days are meant
 -- column week: DATE; Monday of the local week; NULL where the log has no time, or one that no calendar has
 -- column turns: BIGINT; turns with such requests

@@ -2,13 +2,7 @@
 -- question: At which hours of which weekdays is the work done, and what does it cost?
 -- why: Shows when limits are under pressure, and when batch work would disturb nobody.
 -- grain: weekday and hour
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param timezone: text = UTC; whose hours and days these are
 -- column weekday: BIGINT; 1 for Monday to 7 for Sunday
 -- column hour: BIGINT; hour of the local day, from 0

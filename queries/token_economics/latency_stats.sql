@@ -2,13 +2,7 @@
 -- question: How fast did each model answer?
 -- why: Shows which model, provider or setting keeps people waiting.
 -- grain: model, provider and situation
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column model: VARCHAR; the model the request named; NULL when it named none
 -- column provider: VARCHAR; the vendor of the API
 -- column situation: VARCHAR; the named set of parameters in force; NULL when none is named

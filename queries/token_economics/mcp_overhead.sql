@@ -2,13 +2,7 @@
 -- question: What do the results of each MCP server take of the context, and what does it cost to carry them?
 -- why: A server that is hardly used, or that answers at length, costs with every request.
 -- grain: MCP server
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column server: VARCHAR; the server, as it is named in mcp__server__tool
 -- column tools_used: BIGINT; different tools of it that were called
 -- column calls: BIGINT; calls

@@ -2,13 +2,7 @@
 -- question: Which models were used in which month, and what share of the cost did each have?
 -- why: Shows how work moves between models, and whether the dear ones do the bulk of it.
 -- grain: month and model
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param timezone: text = UTC; whose hours and days these are
 -- column month: DATE; first day of the local month; NULL where the time is no date
 -- column model: VARCHAR; the model the request named; NULL when it named none

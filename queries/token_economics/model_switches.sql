@@ -2,13 +2,7 @@
 -- question: When did a session change its model, and what did the cache that was lost with it cost?
 -- why: Each model has a cache of its own: a switch sends the whole context again at full price.
 -- grain: switch
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column session_label: VARCHAR; the session
 -- column switched_at: BIGINT; when the first request to the new model was made, in Unix ms
 -- column turn_id: VARCHAR; the turn it served

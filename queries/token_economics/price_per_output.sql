@@ -2,13 +2,7 @@
 -- question: What does a token of output cost with everything that is read for it, by model?
 -- why: List prices leave out the input; this is what an answer really costs.
 -- grain: model
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column model: VARCHAR; the model the request named
 -- column requests: BIGINT; priced requests
 -- column cost_usd: DECIMAL(38,12); their cost

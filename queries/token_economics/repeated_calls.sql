@@ -2,13 +2,7 @@
 -- question: Which tools were called again with the very same parameters within one session?
 -- why: The same question asked twice fills the context twice; a cache, a note or a better prompt avoids it.
 -- grain: tool
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column tool_name: VARCHAR; the tool
 -- column distinct_calls: BIGINT; different calls that were made more than once in a session
 -- column times: BIGINT; calls that repeat an earlier one; the first of each is not counted

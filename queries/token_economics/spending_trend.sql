@@ -2,13 +2,7 @@
 -- question: How does spending develop from day to day?
 -- why: A moving sum shows the trend that single days hide.
 -- grain: local day with requests
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param timezone: text = UTC; whose hours and days these are
 -- column day: DATE; the local day
 -- column requests: BIGINT; requests

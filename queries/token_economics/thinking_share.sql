@@ -2,13 +2,7 @@
 -- question: How much of each model's output is thinking?
 -- why: Thinking is paid for as output; a lower effort saves it where it does not help.
 -- grain: model
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column model: VARCHAR; the model the request named; NULL when it named none
 -- column requests: BIGINT; requests
 -- column thinking_requests: BIGINT; requests with thinking that is logged or reported

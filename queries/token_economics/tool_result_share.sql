@@ -2,13 +2,7 @@
 -- question: Which tools fill the context with their results?
 -- why: Output that can be filtered or cut at the source is the cheapest context to save.
 -- grain: tool
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column tool_name: VARCHAR; the tool
 -- column calls: BIGINT; calls
 -- column failed_calls: BIGINT; calls that failed or were denied

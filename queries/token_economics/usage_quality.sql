@@ -2,13 +2,7 @@
 -- question: How far can the token counts of each origin and model be trusted?
 -- why: Every cost is as good as the counts and prices under it.
 -- grain: origin and model
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column origin: VARCHAR; where the session came from; NULL for side calls of no known session
 -- column model: VARCHAR; the model the request named
 -- column requests: BIGINT; requests

@@ -2,13 +2,7 @@
 -- question: How much was spent without a result, and on what?
 -- why: Each class has a remedy of its own: permissions, prompts, shorter pauses, smaller steps.
 -- grain: class of waste
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column class: VARCHAR; what kind of waste it is
 -- column counted: VARCHAR; what the figures of this class count
 -- column turns: BIGINT; turns of these requests

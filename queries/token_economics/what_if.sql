@@ -2,13 +2,7 @@
 -- question: What would the same tokens have cost on another model, or written to the cache for another time?
 -- why: Shows what a change of model or lifetime is worth before it is made.
 -- grain: model
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param as_model: text = none; the model to price all requests at, by its exact name; none keeps each model
 -- param lifetime: text = none; the lifetime to price all cache writes at, else what was written: one of 5m, 1h
 -- column model: VARCHAR; the model the request named

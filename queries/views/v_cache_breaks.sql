@@ -2,13 +2,7 @@
 -- question: Which requests had to write again what was in the cache, and why?
 -- why: A lost cache is paid for twice; the cause tells whether that can be avoided.
 -- grain: request
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- param min_tokens: integer = 1024; the smallest loss that counts
 -- column request_id: VARCHAR; the request
 -- column turn_id: VARCHAR; the turn it served

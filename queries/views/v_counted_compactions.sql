@@ -2,13 +2,7 @@
 -- question: Which compactions fall into the time, project, origin, model, session and tag that were asked for?
 -- why: Every figure of compactions is made of these rows, so that the same filters mean the same everywhere.
 -- grain: compaction
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column turn_id: VARCHAR; the compaction's turn
 -- column session_label: VARCHAR; the session it counts for
 -- column origin: VARCHAR; where that session came from

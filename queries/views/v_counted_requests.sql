@@ -2,13 +2,7 @@
 -- question: Which requests fall into the time, project, origin, model, session and tag that were asked for?
 -- why: Every figure of cost is a sum over these rows, so that the same filters mean the same everywhere.
 -- grain: request
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column request_id: VARCHAR; the request
 -- column turn_id: VARCHAR; the turn it served; NULL for side calls
 -- column message_id: VARCHAR; the message it gave

@@ -2,13 +2,7 @@
 -- question: Which targets of a class of risk fall into the time, project, origin, model, session and tag asked for?
 -- why: The queries on risks stand on these rows.
 -- grain: call, target and risk
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column risk: VARCHAR; the class of risk
 -- column severity: VARCHAR; how bad it can be: high, medium, low
 -- column risk_rule: VARCHAR; the rule of the risk file that says so

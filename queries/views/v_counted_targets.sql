@@ -2,13 +2,7 @@
 -- question: Which targets fall into the time, project, origin, model, session and tag that were asked for?
 -- why: Every audit looks at these rows, so that the same filters mean the same everywhere.
 -- grain: call and target
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column call_id: VARCHAR; the call
 -- column number: BIGINT; place of the target within the call, from 0
 -- column called_at: BIGINT; when it was called, in Unix ms

@@ -2,13 +2,7 @@
 -- question: What would the settings that are known decide about each call, and what became of it?
 -- why: Every comparison of rules with their use is a sum over these rows.
 -- grain: call
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column call_id: VARCHAR; the call
 -- column called_at: BIGINT; when it was called, in Unix ms
 -- column call_order: VARCHAR; orders calls by time, those of one moment by id

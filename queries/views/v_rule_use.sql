@@ -2,13 +2,7 @@
 -- question: Where does a rule hold, how many calls were made there, and how many of them did it match and decide?
 -- why: What is not used can go, and what is used shows how narrow a rule could be.
 -- grain: rule
--- param since: timestamp = none; first moment counted
--- param until: timestamp = none; first moment no longer counted
--- param project: text = none; only projects with this text in their path
--- param origin: text = none; only this origin
--- param model: text = none; only models with this text in their name
--- param session: text = none; only what counts for this session
--- param tag: text = none; only turns and sessions with this tag
+-- params: filters
 -- column origin: VARCHAR; whose rule it is
 -- column scope: VARCHAR; whose settings hold it
 -- column file: VARCHAR; the settings file

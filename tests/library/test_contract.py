@@ -60,6 +60,25 @@ def test_the_header_reads_well(query: Query) -> None:
 
 
 @every_file
+def test_the_pages_that_it_refers_to_have_such_a_section(query: Query) -> None:
+    for reference in query.references:
+        place, _, definition = reference.partition("; ")
+        assert definition
+        page, _, section = place.partition("#")
+        if page.startswith("https://"):
+            continue
+        text = (query_root().parent / page).read_text("utf-8")
+        titles = [line.strip("# ").lower() for line in text.splitlines() if line.startswith("#")]
+        assert section in [re.sub(r"[^\w -]", "", title).replace(" ", "-") for title in ["", *titles]]
+
+
+@every_file
+def test_filters_are_shared_and_not_repeated(query: Query) -> None:
+    written = query.path.read_text("utf-8")
+    assert ("-- params: filters\n" in written) == (find_query("cost_by_model").parameters[:7] == query.parameters[:7])
+
+
+@every_file
 def test_it_is_one_select(query: Query) -> None:
     assert [statement.type.name for statement in duckdb.extract_statements(query.sql)] == ["SELECT"]
 

@@ -125,6 +125,14 @@ def test_a_file_that_is_wrong_is_named_and_the_others_of_its_pack_work(installed
         find_query("acme/broken")
 
 
+def test_a_pack_shares_the_filters_of_aix(installed: Path, filled: Ledger) -> None:
+    files = {"heads.sql": HEADS.replace("-- param session: text = none; only this one\n", "-- params: filters\n")}
+    install(installed, "acme-queries", "acme", files)
+    assert [each.name for each in find_query("acme/heads").parameters][:2] == ["since", "until"]
+    [label, *_] = [row[0] for row in filled.query("acme/heads")]
+    assert filled.query("acme/heads", session=label).rows() == [(label,)]
+
+
 def test_two_distributions_with_one_name_are_both_named(installed: Path) -> None:
     for distribution in ("acme-queries", "bolt-queries"):
         install(installed, distribution, "acme", {"turns_by_day.sql": TURNS_BY_DAY})

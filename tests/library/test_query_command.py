@@ -113,6 +113,13 @@ def test_the_sql_is_printed_as_it_is(tmp_path: Path) -> None:
     assert (tmp_path / "a.sql").read_text() == find_query("overview/sessions").sql
 
 
+def test_shared_parameters_are_printed_with_the_sql() -> None:
+    printed = succeed("cost_by_model", "--sql")
+    assert printed == find_query("token_economics/cost_by_model").sql
+    assert "-- param since: timestamp = none; first moment counted\n" in printed
+    assert "-- params: " not in printed
+
+
 def test_an_earlier_version_can_be_asked(filled: Ledger) -> None:
     place = ("--ledger", filled.path, "--json")
     assert succeed("table_rows", "--at", "1", *place) == succeed("table_rows", *place)

@@ -22,9 +22,19 @@ HEADER = """\
 -- column cost_usd: DECIMAL(38,12); what it cost
 -- caveat: Prices: those of the list.
 -- caveat: Some are missing.
+-- references: docs/prices.md; what a price is
 -- reads: text
 -- engine: duckdb; it counts in a way of its own
 """
+FILTERS = (
+    "since: timestamp = none; first moment counted",
+    "until: timestamp = none; first moment no longer counted",
+    "project: text = none; only projects with this text in their path",
+    "origin: text = none; only this origin",
+    "model: text = none; only models with this text in their name",
+    "session: text = none; only what counts for this session",
+    "tag: text = none; only turns and sessions with this tag",
+)
 PERIODS = ("day", "week", "month")
 SQL = "select '1' as period, 1 as cost_usd -- title: none\n"
 
@@ -47,6 +57,7 @@ def test_a_header_says_all_there_is_to_know() -> None:
         Column("cost_usd", "DECIMAL(38,12)", "what it cost"),
     )
     assert query.caveats == ("Prices: those of the list.", "Some are missing.")
+    assert query.references == ("docs/prices.md; what a price is",)
     assert query.reads_text
     assert query.only_duckdb == "it counts in a way of its own"
     assert (query.invariant, query.severity, query.needs) == (None, None, None)
@@ -55,7 +66,7 @@ def test_a_header_says_all_there_is_to_know() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        ("-- grain: period\n", "", 12, "lacks grain"),
+        ("-- grain: period\n", "", 13, "lacks grain"),
         (HEADER, "", 1, "lacks title, question, why, grain, column"),
         ("-- title: Costs\n-- question: What did it cost?", "-- question: What?\n-- title: Costs", 2, "'title' comes"),
         ("-- why: Money is short.", "-- why: Money is short.\n-- why: It is.", 4, "second 'why'"),
@@ -69,10 +80,20 @@ def test_a_header_says_all_there_is_to_know() -> None:
         ("timestamp = none; first", "timestamp; first", 5, "-- param name: type = default; meaning"),
         ("VARCHAR; when", "when", 7, "-- column name: SQL TYPE; meaning"),
         ("-- column cost_usd", "-- column period", 8, "second column 'period'"),
-        ("-- reads: text", "-- reads: books", 11, "`text`"),
-        ("-- reads: text", "-- kept: for long", 11, "-- kept: by family with TABLE"),
-        ("-- reads: text", "-- kept: by family with turns", 11, "depend on a parameter"),
-        ("-- engine: duckdb; it", "-- engine: duckdb, it", 12, "-- engine: duckdb; reason"),
+        ("-- param since:", "-- params: filters\n-- param since:", 6, "second param 'since'"),
+        (
+            "-- param period:",
+            "-- params: filter\n-- param period:",
+            6,
+            "no group 'filter' of parameters; there is filters",
+        ),
+        ("-- param period:", "-- params:\n-- param period:", 6, "-- word: text"),
+        ("-- param period:", "-- params more: filters\n-- param period:", 6, "takes no name"),
+        ("-- reads: text", "-- params: filters", 12, "'param' comes before 'references'"),
+        ("-- reads: text", "-- reads: books", 12, "`text`"),
+        ("-- reads: text", "-- kept: for long", 12, "-- kept: by family with TABLE"),
+        ("-- reads: text", "-- kept: by family with turns", 12, "depend on a parameter"),
+        ("-- engine: duckdb; it", "-- engine: duckdb, it", 13, "-- engine: duckdb; reason"),
     ],
 )
 def test_a_wrong_header_is_named_with_its_line(old: str, new: str, line: int, problem: str) -> None:
@@ -81,6 +102,14 @@ def test_a_wrong_header_is_named_with_its_line(old: str, new: str, line: int, pr
         parse_query("pack/costs", PATH, HEADER.replace(old, new) + SQL)
     assert str(caught.value).startswith(f"pack/costs.sql:{line}: ")
     assert problem in str(caught.value)
+
+
+def test_shared_parameters_are_written_out_in_the_header_and_nowhere_else() -> None:
+    since, *others = [f"-- param {text}\n" for text in FILTERS]
+    shared = HEADER.replace(since, "-- params: filters\n")
+    query = parse_query("pack/costs", PATH, f"{shared}{SQL}-- params: filters\n")
+    assert query.sql == HEADER.replace(since, "".join([since, *others])) + SQL + "-- params: filters\n"
+    assert [each.name for each in query.parameters] == [*(text.partition(":")[0] for text in FILTERS), "period"]
 
 
 def write_view(folder: Path, name: str, select: str) -> None:
