@@ -43,14 +43,14 @@
 -- caveat: An edit by a command, such as sed, or by a subagent is not seen.
 -- caveat: A side of few turns says little: look at the numbers of turns, and at many compactions together.
 -- caveat: Cost leaves out the compaction itself; the cache that is rebuilt is in the cost after it.
-with side as (
+with turn_near_compaction as (
   select
     o.*,
     o.distance < 0 and o.distance >= -coalesce(getvariable('k'), 10) as is_before,
     o.distance > 0 and o.distance <= coalesce(getvariable('k'), 10) as is_after
   from v_compaction_outcomes o
 ),
-counted as (
+compaction_counts as (
   select
     compaction_turn_id,
     count(case when is_before then 1 end) as turns_before,
@@ -72,10 +72,10 @@ counted as (
     sum(case when is_before then cost_usd end) as priced_before_usd,
     sum(case when is_after then cost_usd end) as priced_after_usd,
     min(case when distance > 0 then first_write_at end) as first_write_at
-  from side
+  from turn_near_compaction
   group by compaction_turn_id
 ),
-compared as (
+compaction_rates as (
   select
     c.turn_id as compaction_turn_id, c.session_label, c.compacted_at, c.trigger, c.is_mid_task,
     n.first_write_at,
@@ -108,7 +108,7 @@ compared as (
     cast(case when n.unpriced_after = 0 then n.priced_after_usd end as double)
       / nullif(cast(n.turns_after as double), 0) as cost_per_turn_after
   from v_counted_compactions c
-  left join counted n on n.compaction_turn_id = c.turn_id
+  left join compaction_counts n on n.compaction_turn_id = c.turn_id
 )
 select
   compaction_turn_id,
@@ -146,5 +146,5 @@ select
   cost_per_turn_after - cost_per_turn_before as cost_per_turn_change,
   case when first_write_at >= compacted_at then cast(first_write_at - compacted_at as double) / 60000 end
     as minutes_to_first_edit
-from compared
+from compaction_rates
 order by compacted_at, compaction_turn_id

@@ -20,7 +20,7 @@
 -- caveat: Without the compaction each later request is taken to carry as many tokens more as were cut, read from the cache.
 -- caveat: A context at its limit could not have gone on: what is saved then is no choice between two ways.
 -- caveat: What the model forgot and did again is not counted here.
-with ratio as (
+with cost_quotient as (
   select
     *,
     case
@@ -46,5 +46,5 @@ select
   net_usd,
   is_paid_back,
   basis
-from ratio
+from cost_quotient
 order by compacted_at, turn_id

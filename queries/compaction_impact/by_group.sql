@@ -34,7 +34,7 @@
 -- column mid_task_share: DOUBLE; share that cut a turn
 -- caveat: Medians and spreads are over the cases where a figure is known; each is a value that occurs.
 -- caveat: With few cases p10 and p90 are the smallest and the largest.
-with grouped as (
+with grouped_compaction as (
   select
     *,
     case coalesce(getvariable('by'), 'trigger')
@@ -61,21 +61,21 @@ with grouped as (
 ),
 -- One column for all figures, so that one window ranks them; money and tokens stay exact in it.
 figure as (
-  select group_name, 'tokens_before' as name, cast(tokens_before as decimal(38, 12)) as amount from grouped
+  select group_name, 'tokens_before' as name, cast(tokens_before as decimal(38, 12)) as amount from grouped_compaction
   union all
-  select group_name, 'tokens_after', cast(tokens_after as decimal(38, 12)) from grouped
+  select group_name, 'tokens_after', cast(tokens_after as decimal(38, 12)) from grouped_compaction
   union all
-  select group_name, 'reduction', cast(reduction as decimal(38, 12)) from grouped
+  select group_name, 'reduction', cast(reduction as decimal(38, 12)) from grouped_compaction
   union all
-  select group_name, 'cost_usd', total_usd from grouped
+  select group_name, 'cost_usd', total_usd from grouped_compaction
   union all
-  select group_name, 'net_usd', net_usd from grouped
+  select group_name, 'net_usd', net_usd from grouped_compaction
   union all
-  select group_name, 'requests_after', cast(requests_after as decimal(38, 12)) from grouped
+  select group_name, 'requests_after', cast(requests_after as decimal(38, 12)) from grouped_compaction
   union all
-  select group_name, 'duration_ms', cast(duration_ms as decimal(38, 12)) from grouped
+  select group_name, 'duration_ms', cast(duration_ms as decimal(38, 12)) from grouped_compaction
 ),
-placed as (
+ranked_figure as (
   select
     group_name,
     name,
@@ -92,10 +92,10 @@ percentile as (
     min(case when place >= 0.1 * total then amount end) as p10,
     min(case when place >= 0.5 * total then amount end) as p50,
     min(case when place >= 0.9 * total then amount end) as p90
-  from placed
+  from ranked_figure
   group by group_name, name
 ),
-spread as (
+group_percentiles as (
   select
     group_name,
     max(case when name = 'tokens_before' then p10 end) as p10_tokens_before,
@@ -122,7 +122,7 @@ spread as (
   from percentile
   group by group_name
 ),
-summed as (
+group_totals as (
   select
     group_name,
     count(*) as compactions,
@@ -130,7 +130,7 @@ summed as (
     cast(count(case when is_paid_back then 1 end) as double) / nullif(count(is_paid_back), 0) as paid_back_share,
     cast(count(case when is_mid_task then 1 end) as double) / nullif(count(is_mid_task), 0) as mid_task_share,
     case when min(basis) < max(basis) then 'mixed' else min(basis) end as basis
-  from grouped
+  from grouped_compaction
   group by group_name
 )
 select
@@ -161,6 +161,6 @@ select
   cast(p.p10_duration_ms as bigint) as p10_duration_ms,
   cast(p.p90_duration_ms as bigint) as p90_duration_ms,
   s.mid_task_share
-from summed s
-left join spread p on p.group_name is not distinct from s.group_name
+from group_totals s
+left join group_percentiles p on p.group_name is not distinct from s.group_name
 order by s.compactions desc, s.group_name nulls last

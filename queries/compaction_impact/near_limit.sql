@@ -21,17 +21,17 @@
 -- column unpriced_requests: BIGINT; requests among them without a price
 -- caveat: Where no source says the limit, it is the parameter's, and 1,000,000 in a session with a context above that.
 -- caveat: A request counts when no compaction lies on any way on from its turn.
-with main as (
+with main_request as (
   select
     request_id, turn_id, session_label, project, model, requested_at, context_tokens, cost_usd, cache_read_cost_usd
   from v_counted_requests
   where kind = 'main' and context_tokens is not null
 ),
 -- A window is inferred from all of a session, whatever of it is counted.
-size as (
+session_peak as (
   select session_label, max(context_tokens) as peak_tokens from v_requests where kind = 'main' group by session_label
 ),
-limited as (
+session_limit as (
   select
     s.session_label,
     c.title,
@@ -44,18 +44,18 @@ limited as (
     ) as limit_tokens,
     case when c.context_token_limit is not null then 'reported' else 'estimated' end as limit_basis,
     s.peak_tokens
-  from size s
+  from session_peak s
   left join session_context c on c.label = s.session_label
 ),
-near as (
+session_near_limit as (
   select session_label, title, limit_tokens, limit_basis
-  from limited
+  from session_limit
   where peak_tokens > coalesce(getvariable('share'), 0.85) * limit_tokens
 ),
 compacted_turn as (
   select turn_id from v_compaction_turns where distance < 0 group by turn_id
 ),
-above as (
+request_near_limit as (
   select
     m.*,
     n.title,
@@ -64,8 +64,8 @@ above as (
     row_number() over (
       partition by m.session_label order by m.context_tokens desc, m.requested_at, m.request_id
     ) as place
-  from near n
-  join main m on m.session_label = n.session_label
+  from session_near_limit n
+  join main_request m on m.session_label = n.session_label
   left join compacted_turn c on c.turn_id = m.turn_id
   where c.turn_id is null and m.context_tokens > coalesce(getvariable('share'), 0.85) * n.limit_tokens
 )
@@ -84,6 +84,6 @@ select
   sum(cost_usd) as cost_usd,
   sum(case when cost_usd is not null then cache_read_cost_usd end) as carry_cost_usd,
   count(*) - count(cost_usd) as unpriced_requests
-from above
+from request_near_limit
 group by session_label, title, limit_tokens, limit_basis
 order by carry_cost_usd desc nulls last, peak_tokens desc, session_label

@@ -24,7 +24,7 @@
 -- column growth_per_request: DOUBLE; growth from one request of the stretch to the next; NULL with one request; computed
 -- caveat: tokens_before counts the last answer too, so a stretch up to the same limit ends just short of it: try share 0.95.
 -- caveat: All branches after a compaction count, by depth and time.
-with reached as (
+with rebound_request as (
   select
     c.turn_id as compaction_turn_id,
     min(case when r.context_tokens >= coalesce(getvariable('share'), 1.0) * c.tokens_before then r.place end) as place
@@ -32,7 +32,7 @@ with reached as (
   join v_compaction_requests r on r.compaction_turn_id = c.turn_id
   group by c.turn_id
 ),
-stretch as (
+stretch_totals as (
   select
     k.compaction_turn_id,
     max(r.place) as requests,
@@ -41,7 +41,7 @@ stretch as (
     cast(sum(r.context_tokens) as bigint) as sent_tokens,
     max(r.context_tokens) as highest_tokens,
     arg_max(r.context_tokens, r.place) - arg_min(r.context_tokens, r.place) as grown_tokens
-  from reached k
+  from rebound_request k
   join v_compaction_requests r on r.compaction_turn_id = k.compaction_turn_id
   where r.place <= coalesce(k.place, r.place)
   group by k.compaction_turn_id
@@ -70,6 +70,6 @@ select
   cast(s.highest_tokens as double) / nullif(cast(c.tokens_before as double), 0) as highest_share,
   cast(s.grown_tokens as double) / nullif(cast(s.requests - 1 as double), 0) as growth_per_request
 from v_counted_compactions c
-left join reached k on k.compaction_turn_id = c.turn_id
-left join stretch s on s.compaction_turn_id = c.turn_id
+left join rebound_request k on k.compaction_turn_id = c.turn_id
+left join stretch_totals s on s.compaction_turn_id = c.turn_id
 order by c.compacted_at, c.turn_id

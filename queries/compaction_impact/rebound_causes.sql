@@ -17,7 +17,9 @@
 -- caveat: Where the classes explain more than the growth, other is 0 for that compaction, never negative.
 -- caveat: Reminders count for the results they came in with, and so does, a second time, what the user wrote meanwhile.
 -- caveat: Results of calls whose request is not known count as other.
-with reached as (
+
+-- The request at which the context was back, or the last one where it never was.
+with stretch_end as (
   select
     c.turn_id as compaction_turn_id,
     coalesce(
@@ -28,14 +30,15 @@ with reached as (
   join v_compaction_requests r on r.compaction_turn_id = c.turn_id
   group by c.turn_id
 ),
-request as (
+-- All requests up to that one; a stretch of one request has not grown.
+stretch_request as (
   select k.place as last_place, r.*
-  from reached k
+  from stretch_end k
   join v_compaction_requests r on r.compaction_turn_id = k.compaction_turn_id
   where k.place > 1 and r.place <= k.place
 ),
 -- What the first request took in was there when the stretch began, and the last one's answer came after its end.
-stretch as (
+stretch_totals as (
   select
     compaction_turn_id,
     arg_max(context_tokens, place) - arg_min(context_tokens, place) as grown_tokens,
@@ -43,10 +46,11 @@ stretch as (
     bool_and(is_usage_final or place = last_place) as has_only_final,
     bool_or(is_usage_final and place < last_place) as has_final,
     cast(ceil(sum(case when place > 1 then prompt_chars end) / 4) as bigint) as prompt_tokens
-  from request
+  from stretch_request
   group by compaction_turn_id
 ),
-result as (
+-- Results of calls within the stretch, by tool.
+tool_results as (
   select
     k.compaction_turn_id,
     c.tool_name,
@@ -54,28 +58,30 @@ result as (
     cast(sum(c.result_tokens) as bigint) as tokens,
     bool_or(c.is_measured) as has_measured,
     bool_and(c.is_measured) as has_only_measured
-  from reached k
+  from stretch_end k
   join v_compaction_calls c on c.compaction_turn_id = k.compaction_turn_id and c.place < k.place
   group by k.compaction_turn_id, c.tool_name
 ),
-explained as (
-  select compaction_turn_id, sum(tokens) as tokens from result group by compaction_turn_id
+-- The part of the growth that results account for.
+explained_tokens as (
+  select compaction_turn_id, sum(tokens) as tokens from tool_results group by compaction_turn_id
 ),
+-- One row for each kind of content; `other` is the growth that nothing else accounts for.
 cause as (
   select
     compaction_turn_id, 'tool_results' as class, tool_name, calls, tokens,
     has_measured as has_best, has_only_measured as has_only_best
-  from result
+  from tool_results
   union all
   select
     compaction_turn_id, 'model_output' as class, null as tool_name, null as calls, output_tokens as tokens,
     has_final as has_best, has_only_final as has_only_best
-  from stretch
+  from stretch_totals
   union all
   select
     compaction_turn_id, 'user_input' as class, null as tool_name, null as calls, prompt_tokens as tokens,
     false as has_best, false as has_only_best
-  from stretch
+  from stretch_totals
   where prompt_tokens is not null
   union all
   select
@@ -86,10 +92,11 @@ cause as (
       ) as bigint
     ) as tokens,
     true as has_best, true as has_only_best
-  from stretch s
-  left join explained e on e.compaction_turn_id = s.compaction_turn_id
+  from stretch_totals s
+  left join explained_tokens e on e.compaction_turn_id = s.compaction_turn_id
 ),
-summed as (
+-- Added up over all compactions, or apart for each.
+cause_totals as (
   select
     case when getvariable('per') = 'compaction' then compaction_turn_id end as compaction_turn_id,
     class,
@@ -117,5 +124,5 @@ select
     when has_best then 'mixed'
     else 'estimated'
   end as basis
-from summed
+from cause_totals
 order by compaction_turn_id nulls first, tokens desc nulls last, class, tool_name nulls first

@@ -21,7 +21,7 @@
 -- column basis: VARCHAR; of these tokens: measured by the context's growth, estimated from the length, or mixed
 -- caveat: Not every repeat is a loss: a test that is run again after a change is the same call.
 -- caveat: All branches after a compaction count; calls of subagents do not.
-with repeated as (
+with call_on_both_sides as (
   select
     c.turn_id as compaction_turn_id, c.session_label, c.compacted_at, c.kept_turns, k.call_id, k.distance, k.tool_name,
     k.params_hash, k.status, k.result_tokens, k.is_measured,
@@ -54,7 +54,7 @@ select
     when bool_or(is_measured and distance > 0) then 'mixed'
     else 'estimated'
   end as basis
-from repeated
+from call_on_both_sides
 group by compaction_turn_id, session_label, compacted_at, tool_name, params_hash
 having count(case when distance > 0 then 1 end) > 0
 order by compacted_at, compaction_turn_id, result_tokens_after desc nulls last, tool_name, params_hash

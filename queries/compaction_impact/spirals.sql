@@ -21,7 +21,7 @@
 -- column uncosted_compactions: BIGINT; compactions whose cost is unknown and not in that sum
 -- column basis: VARCHAR; of the cost: computed, or estimated where a summarising call is; NULL without a cost
 -- caveat: A time to the next is that between two compactions that count for one session, on whatever branch.
-with spaced as (
+with spaced_compaction as (
   select
     *,
     case
@@ -32,20 +32,20 @@ with spaced as (
     end as is_first
   from v_compaction_costs
 ),
-run as (
+numbered_compaction as (
   select
     *,
     sum(is_first) over (
       partition by session_label order by compacted_at, turn_id rows unbounded preceding
     ) as run
-  from spaced
+  from spaced_compaction
 ),
-placed as (
+placed_compaction as (
   select
     *,
     row_number() over (partition by session_label, run order by compacted_at, turn_id) as place,
     count(*) over (partition by session_label, run) as compactions
-  from run
+  from numbered_compaction
 )
 select
   session_label,
@@ -63,7 +63,7 @@ select
   sum(total_usd) as cost_usd,
   count(*) - count(total_usd) as uncosted_compactions,
   max(basis) as basis
-from placed
+from placed_compaction
 where compactions >= coalesce(getvariable('n'), 3)
 group by session_label, run
 order by started_at, session_label

@@ -26,6 +26,8 @@
 -- caveat: A compaction whose cost is not known adds nothing to the cost now.
 -- caveat: What a model forgets, does again or does better with less context is not counted.
 -- caveat: Sessions without a compaction, now and then, are left out.
+
+-- The parameters, with medians of the ledger where none is given.
 with setting as (
   select
     coalesce(getvariable('at'), 100000) as at_tokens,
@@ -51,14 +53,15 @@ with setting as (
   from v_compactions
 ),
 -- What was summarised before a session's first request is another session's, and stays summarised.
-real as (
+real_compaction as (
   select
     session_label, turn_id, compacted_at, summarise_cost_usd, rebuild_premium_usd,
     before_session_label is distinct from session_label as is_kept,
     case when before_session_label = session_label then coalesce(saved_tokens_per_request, 0) else 0 end as cut_tokens
   from v_compaction_costs
 ),
-real_cost as (
+-- The cost of the compactions that were made, all and those that would be undone.
+real_session_cost as (
   select
     session_label,
     count(*) as compactions,
@@ -66,35 +69,39 @@ real_cost as (
     sum(summarise_cost_usd) as summarise_usd,
     sum(case when not is_kept then summarise_cost_usd end) as undone_summarise_usd,
     sum(case when not is_kept then rebuild_premium_usd end) as undone_premium_usd
-  from real
+  from real_compaction
   group by session_label
 ),
 -- What a compaction on another branch cut is not carried here.
-way as (
+compaction_on_way as (
   select r.session_label, r.turn_id, r.cut_tokens, w.session_label as way_label, w.position
-  from real r
+  from real_compaction r
   join v_session_turns w on w.turn_id = r.turn_id
 ),
-summed_way as (
+-- The tokens that all compactions up to this one have cut, on each way through it.
+cut_on_way as (
   select
     session_label, turn_id, way_label,
     sum(cut_tokens) over (
       partition by way_label, session_label order by position rows unbounded preceding
     ) as cut_tokens
-  from way
+  from compaction_on_way
 ),
-undone as (
+-- One way stands for all that lead through a compaction.
+undone_cut as (
   select session_label, turn_id, cast(arg_min(cut_tokens, way_label) as bigint) as cut_tokens
-  from summed_way
+  from cut_on_way
   group by session_label, turn_id
 ),
-carried_on as (
+-- Turns that would have carried again the tokens that were cut before them.
+uncut_turn as (
   select u.session_label, t.turn_id, u.cut_tokens
-  from undone u
+  from undone_cut u
   join v_turn_stretches t on t.compaction_turn_id = u.turn_id
   where u.cut_tokens <> 0
 ),
-main as (
+-- Each request with the context that it would have had without any compaction.
+main_request as (
   select
     r.session_label, r.thread_place, r.context_tokens, r.cost_usd,
     r.context_tokens + coalesce(u.cut_tokens, 0) as whole_tokens,
@@ -103,31 +110,33 @@ main as (
     case when r.cache_write_1h_tokens > 0 then r.cache_write_1h_price_usd else r.cache_write_5m_price_usd end
       as write_usd
   from v_counted_requests r
-  left join carried_on u on u.turn_id = r.turn_id and u.session_label = r.session_label
+  left join uncut_turn u on u.turn_id = r.turn_id and u.session_label = r.session_label
   where r.thread_place is not null
 ),
 -- Where rows are put in order, numbers stand for the names of sessions: that is much faster.
-size as (
+session_peak as (
   select
     session_label, max(context_tokens) as peak_tokens, row_number() over (order by session_label) as number
-  from main
+  from main_request
   group by session_label
 ),
 -- Where the context never came near, nothing would be otherwise: most sessions need no more than this.
-concerned as (
+concerned_session as (
   select z.session_label, z.number
-  from size z
+  from session_peak z
   cross join setting s
-  left join real_cost c on c.session_label = z.session_label
+  left join real_session_cost c on c.session_label = z.session_label
   where c.session_label is not null or (not s.is_never and z.peak_tokens > s.at_tokens)
 ),
-carried as (
+-- Requests of those sessions, by number.
+concerned_request as (
   select
     k.number, m.thread_place, m.context_tokens, m.whole_tokens, m.cost_usd, m.read_usd, m.output_usd, m.write_usd
-  from concerned k
-  join main m on m.session_label = k.session_label
+  from concerned_session k
+  join main_request m on m.session_label = k.session_label
 ),
-before as (
+-- The largest context before each request: compactions follow from how far it has grown.
+high_before as (
   select
     *,
     coalesce(
@@ -136,12 +145,14 @@ before as (
       ),
       0
     ) as before_high_tokens
-  from carried
+  from concerned_request
 ),
-highest as (
-  select *, greatest(before_high_tokens, whole_tokens) as high_tokens from before
+-- The same, with the request itself.
+high_until_now as (
+  select *, greatest(before_high_tokens, whole_tokens) as high_tokens from high_before
 ),
-counted as (
+-- The compactions that this growth would have needed until then, with and without the request.
+compaction_count as (
   select
     h.*,
     s.at_tokens,
@@ -161,10 +172,11 @@ counted as (
           floor(cast(h.before_high_tokens - s.at_tokens as double) / (s.at_tokens - s.after_tokens)) as bigint
         )
     end as before_compactions
-  from highest h
+  from high_until_now h
   cross join setting s
 ),
-supposed as (
+-- The context that the request would have carried, and the compactions right before it.
+supposed_context as (
   select
     *,
     compactions - before_compactions as new_compactions,
@@ -172,9 +184,10 @@ supposed as (
       when compactions = 0 then whole_tokens
       when compactions > 0 then greatest(whole_tokens - compactions * cut_tokens, least(whole_tokens, after_tokens))
     end as then_tokens
-  from counted
+  from compaction_count
 ),
-priced as (
+-- The difference in cost, at the request's own prices.
+priced_change as (
   select
     *,
     case
@@ -191,9 +204,10 @@ priced as (
           as decimal(38, 12)
         )
     end as more_usd
-  from supposed
+  from supposed_context
 ),
-summed as (
+-- One row for each session; a sum is unknown as soon as one of its requests is.
+session_totals as (
   select
     number,
     count(*) as requests,
@@ -203,7 +217,7 @@ summed as (
     case when count(*) = count(then_tokens) then max(then_tokens) end as peak_then_tokens,
     sum(cost_usd) as cost_usd,
     case when count(cost_usd) = count(more_usd) then sum(more_usd) end as more_usd
-  from priced
+  from priced_change
   group by number
 )
 select
@@ -223,7 +237,7 @@ select
   cast(s.more_usd - coalesce(c.undone_summarise_usd, 0) - coalesce(c.undone_premium_usd, 0) as decimal(38, 12))
     as difference_usd,
   'estimated' as basis
-from summed s
-join size z on z.number = s.number
-left join real_cost c on c.session_label = z.session_label
+from session_totals s
+join session_peak z on z.number = s.number
+left join real_session_cost c on c.session_label = z.session_label
 order by difference_usd, z.session_label

@@ -10,7 +10,7 @@
 -- caveat: Proved step by step from the roots, by hash; that it is as long as the depth says follows with `acyclic`.
 
 -- Ancestries of long threads are huge together: each becomes a few bytes here, before anything can collect them.
-with texts as (
+with ancestry_digest as (
   select turn_id,
     ancestry = '["' || turn_id || '"]' as is_alone,
     md5(ancestry) as whole,
@@ -32,8 +32,8 @@ select 'threads' as table_name, t.id as row_id,
     else 'Its ancestry up to the turn is not that of the parent ' || t.parent_turn_id || '.'
   end as reason
 from turns t
-join texts h on h.turn_id = t.id
-left join texts p on p.turn_id = t.parent_turn_id
+join ancestry_digest h on h.turn_id = t.id
+left join ancestry_digest p on p.turn_id = t.parent_turn_id
 where h.whole is null
   or (t.parent_turn_id is null and not h.is_alone)
   or (p.turn_id is not null and h.before_last is distinct from p.whole)

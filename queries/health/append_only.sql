@@ -10,7 +10,7 @@
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: The schema `previous` holds views of the version before; `aix check` makes them where there is one.
 -- engine: duckdb; It reads two versions of a ledger at once, and elsewhere the names of tables stand for one.
-with lost as (
+with lost_row as (
   select 'turns' as table_name, p.id as row_id from previous.turns p
   where not exists (select 1 from turns t where t.id = p.id)
   union all
@@ -21,5 +21,5 @@ with lost as (
   where not exists (select 1 from tool_calls c where c.id = p.id)
 )
 select table_name, row_id, 'It was in the version before and is not in this one.' as reason
-from lost
+from lost_row
 order by table_name, row_id

@@ -9,7 +9,7 @@
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: `summarized_through_turn_id` may be the compaction itself where `metadata_json` says that it is unresolved.
 -- caveat: The first turn kept may lie before the last one summarised.
-with named as (
+with named_turn as (
   select turn_id, 'summarized_through_turn_id' as column_name, summarized_through_turn_id as named_id
   from compactions
   where summarized_through_turn_id <> turn_id
@@ -20,13 +20,13 @@ with named as (
   where first_kept_turn_id is not null
 ),
 -- Nearly always it is the parent, which needs no search in texts.
-far as (
+named_turn_above_parent as (
   select n.turn_id, n.column_name, n.named_id
-  from named n
+  from named_turn n
   left join turns t on t.id = n.turn_id
   where t.parent_turn_id is distinct from n.named_id
 ),
-texts as (
+boxed_ancestry as (
   -- Joins collect texts until they have 2,048 of them, but pass lists on at once; ancestries may be huge.
   select turn_id, [ancestry] as boxed from threads
 )
@@ -35,7 +35,7 @@ select 'compactions' as table_name, f.turn_id as row_id,
     when f.named_id = f.turn_id then 'Its ' || f.column_name || ' is the compaction itself.'
     else 'Its ' || f.column_name || ' names ' || f.named_id || ', which is not one of its ancestors.'
   end as reason
-from far f
-left join texts h on h.turn_id = f.turn_id
+from named_turn_above_parent f
+left join boxed_ancestry h on h.turn_id = f.turn_id
 where f.named_id = f.turn_id or coalesce(strpos(h.boxed[1], '"' || f.named_id || '"'), 0) = 0
 order by row_id, reason

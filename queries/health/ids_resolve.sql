@@ -7,17 +7,17 @@
 -- column table_name: VARCHAR; the table of the offending row
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
-with parts as (
+with query_part as (
   -- An array of ids, cut at its quotes: what is neither an id of the turn's messages nor punctuation is out of place.
   select id as turn_id, trim(part) as part
   from (select id, unnest(string_split(query_message_ids, '"')) as part from turns where query_message_ids is not null)
 ),
-queries as (
-  select turn_id, part as message_id from parts where part not in ('[', ',', ']', '[]')
+query_message as (
+  select turn_id, part as message_id from query_part where part not in ('[', ',', ']', '[]')
 )
 select 'turns' as table_name, q.turn_id as row_id,
   'Its query_message_ids hold ' || q.message_id || ', which is no message of the turn.' as reason
-from queries q
+from query_message q
 where not exists (select 1 from messages m where m.id = q.message_id and m.turn_id = q.turn_id)
 union all
 select 'turns', t.id,

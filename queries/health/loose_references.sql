@@ -7,14 +7,18 @@
 -- column table_name: VARCHAR; the table of the offending row
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
+
+-- A request may name a session whose log was never imported.
 with to_sessions as (
   select 'requests' as table_name, id as row_id, 'session_label' as column_name, session_label as named_id
   from requests
 ),
+-- Advice may outlive the request that asked for it.
 to_requests as (
   select 'requests' as table_name, id as row_id, 'parent_request_id' as column_name, parent_request_id as named_id
   from requests
 ),
+-- Notes on imports name the run that made them.
 to_import_runs as (
   select 'import_sources' as table_name, source_key as row_id, 'last_run_id' as column_name, last_run_id as named_id
   from import_sources
@@ -25,6 +29,7 @@ to_import_runs as (
   select 'import_problems', cast(to_json([run_id, source_key, cast(seq as varchar)]) as varchar), 'run_id', run_id
   from import_problems
 ),
+-- They also name the file, and files may be forgotten.
 to_import_sources as (
   select 'import_log' as table_name, cast(to_json([run_id, source_key, cast(seq as varchar)]) as varchar) as row_id,
     'source_key' as column_name, source_key as named_id
@@ -34,16 +39,19 @@ to_import_sources as (
     'source_key', source_key
   from import_problems
 ),
+-- Chats name people who may be in no export.
 to_chat_users as (
   select 'chat_agents' as table_name, id as row_id, 'created_by' as column_name, created_by as named_id
   from chat_agents
   union all select 'chat_participants', id, 'user_id', user_id from chat_participants
 ),
+-- The same holds for agents that take part.
 to_chat_agents as (
   select 'chat_participants' as table_name, id as row_id, 'agent_id' as column_name, agent_id as named_id
   from chat_participants
 ),
-dangling as (
+-- References whose target is not in the ledger.
+dangling_reference as (
   select table_name, row_id, column_name, named_id, 'sessions' as target
   from to_sessions n where named_id is not null and not exists (select 1 from sessions x where x.label = n.named_id)
   union all
@@ -65,5 +73,5 @@ dangling as (
 )
 select table_name, row_id,
   'Its ' || column_name || ' names ' || named_id || ', which is not in ' || target || '.' as reason
-from dangling
+from dangling_reference
 order by table_name, row_id, reason

@@ -8,7 +8,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: Answers have a check of their own.
-with named as (
+with reference as (
   select 'tool_calls' as table_name, id as row_id, 'message_id' as column_name, message_id as named_id from tool_calls
   union all select 'message_files', cast(id as varchar), 'message_id', message_id from message_files
   union all select 'message_lints', cast(id as varchar), 'message_id', message_id from message_lints
@@ -21,6 +21,6 @@ with named as (
 )
 select n.table_name, n.row_id,
   'Its ' || n.column_name || ' names ' || n.named_id || ', which is not in messages.' as reason
-from named n
+from reference n
 where n.named_id is not null and not exists (select 1 from messages t where t.id = n.named_id)
 order by table_name, row_id, reason

@@ -8,7 +8,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: Parents, movements and aliases have checks of their own.
-with named as (
+with reference as (
   select 'tool_calls' as table_name, id as row_id,
     'spawned_session_label' as column_name, spawned_session_label as named_id
   from tool_calls
@@ -19,6 +19,6 @@ with named as (
 )
 select n.table_name, n.row_id,
   'Its ' || n.column_name || ' names ' || n.named_id || ', which is not in sessions.' as reason
-from named n
+from reference n
 where n.named_id is not null and not exists (select 1 from sessions t where t.label = n.named_id)
 order by table_name, row_id, reason

@@ -8,7 +8,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: Parents, threads and compactions have checks of their own.
-with named as (
+with reference as (
   select 'sessions' as table_name, label as row_id, 'parent_turn_id' as column_name, parent_turn_id as named_id
   from sessions
   union all select 'messages', id, 'turn_id', turn_id from messages
@@ -25,6 +25,6 @@ with named as (
 )
 select n.table_name, n.row_id,
   'Its ' || n.column_name || ' names ' || n.named_id || ', which is not in turns.' as reason
-from named n
+from reference n
 where n.named_id is not null and not exists (select 1 from turns t where t.id = n.named_id)
 order by table_name, row_id, reason

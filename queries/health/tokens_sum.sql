@@ -8,7 +8,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: Turns without requests are not compared: a ledger of canonical tables alone has none.
-with sums as (
+with request_sums as (
   select turn_id, sum(input_tokens) as input, sum(output_tokens) as output, sum(cache_read_tokens) as cache_read,
     sum(cache_write_tokens) as cache_write, sum(reasoning_tokens) as reasoning,
     case
@@ -20,7 +20,7 @@ with sums as (
   where turn_id is not null
   group by turn_id
 ),
-compared as (
+compared_turn as (
   select t.id,
     concat_ws(', ',
       coalesce(cast(t.input_tokens as varchar), 'NULL'),
@@ -40,11 +40,11 @@ compared as (
       coalesce(cast(try_cast(s.total as bigint) as varchar), 'NULL')
     ) as summed
   from turns t
-  join sums s on s.turn_id = t.id
+  join request_sums s on s.turn_id = t.id
 )
 select 'turns' as table_name, id as row_id,
   'Input, output, cache reads, cache writes, reasoning and total are ' || stated || '; its requests sum to '
     || summed || '.' as reason
-from compared
+from compared_turn
 where stated <> summed
 order by row_id

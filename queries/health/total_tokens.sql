@@ -8,7 +8,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: A total that is not known counts as 0.
-with totals as (
+with compared_total as (
   select h.turn_id,
     cast(coalesce(h.total_tokens, 0) as decimal(38, 0)) as stated,
     -- A sum too large for the column is cut there.
@@ -22,6 +22,6 @@ with totals as (
 select 'threads' as table_name, turn_id as row_id,
   'It says ' || cast(stated as varchar) || ' tokens; its parent and its turn have '
     || cast(expected as varchar) || '.' as reason
-from totals
+from compared_total
 where stated <> expected
 order by row_id

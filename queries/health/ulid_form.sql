@@ -7,12 +7,12 @@
 -- column table_name: VARCHAR; the table of the offending row
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
-with ids as (
+with checked_id as (
   select 'turns' as table_name, id as row_id from turns
   union all select 'messages', id from messages
   union all select 'requests', id from requests
 )
 select table_name, row_id, 'Its id is not 26 characters of Crockford''s alphabet for 128 bits.' as reason
-from ids
+from checked_id
 where not regexp_matches(row_id, '^[0-7][0-9A-HJKMNP-TV-Z]{25}$')
 order by table_name, row_id

@@ -25,27 +25,27 @@ with turn_facts as (
   left join inferred_values i
     on i.table_name = 'turns' and i.row_key = t.id and i.column_name = 'started_at' and i.basis = 'undated'
 ),
-by_turn as (
+turns_by_origin as (
   select origin, count(*) as turns, count(case when status = 'failed' then 1 end) as failed_turns,
     try_cast(sum(tool_call_count) as bigint) as tool_calls, count(distinct model) as models,
     min(started_at) as first_turn_at, max(started_at) as last_turn_at
   from turn_facts
   group by origin
 ),
-by_request as (
+requests_by_origin as (
   select origin, cast(sum(input_tokens) as bigint) as input_tokens, cast(sum(output_tokens) as bigint) as output_tokens,
     cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
     cast(sum(cache_write_tokens) as bigint) as cache_write_tokens
   from v_requests
   group by origin
 ),
-by_message as (
+messages_by_origin as (
   select f.origin, cast(sum(m.messages) as bigint) as messages
   from v_turn_messages m
   join turn_facts f on f.id = m.turn_id
   group by f.origin
 ),
-by_session as (
+sessions_by_origin as (
   select origin, count(*) as sessions
   from sessions
   group by origin
@@ -54,8 +54,8 @@ select coalesce(t.origin, r.origin) as origin, coalesce(s.sessions, 0) as sessio
   coalesce(t.failed_turns, 0) as failed_turns, coalesce(m.messages, 0) as messages,
   coalesce(t.tool_calls, 0) as tool_calls, coalesce(t.models, 0) as models,
   r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, t.first_turn_at, t.last_turn_at
-from by_turn t
-full join by_request r on r.origin = t.origin
-left join by_message m on m.origin = t.origin
-left join by_session s on s.origin = coalesce(t.origin, r.origin)
+from turns_by_origin t
+full join requests_by_origin r on r.origin = t.origin
+left join messages_by_origin m on m.origin = t.origin
+left join sessions_by_origin s on s.origin = coalesce(t.origin, r.origin)
 order by coalesce(t.origin, r.origin) nulls last

@@ -16,20 +16,20 @@ with dated_request as (
     on i.table_name = 'requests' and i.row_key = r.request_id and i.column_name = 'requested_at' and i.basis = 'undated'
   where i.row_key is null
 ),
-today as (
+last_import as (
   -- A clock that went wrong must not use up the days: nothing later than the day after the last import counts.
   select max(coalesce(finished_at, started_at)) + 86400000 as ends_at from import_runs
 ),
-day as (
+active_day as (
   select distinct cast(floor(r.requested_at / 86400000) as bigint) as number
   from dated_request r
-  cross join today t
+  cross join last_import t
   where r.requested_at <= coalesce(t.ends_at, r.requested_at)
 ),
 recent_day as (
-  select number from day order by number desc limit 62
+  select number from active_day order by number desc limit 62
 ),
-beginning as (
+first_recent_day as (
   select min(number) * 86400000 as began_at from recent_day
 )
 select
@@ -41,6 +41,6 @@ select
   cast(sum(r.cost_usd) as decimal(38, 12)) as cost_usd,
   cast(sum(r.cost_estimated_usd) as decimal(38, 12)) as cost_estimated_usd
 from dated_request r
-join beginning b on r.requested_at >= b.began_at
+join first_recent_day b on r.requested_at >= b.began_at
 group by quarter_hour
 order by quarter_hour

@@ -28,10 +28,13 @@
 -- column unpriced_requests: BIGINT; requests of these turns with tokens that have no price, and so in no cost
 -- caveat: A turn that several sessions share, because one was resumed or forked from another, is counted for each.
 -- caveat: Work of subagents is counted for their own sessions only, and an abandoned branch for the session that ends it.
+
+-- All turns on the way to a session's head, those of the sessions that it goes on from among them.
 with session_turn as (
   select session_label as label, turn_id from v_session_turns
 ),
-sums as (
+-- Counts and tokens of these turns.
+session_sums as (
   select
     s.label,
     count(*) as turns,
@@ -60,6 +63,7 @@ turn_cost as (
   where turn_id is not null
   group by turn_id, model
 ),
+-- The cost of a session, apart for each model.
 cost_by_model as (
   select
     s.label,
@@ -71,6 +75,7 @@ cost_by_model as (
   join turn_cost c on c.turn_id = s.turn_id
   group by s.label, c.model
 ),
+-- The same for all models together.
 cost_by_session as (
   select
     label,
@@ -80,18 +85,21 @@ cost_by_session as (
   from cost_by_model
   group by label
 ),
+-- Models that turns name, and those that only requests name.
 model_by_session as (
   select s.label, t.model from session_turn s join turns t on t.id = s.turn_id where t.model is not null
   union
   select label, model from cost_by_model where model is not null
 ),
-undated as (
+-- Sessions whose times were made up because the log has none.
+undated_session as (
   select row_key as label, count(case when column_name = 'created_at' then 1 end) > 0 as is_start_undated,
     count(case when column_name = 'updated_at' then 1 end) > 0 as is_end_undated
   from inferred_values
   where table_name = 'sessions' and basis = 'undated'
   group by row_key
 ),
+-- The names of the models in one text.
 models_by_session as (
   select label, string_agg(model, ', ' order by model) as models from model_by_session group by label
 )
@@ -123,8 +131,8 @@ select
 from sessions s
 left join session_context c on c.label = s.label
 left join turns head on head.id = s.thread_id
-left join undated u on u.label = s.label
-left join sums n on n.label = s.label
+left join undated_session u on u.label = s.label
+left join session_sums n on n.label = s.label
 left join models_by_session m on m.label = s.label
 left join cost_by_session q on q.label = s.label
 order by case when u.is_end_undated then null else s.updated_at end desc nulls last, s.label

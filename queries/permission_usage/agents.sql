@@ -15,7 +15,7 @@
 -- column denied_calls: BIGINT; calls of theirs that were denied
 -- column first_called_at: BIGINT; the first start or call, in Unix ms
 -- column last_called_at: BIGINT; the last start or call, in Unix ms
-with made as (
+with agent_call as (
   select
     call_id,
     case when kind = 'agent' then coalesce(nullif(target, ''), 'unknown') end as started,
@@ -24,15 +24,15 @@ with made as (
   from v_counted_targets
   where number = 0 and (kind = 'agent' or is_subagent)
 ),
-seen as (
+agent_event as (
   select
     started as agent, call_id, true as is_start, class, outcome, is_denied,
     cast(null as varchar) as session_label, called_at
-  from made
+  from agent_call
   where started is not null
   union all
   select maker, call_id, false, class, outcome, is_denied, session_label, called_at
-  from made
+  from agent_call
   where maker is not null
 )
 select
@@ -48,6 +48,6 @@ select
   count(case when not is_start and is_denied then 1 end) as denied_calls,
   min(called_at) as first_called_at,
   max(called_at) as last_called_at
-from seen
+from agent_event
 group by agent
 order by count(case when is_start then 1 end) desc, count(*) desc, agent

@@ -28,21 +28,21 @@
 -- caveat: Only calls count whose decision rests on the rule: what another rule denies needs no narrow rule.
 -- caveat: A rule without a wildcard is as narrow as a rule can be.
 -- caveat: No narrow rule is wider than one program with its subcommand, one folder, one host or one server.
-with decided as (
+with allowed_call as (
   select m.origin, m.scope, m.file, m.rule, m.call_id, m.narrow_rule
   from rule_matches m
   join v_counted_targets c on c.call_id = m.call_id and c.number = 0
   where m.kind = 'allow' and m.is_deciding
 ),
-needed as (
+needed_rule as (
   select origin, scope, file, rule, unnest(string_split(narrow_rule, chr(10))) as narrow_rule
-  from decided
+  from allowed_call
   where narrow_rule is not null
 ),
-narrow as (
-  select origin, scope, file, rule, narrow_rule from needed group by origin, scope, file, rule, narrow_rule
+distinct_needed_rule as (
+  select origin, scope, file, rule, narrow_rule from needed_rule group by origin, scope, file, rule, narrow_rule
 ),
-listed as (
+needed_rules as (
   select
     origin, scope, file, rule,
     string_agg(narrow_rule, chr(10) order by narrow_rule) as narrow_rules,
@@ -51,18 +51,18 @@ listed as (
     max(
       case when replace(narrow_rule, ':*)', ' *)') = replace(rule, ':*)', ' *)') then 1 else 0 end
     ) = 1 as is_narrowest
-  from narrow
+  from distinct_needed_rule
   group by origin, scope, file, rule
 ),
-used as (
+rule_calls as (
   select
     origin, scope, file, rule,
     count(*) as decided_calls,
     count(case when narrow_rule is null then 1 end) as uncovered_calls
-  from decided
+  from allowed_call
   group by origin, scope, file, rule
 ),
-judged as (
+judged_rule as (
   select
     u.origin, u.scope, u.file, u.rule, u.is_tool_wide, c.narrow_rules, coalesce(c.patterns, 0) as patterns,
     coalesce(d.decided_calls, 0) as decided_calls, coalesce(d.uncovered_calls, 0) as uncovered_calls, u.hits,
@@ -79,8 +79,8 @@ judged as (
     -- All of a tool, or a program with whatever follows.
     u.is_tool_wide or regexp_matches(u.rule, '[(][^ :/]+( |:)[*][)]$') as is_wide
   from v_rule_use u
-  left join used d on d.origin = u.origin and d.scope = u.scope and d.file = u.file and d.rule = u.rule
-  left join listed c on c.origin = u.origin and c.scope = u.scope and c.file = u.file and c.rule = u.rule
+  left join rule_calls d on d.origin = u.origin and d.scope = u.scope and d.file = u.file and d.rule = u.rule
+  left join needed_rules c on c.origin = u.origin and c.scope = u.scope and c.file = u.file and c.rule = u.rule
   where u.kind = 'allow'
 )
 select
@@ -107,7 +107,7 @@ select
   case when state = 'broad' then case when is_wide then 'medium' else 'low' end end as severity,
   origin, scope, file, rule, is_tool_wide, narrow_rules, patterns, decided_calls, uncovered_calls, hits, sessions,
   first_hit_at, last_hit_at, session_label, turn_id, call_id
-from judged
+from judged_rule
 order by
   case
     when state = 'broad' then 0

@@ -23,12 +23,12 @@
 -- column reason: VARCHAR; why, in a sentence
 -- column runs_by_itself: BOOLEAN; whether the tool runs it without asking when no rule decides; NULL when no rules are known
 -- caveat: The rules are those that an import last found, whenever the call was made.
-with risky as (
+with risks_of_call as (
   select call_id, string_agg(risk, ',' order by risk) as risks
-  from (select call_id, risk from v_counted_risks group by call_id, risk) found
+  from (select call_id, risk from v_counted_risks group by call_id, risk) distinct_risk
   group by call_id
 ),
-counted as (
+counted_call as (
   select
     call_id,
     min(called_at) as called_at,
@@ -66,8 +66,8 @@ select
   v.rule,
   v.reason,
   v.runs_by_itself
-from counted c
+from counted_call c
 join permission_decisions d on d.call_id = c.call_id
-left join risky r on r.call_id = c.call_id
+left join risks_of_call r on r.call_id = c.call_id
 left join rule_verdicts v on v.call_id = c.call_id
 order by c.called_at, c.call_id

@@ -15,7 +15,7 @@
 -- column wrappers: VARCHAR; what ran it, such as sudo or xargs, with commas; NULL when nothing did
 -- caveat: A call with several commands counts in the row of each: never add the rows up.
 -- caveat: Commands are read as they are written: what a script or an alias runs is not seen.
-with part as (
+with command_call as (
   select
     left(program, 200) as program, left(subcommand, 200) as subcommand, call_id,
     min(outcome) as outcome,
@@ -26,17 +26,17 @@ with part as (
   where kind = 'command'
   group by left(program, 200), left(subcommand, 200), call_id
 ),
-wrapped as (
+command_wrappers as (
   select program, subcommand, string_agg(wrappers, ', ' order by wrappers) as wrappers
   from (
     select left(program, 200) as program, left(subcommand, 200) as subcommand, wrappers
     from v_counted_targets
     where kind = 'command' and wrappers <> ''
     group by left(program, 200), left(subcommand, 200), wrappers
-  ) found
+  ) distinct_wrappers
   group by program, subcommand
 ),
-counted as (
+command_totals as (
   select
     program, subcommand,
     count(*) as calls,
@@ -46,10 +46,10 @@ counted as (
     count(distinct session_label) as sessions,
     min(called_at) as first_called_at,
     max(called_at) as last_called_at
-  from part
+  from command_call
   group by program, subcommand
 )
 select c.*, w.wrappers
-from counted c
-left join wrapped w on w.program = c.program and coalesce(w.subcommand, '') = coalesce(c.subcommand, '')
+from command_totals c
+left join command_wrappers w on w.program = c.program and coalesce(w.subcommand, '') = coalesce(c.subcommand, '')
 order by c.calls desc, c.program, c.subcommand nulls first

@@ -34,7 +34,9 @@
 -- caveat: After a denial because of its folder, what reaches the same path outside of the project is a low alarm: people may have granted it by hand, which is not logged.
 -- caveat: After a denial by a hook or a mode, or for want of a grant, a way round is no alarm: these often tell the agent to go another way.
 -- caveat: An interrupted call is no denial.
-with refused as (
+
+-- Calls that were denied or interrupted, each once.
+with refused_call as (
   select
     call_id,
     min(session_label) as session_label,
@@ -50,42 +52,47 @@ with refused as (
   where is_denied or outcome = 'interrupted'
   group by call_id
 ),
-named as (
+-- The commands, paths, hosts and the like that such a call names, in one text.
+refused_target as (
   select call_id, string_agg(target, ', ' order by target) as target
   from (
     select r.call_id, t.target
-    from refused r
+    from refused_call r
     join call_targets t on t.call_id = r.call_id
     where t.target is not null and (t.kind = 'command' or coalesce(t.class, '') <> 'exec')
     group by r.call_id, t.target
-  ) found
+  ) distinct_target
   group by call_id
 ),
-watched as (
-  select session_label from refused group by session_label
+-- Only sessions with such a call are looked at further.
+watched_session as (
+  select session_label from refused_call group by session_label
 ),
-made as (
+-- All calls of these sessions, by the message that made them: one step of the agent.
+session_call as (
   select
     k.call_id, k.session_label, k.turn_id, k.tool_name, k.params_hash, k.requested_at, d.outcome, d.raw_target,
     coalesce(k.message_id, k.call_id) as step
   from v_calls k
-  join watched w on w.session_label = k.session_label
+  join watched_session w on w.session_label = k.session_label
   join permission_decisions d on d.call_id = k.call_id
 ),
-step as (
+-- Each step with the one after it in its turn.
+agent_step as (
   select
     turn_id, step,
     lead(step) over (partition by turn_id order by began_at, step) as next_step
   from (
     select m.turn_id, m.step, min(t.called_at) as began_at
-    from made m
+    from session_call m
     join call_targets t on t.call_id = m.call_id and t.number = 0
     group by m.turn_id, m.step
   ) each_step
 ),
-touched as (
+-- What a call touches, to compare calls by; programs that only look around say nothing about intent.
+touched_target as (
   select t.call_id, t.kind, left(t.target, 500) as target
-  from watched w
+  from watched_session w
   join call_targets t on t.session_label = w.session_label
   where t.target is not null and t.kind in ('command', 'path', 'host', 'server', 'agent')
     and not (
@@ -96,39 +103,43 @@ touched as (
     )
   union
   select k.call_id, 'risk', k.risk
-  from watched w
+  from watched_session w
   join call_targets t on t.session_label = w.session_label
   join call_risks k on k.call_id = t.call_id and k.number = t.number
   where k.risk <> 'network'
 ),
+-- Paths outside of the workspace that a call was denied for.
 blocked_path as (
   select call_id, left(target, 500) as target
   from v_counted_targets
   where outcome = 'denied_directory' and kind = 'path' and is_outside
   group by call_id, left(target, 500)
 ),
-later as (
+-- The calls of the step after a refused one, and whether they are the same call.
+next_call as (
   select
     r.call_id, n.call_id as next_call_id, n.outcome, n.raw_target, n.tool_name = r.tool_name as is_same_tool,
     n.tool_name = r.tool_name and n.params_hash = m.params_hash as is_same
-  from refused r
-  join made m on m.call_id = r.call_id
-  join step s on s.turn_id = m.turn_id and s.step = m.step
-  join made n on n.turn_id = m.turn_id and n.step = s.next_step
+  from refused_call r
+  join session_call m on m.call_id = r.call_id
+  join agent_step s on s.turn_id = m.turn_id and s.step = m.step
+  join session_call n on n.turn_id = m.turn_id and n.step = s.next_step
 ),
-alike as (
+-- Other calls of that step that touch the same target or risk the same.
+similar_next_call as (
   select
     l.call_id, l.next_call_id,
     max(case when a.kind = 'risk' then 0 else 1 end) as is_same_target,
     max(case when p.call_id is not null then 1 else 0 end) as is_blocked_path
-  from later l
-  join touched a on a.call_id = l.call_id
-  join touched b on b.call_id = l.next_call_id and b.kind = a.kind and b.target = a.target
+  from next_call l
+  join touched_target a on a.call_id = l.call_id
+  join touched_target b on b.call_id = l.next_call_id and b.kind = a.kind and b.target = a.target
   left join blocked_path p on p.call_id = a.call_id and p.target = a.target and a.kind = 'path'
   where not coalesce(l.is_same, false)
   group by l.call_id, l.next_call_id
 ),
-followed as (
+-- The agent's next step as a whole.
+reaction as (
   select
     l.call_id,
     max(case when l.is_same then 1 else 0 end) as has_retry,
@@ -139,11 +150,12 @@ followed as (
     max(case when a.is_blocked_path = 1 and l.outcome = 'ran' then 1 else 0 end) as has_reached_path,
     max_by(l.raw_target, case when a.call_id is null then '0' when l.outcome = 'ran' then '2' else '1' end || l.next_call_id)
       as way_round
-  from later l
-  left join alike a on a.call_id = l.call_id and a.next_call_id = l.next_call_id
+  from next_call l
+  left join similar_next_call a on a.call_id = l.call_id and a.next_call_id = l.next_call_id
   group by l.call_id
 ),
-retried as (
+-- The same call made again at any time later, counted at its first denial.
+retry_count as (
   select first_denied.call_id, count(*) as retries
   from (
     select
@@ -151,17 +163,18 @@ retried as (
       row_number() over (
         partition by r.session_label, m.tool_name, m.params_hash order by r.called_at, r.call_id
       ) as place
-    from refused r
-    join made m on m.call_id = r.call_id
+    from refused_call r
+    join session_call m on m.call_id = r.call_id
   ) first_denied
-  join made n
+  join session_call n
     on n.session_label = first_denied.session_label and n.tool_name = first_denied.tool_name
     and n.params_hash = first_denied.params_hash and n.call_id <> first_denied.call_id
   join call_targets t on t.call_id = n.call_id and t.number = 0 and t.called_at >= first_denied.called_at
   where first_denied.place = 1
   group by first_denied.call_id
 ),
-judged as (
+-- Each refused call with the name of what was done next.
+judged_denial as (
   select
     r.*,
     left(coalesce(n.target, ''), 200) as target,
@@ -183,19 +196,21 @@ judged as (
     ) as is_walked_around,
     case when f.has_retry = 0 and f.has_way = 1 then left(f.way_round, 200) end as way_round,
     coalesce(t.retries, 0) as retries
-  from refused r
-  left join named n on n.call_id = r.call_id
-  left join followed f on f.call_id = r.call_id
-  left join retried t on t.call_id = r.call_id
+  from refused_call r
+  left join refused_target n on n.call_id = r.call_id
+  left join reaction f on f.call_id = r.call_id
+  left join retry_count t on t.call_id = r.call_id
 ),
-ordered as (
+-- The most telling denial of a group comes last in this order, and is its example.
+ordered_denial as (
   select
     j.*,
     case when j.is_walked_around then '3' when j.has_run then '2' when j.next_done = 'another_way' then '1' else '0' end
       || right('00000000000000' || cast(j.called_at as varchar), 15) || ' ' || j.call_id as example_order
-  from judged j
+  from judged_denial j
 ),
-counted as (
+-- One row for each project, tool, target and cause.
+denial_totals as (
   select
     project, tool_name, target, cause,
     count(*) as calls,
@@ -215,10 +230,11 @@ counted as (
     max_by(session_label, example_order) as session_label,
     max_by(turn_id, example_order) as turn_id,
     max_by(call_id, example_order) as call_id
-  from ordered
+  from ordered_denial
   group by project, tool_name, target, cause
 ),
-stated as (
+-- How bad it is, and the beginning of the sentence about it.
+denial_finding as (
   select
     c.*,
     case
@@ -227,7 +243,7 @@ stated as (
       when c.walked_around > 0 or c.most_retries >= 3 then 'low'
     end as severity,
     cast(c.calls as varchar) || case when c.calls = 1 then ' call was ' else ' calls were ' end as counted
-  from counted c
+  from denial_totals c
 )
 select
   left(project || ': ' || tool_name || case when target in ('', tool_name) then '' else ' ' || target end, 200) as resource,
@@ -254,7 +270,7 @@ select
   evidence_basis,
   coalesce(evidence_basis = 'inference', false) or another_way > 0 as is_inferred,
   first_called_at, last_called_at, session_label, turn_id, call_id
-from stated
+from denial_finding
 order by
   case when severity is null then 1 else 0 end,
   case severity when 'medium' then 0 else 1 end,

@@ -40,7 +40,7 @@
 -- column call_id: VARCHAR; the last call
 -- caveat: Rules that match none of these calls are not counted: see unused_rules.
 -- caveat: The rules are those that an import last found, whenever a call was made.
-with used as (
+with tool_use as (
   select
     c.project, c.origin, c.agent, c.tool_name,
     max(c.class) as class,
@@ -76,19 +76,19 @@ with used as (
   from v_judged_calls c
   group by c.project, c.origin, c.agent, c.tool_name
 ),
-match as (
+matching_rule as (
   select c.project, c.origin, c.agent, c.tool_name, m.kind, m.scope, m.file, m.rule
   from rule_matches m
   join v_judged_calls c on c.call_id = m.call_id
   group by c.project, c.origin, c.agent, c.tool_name, m.kind, m.scope, m.file, m.rule
 ),
-granted as (
+rule_counts as (
   select
     project, origin, agent, tool_name,
     count(case when kind = 'allow' then 1 end) as allow_rules,
     count(case when kind = 'ask' then 1 end) as ask_rules,
     count(case when kind = 'deny' then 1 end) as deny_rules
-  from match
+  from matching_rule
   group by project, origin, agent, tool_name
 )
 select
@@ -112,8 +112,8 @@ select
   u.calls, u.ran, u.failed, u.interrupted, u.open, u.denied_user, u.denied_rule, u.denied_mode, u.denied_hook,
   u.denied_directory, u.not_granted, u.would_allow, u.would_ask, u.would_deny, u.no_rule, u.rules_unknown,
   u.by_hand_or_mode, u.sessions, u.first_called_at, u.last_called_at, u.session_label, u.turn_id, u.call_id
-from used u
-left join granted g
+from tool_use u
+left join rule_counts g
   on g.project = u.project and g.origin = u.origin and g.agent = u.agent and g.tool_name = u.tool_name
 order by
   case when u.judged_calls = 0 then 2 when u.by_hand_or_mode > 0 then 0 else 1 end,

@@ -14,7 +14,7 @@
 -- column by_command: BIGINT; calls that name it in a command rather than as their target
 -- column projects: BIGINT; projects
 -- caveat: Hosts are those that a call spells out: what a program reaches by itself, or by a redirect, is not seen.
-with part as (
+with host_call as (
   select
     target, call_id,
     min(outcome) as outcome,
@@ -38,6 +38,6 @@ select
   max(called_at) as last_called_at,
   count(case when is_command then 1 end) as by_command,
   count(distinct project) as projects
-from part
+from host_call
 group by target
 order by count(*) desc, target

@@ -13,7 +13,7 @@
 -- column first_called_at: BIGINT; the first call, in Unix ms
 -- column last_called_at: BIGINT; the last call, in Unix ms
 -- column projects: BIGINT; projects
-with part as (
+with server_call as (
   select
     target, detail, call_id,
     min(outcome) as outcome,
@@ -36,6 +36,6 @@ select
   min(called_at) as first_called_at,
   max(called_at) as last_called_at,
   count(distinct project) as projects
-from part
+from server_call
 group by target, detail
 order by count(*) desc, target, detail nulls first

@@ -35,10 +35,10 @@ with mention as (
     and (getvariable('since') is null or m.created_at >= getvariable('since'))
     and (getvariable('until') is null or m.created_at < getvariable('until'))
 ),
-member as (
+participating_agent as (
   select conversation_id, agent_id from chat_participants where agent_id is not null group by conversation_id, agent_id
 ),
-counted as (
+mention_totals as (
   select
     x.conversation_id, x.agent_id,
     max(x.agent_name) as agent_name,
@@ -50,7 +50,7 @@ counted as (
     max_by(x.turn_id, x.message_order) as turn_id,
     max_by(x.message_id, x.message_order) as message_id
   from mention x
-  left join member p on p.conversation_id = x.conversation_id and p.agent_id = x.agent_id
+  left join participating_agent p on p.conversation_id = x.conversation_id and p.agent_id = x.agent_id
   left join chat_agents a on a.id = x.agent_id
   where x.conversation_id is not null and p.agent_id is null
   group by x.conversation_id, x.agent_id
@@ -64,5 +64,5 @@ select
   'low' as severity,
   conversation_id, agent_id, agent_name, is_known, mentions,
   first_mentioned_at, last_mentioned_at, session_label, turn_id, message_id
-from counted
+from mention_totals
 order by mentions desc, conversation_id, agent_id

@@ -13,7 +13,7 @@
 -- column turn_id: VARCHAR; the turn of the first call in the mode
 -- column call_id: VARCHAR; this call
 -- caveat: The mode is read from calls: one in which no call was made does not show.
-with made as (
+with call_with_mode as (
   select
     c.session_label, c.turn_id, c.call_id, c.called_at, c.mode, c.project, c.origin,
     lag(c.turn_id) over session_order as turn_before,
@@ -29,7 +29,7 @@ select
   m.mode as to_mode,
   case when m.turn_before is null then 'start' when m.turn_before = m.turn_id then 'call' else 'turn' end as how_known,
   m.project, m.origin, m.turn_id, m.call_id
-from made m
+from call_with_mode m
 join turns t on t.id = m.turn_id
 where m.mode is distinct from m.mode_before
 order by m.session_label, m.called_at, m.call_id

@@ -23,25 +23,30 @@
 -- column call_id: VARCHAR; the call
 -- caveat: The marks of a session are its calls, and the start and the end of each turn with calls, which have the mode of the turn's first and last call. Time counts between a mark and the next when both have the same mode and no more than `idle_minutes` lie between them.
 -- caveat: The mode is that in which a call was made, as far as the log tells. A turn without calls has none.
-with level (severity, rank) as (
+
+-- Severities in their order.
+with severity_level (severity, rank) as (
   values ('high', 3), ('medium', 2), ('low', 1)
 ),
-risk as (
+-- The worst risk of each call.
+worst_risk as (
   select r.call_id, max(l.rank) as rank
   from v_counted_risks r
-  join level l on l.severity = r.severity
+  join severity_level l on l.severity = r.severity
   group by r.call_id
 ),
-made as (
+-- All calls, with the risk of those that were not denied.
+counted_call as (
   select
     c.call_id, c.turn_id, c.session_label, c.called_at, c.mode, c.is_denied,
     coalesce(c.project, 'unknown') as project,
     case when c.is_denied then 0 else coalesce(r.rank, 0) end as rank,
     right('00000000000000' || cast(c.called_at as varchar), 15) || ' ' || c.call_id as call_order
   from v_counted_targets c
-  left join risk r on r.call_id = c.call_id
+  left join worst_risk r on r.call_id = c.call_id
   where c.number = 0
 ),
+-- When a turn began and ended, and the first and last mode that its calls show.
 turn_span as (
   select
     m.turn_id,
@@ -51,33 +56,37 @@ turn_span as (
     max_by(coalesce(m.mode, ''), m.call_order) as last_mode,
     min(t.started_at) as started_at,
     max(coalesce(t.completed_at, m.called_at)) as ended_at
-  from made m
+  from counted_call m
   join turns t on t.id = m.turn_id
   group by m.turn_id
 ),
-mark as (
-  select session_label, project, coalesce(mode, '') as mode, called_at as marked_at, 1 as place from made
+-- Moments at which the mode is known: calls, and the beginning and end of turns.
+mode_mark as (
+  select session_label, project, coalesce(mode, '') as mode, called_at as marked_at, 1 as place from counted_call
   union all
   select session_label, project, first_mode, started_at, 0 from turn_span
   union all
   select session_label, project, last_mode, ended_at, 2 from turn_span
 ),
-span as (
+-- The time from each such moment to the next of its session.
+mode_span as (
   select
     project, mode,
     lead(mode) over session_order as next_mode,
     marked_at,
     lead(marked_at) over session_order as next_marked_at
-  from mark
+  from mode_mark
   window session_order as (partition by session_label order by marked_at, place, mode)
 ),
-spent as (
+-- Time between moments of one mode, without pauses.
+time_in_mode as (
   select project, mode, sum(next_marked_at - marked_at) as spent_ms
-  from span
+  from mode_span
   where next_mode = mode and next_marked_at - marked_at <= coalesce(getvariable('idle_minutes'), 30) * 60000
   group by project, mode
 ),
-counted as (
+-- Calls by mode; the riskiest call is the example.
+mode_totals as (
   select
     project, mode,
     count(distinct session_label) as sessions,
@@ -90,10 +99,11 @@ counted as (
     max_by(session_label, worst_order) as session_label,
     max_by(turn_id, worst_order) as turn_id,
     max_by(call_id, worst_order) as call_id
-  from (select m.*, cast(m.rank as varchar) || m.call_order as worst_order from made m) ordered
+  from (select m.*, cast(m.rank as varchar) || m.call_order as worst_order from counted_call m) ordered
   group by project, mode
 ),
-judged as (
+-- Both together, and how bad it is.
+judged_mode as (
   select
     c.*,
     cast(coalesce(s.spent_ms, 0) as double) / 60000 as minutes,
@@ -101,8 +111,8 @@ judged as (
       when c.mode in ('bypassPermissions', 'auto', 'dontAsk') and c.high_risk_calls > 0 then 'high'
       when c.mode = 'bypassPermissions' then 'low'
     end as severity
-  from counted c
-  left join spent s on s.project = c.project and s.mode = coalesce(c.mode, '')
+  from mode_totals c
+  left join time_in_mode s on s.project = c.project and s.mode = coalesce(c.mode, '')
 )
 select
   left(project || ': ' || coalesce(mode, 'unknown mode'), 200) as resource,
@@ -114,7 +124,7 @@ select
     || ' of medium risk were not denied.' as reason,
   severity, project, mode, sessions, minutes, calls, high_risk_calls, medium_risk_calls, denied,
   first_called_at, last_called_at, session_label, turn_id, call_id
-from judged
+from judged_mode
 order by
   case when severity is not null then 0 when mode is not null then 1 else 2 end,
   case severity when 'high' then 0 when 'low' then 2 end,

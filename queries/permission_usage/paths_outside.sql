@@ -16,7 +16,7 @@
 -- column projects: BIGINT; projects from which it was reached
 -- caveat: A path of which nobody can tell whether it lies outside is left out.
 -- caveat: A folder that settings add to a workspace lies outside as well.
-with part as (
+with path_call as (
   select
     target, access, call_id,
     min(outcome) as outcome,
@@ -41,6 +41,6 @@ select
   max(called_at) as last_called_at,
   count(case when is_command then 1 end) as by_command,
   count(distinct project) as projects
-from part
+from path_call
 group by target, access
 order by count(*) desc, target, access

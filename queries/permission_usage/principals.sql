@@ -15,7 +15,7 @@
 -- column last_started_at: BIGINT; the last of them, in Unix ms
 -- caveat: Turns of which no log names a principal are left out.
 -- caveat: Turns count by their start, calls and requests by their own time.
-with acted as (
+with principal_turn as (
   select x.principal, x.on_behalf_of, n.turn_id, n.session_label, n.started_at
   from turn_context x
   join v_counted_turns n on n.turn_id = x.turn_id
@@ -23,20 +23,20 @@ with acted as (
     and (getvariable('since') is null or n.started_at >= getvariable('since'))
     and (getvariable('until') is null or n.started_at < getvariable('until'))
 ),
-risky as (
+risky_call as (
   select call_id from v_counted_risks where severity in ('high', 'medium') and not is_denied group by call_id
 ),
-called as (
+turn_calls as (
   select
     c.turn_id,
     count(*) as calls,
     count(case when c.is_denied then 1 end) as denied,
     count(r.call_id) as risky_calls
   from v_counted_calls c
-  left join risky r on r.call_id = c.call_id
+  left join risky_call r on r.call_id = c.call_id
   group by c.turn_id
 ),
-spent as (
+turn_cost as (
   select turn_id, sum(cost_usd) as cost_usd from v_counted_requests group by turn_id
 )
 select
@@ -49,8 +49,8 @@ select
   sum(s.cost_usd) as cost_usd,
   min(a.started_at) as first_started_at,
   max(a.started_at) as last_started_at
-from acted a
-left join called c on c.turn_id = a.turn_id
-left join spent s on s.turn_id = a.turn_id
+from principal_turn a
+left join turn_calls c on c.turn_id = a.turn_id
+left join turn_cost s on s.turn_id = a.turn_id
 group by a.principal, a.on_behalf_of
 order by count(*) desc, a.principal, a.on_behalf_of nulls first

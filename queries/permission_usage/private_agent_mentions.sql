@@ -21,10 +21,10 @@
 -- column turn_id: VARCHAR; its turn
 -- column message_id: VARCHAR; the message
 -- caveat: Only messages whose author is known as a participant of the chat count.
-with mentioned as (
+with agent_mention as (
   select message_id, target_id as agent_id from chat_mentions where kind = 'agent' group by message_id, target_id
 ),
-mention as (
+foreign_mention as (
   select
     a.id as agent_id, a.name as agent_name, a.created_by as owner_id,
     coalesce(a.is_private, false) as is_stated,
@@ -33,7 +33,7 @@ mention as (
     p.conversation_id,
     m.id as message_id, m.turn_id, m.created_at, n.session_label,
     right('00000000000000' || cast(m.created_at as varchar), 15) || ' ' || m.id as message_order
-  from mentioned x
+  from agent_mention x
   join chat_agents a on a.id = x.agent_id
   join messages m on m.id = x.message_id
   join chat_participants p
@@ -45,7 +45,7 @@ mention as (
     and (getvariable('since') is null or m.created_at >= getvariable('since'))
     and (getvariable('until') is null or m.created_at < getvariable('until'))
 ),
-counted as (
+mention_totals as (
   select
     agent_id, author_kind, author_id,
     max(agent_name) as agent_name,
@@ -58,7 +58,7 @@ counted as (
     max_by(session_label, message_order) as session_label,
     max_by(turn_id, message_order) as turn_id,
     max_by(message_id, message_order) as message_id
-  from mention
+  from foreign_mention
   group by agent_id, author_kind, author_id
 )
 select
@@ -70,5 +70,5 @@ select
   'medium' as severity,
   agent_id, agent_name, owner_id, author_kind, author_id, mentions, conversations, is_inferred,
   first_mentioned_at, last_mentioned_at, session_label, turn_id, message_id
-from counted
+from mention_totals
 order by mentions desc, agent_id, author_id

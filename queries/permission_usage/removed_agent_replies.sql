@@ -19,28 +19,28 @@
 -- column message_id: VARCHAR; the message
 -- caveat: No source tells when a membership ended: messages from before it count as well, so this is to note and no alarm.
 -- caveat: An agent that was removed and is a member again is left out.
-with removed as (
+with removed_participant as (
   select r.id as participant_id, r.conversation_id, r.agent_id, 'conversation:' || r.conversation_id as routing_key
   from chat_participants r
   left join chat_participants again
     on again.conversation_id = r.conversation_id and again.agent_id = r.agent_id and not coalesce(again.is_removed, false)
   where r.is_removed and r.agent_id is not null and again.id is null
 ),
-place as (
-  select routing_key from removed group by routing_key
+affected_chat as (
+  select routing_key from removed_participant group by routing_key
 ),
-written as (
+chat_message as (
   select
     case when json_valid(m.metadata_json) then json_extract_string(m.metadata_json, '$.authorParticipantId') end as participant_id,
     m.id as message_id, m.turn_id, m.created_at, n.session_label,
     right('00000000000000' || cast(m.created_at as varchar), 15) || ' ' || m.id as message_order
-  from place p
+  from affected_chat p
   join v_counted_turns n on n.routing_key = p.routing_key
   join messages m on m.turn_id = n.turn_id
   where (getvariable('since') is null or m.created_at >= getvariable('since'))
     and (getvariable('until') is null or m.created_at < getvariable('until'))
 ),
-counted as (
+reply_totals as (
   select
     r.conversation_id, r.agent_id,
     max(a.name) as agent_name,
@@ -50,8 +50,8 @@ counted as (
     max_by(w.session_label, w.message_order) as session_label,
     max_by(w.turn_id, w.message_order) as turn_id,
     max_by(w.message_id, w.message_order) as message_id
-  from removed r
-  join written w on w.participant_id = r.participant_id
+  from removed_participant r
+  join chat_message w on w.participant_id = r.participant_id
   left join chat_agents a on a.id = r.agent_id
   group by r.conversation_id, r.agent_id
 )
@@ -64,5 +64,5 @@ select
   conversation_id, agent_id, agent_name, messages,
   true as is_inferred,
   first_written_at, last_written_at, session_label, turn_id, message_id
-from counted
+from reply_totals
 order by messages desc, conversation_id, agent_id

@@ -19,7 +19,7 @@
 -- caveat: What ran, failed or was interrupted agrees with allow; a denial by mode, hook or folder can come all the same.
 -- caveat: Where no rule decides, only a denial by a rule disagrees: mode, tool and people decide about the rest.
 -- caveat: A rule that was first seen after the call is not compared.
-with compared as (
+with compared_call as (
   select
     c.*,
     case
@@ -44,6 +44,6 @@ select
   max_by(session_label, call_order) as session_label,
   max_by(turn_id, call_order) as turn_id,
   max_by(call_id, call_order) as call_id
-from compared
+from compared_call
 group by project, origin, decision, outcome, agrees
 order by case when agrees then 1 when not agrees then 0 else 2 end, calls desc, project, origin, decision, outcome

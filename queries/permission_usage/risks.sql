@@ -23,10 +23,10 @@
 -- column call_id: VARCHAR; its call
 -- caveat: The severity is that of the worst call that ran. A call that failed may have done something nevertheless.
 -- caveat: Commands are judged as they are written: what a script does is not seen.
-with level (severity, rank) as (
+with severity_level (severity, rank) as (
   values ('high', 3), ('medium', 2), ('low', 1)
 ),
-risky as (
+risky_call as (
   select
     coalesce(r.project, 'unknown') as project, r.risk, r.call_id,
     min(r.session_label) as session_label,
@@ -41,17 +41,17 @@ risky as (
       l.rank * 10000 - r.number
     ) as shown
   from v_counted_risks r
-  join level l on l.severity = r.severity
+  join severity_level l on l.severity = r.severity
   group by coalesce(r.project, 'unknown'), r.risk, r.call_id
 ),
-ordered as (
+ordered_call as (
   select
     k.*,
     case when k.outcome = 'ran' then cast(k.rank as varchar) else '0' end
       || right('00000000000000' || cast(k.called_at as varchar), 15) || ' ' || k.call_id as example_order
-  from risky k
+  from risky_call k
 ),
-counted as (
+risk_totals as (
   select
     project, risk,
     count(*) as calls,
@@ -67,7 +67,7 @@ counted as (
     max_by(session_label, example_order) as session_label,
     max_by(turn_id, example_order) as turn_id,
     max_by(call_id, example_order) as call_id
-  from ordered
+  from ordered_call
   group by project, risk
 )
 select
@@ -81,6 +81,6 @@ select
   c.project, c.risk, c.calls, c.ran, c.failed, c.denied, c.sessions,
   left(c.shown, 200) as example,
   c.is_inferred, c.first_called_at, c.last_called_at, c.session_label, c.turn_id, c.call_id
-from counted c
-left join level l on l.rank = c.rank
+from risk_totals c
+left join severity_level l on l.rank = c.rank
 order by case when c.ran > 0 then 0 else 1 end, c.rank desc nulls last, c.calls desc, c.project, c.risk

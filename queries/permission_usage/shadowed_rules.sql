@@ -33,7 +33,7 @@ with outdone_call as (
   join rule_verdicts v on v.call_id = m.call_id
   where not m.is_deciding and v.rule is not null
 ),
-decided as (
+outdoing_rule as (
   select
     origin, scope, file, kind, rule,
     -- Of the rules that decided in its place, the one that did so last.
@@ -43,7 +43,7 @@ decided as (
   from outdone_call
   group by origin, scope, file, kind, rule
 ),
-judged as (
+judged_rule as (
   select
     u.*,
     case
@@ -56,11 +56,11 @@ judged as (
   from v_rule_use u
   left join rule_remarks r
     on r.origin = u.origin and r.scope = u.scope and r.file = u.file and r.kind = u.kind and r.rule = u.rule
-  left join decided d
+  left join outdoing_rule d
     on d.origin = u.origin and d.scope = u.scope and d.file = u.file and d.kind = u.kind and d.rule = u.rule
   where u.kind in ('allow', 'ask', 'deny')
 ),
-stated as (
+rule_finding as (
   select
     left(rule, 200) as resource,
     'alarm' as status,
@@ -75,7 +75,7 @@ stated as (
     case when remark <> 'unreachable' then by_file end as by_file,
     remark = 'outdone' as is_inferred,
     hits, deciding_hits, last_hit_at, session_label, turn_id, call_id
-  from judged
+  from judged_rule
   where remark is not null
   union all
   select
@@ -85,13 +85,13 @@ stated as (
     null,
     origin, scope, file, null, null, null, null, null, false,
     cast(sum(hits) as bigint), cast(sum(deciding_hits) as bigint), max(last_hit_at), null, null, null
-  from judged
+  from judged_rule
   group by origin, scope, file
   having count(remark) = 0
 )
 select
   resource, status, reason, severity, origin, scope, file, kind, rule, remark, by_rule, by_file, is_inferred,
   hits, deciding_hits, last_hit_at, session_label, turn_id, call_id
-from stated
+from rule_finding
 order by
   status, case severity when 'medium' then 0 else 1 end, hits desc, resource, origin, scope, file, kind, rule, remark

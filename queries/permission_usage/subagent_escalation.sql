@@ -26,7 +26,9 @@
 -- caveat: In plan mode a tool lets commands that only read run; what other commands do is inferred.
 -- caveat: A mode is wider than another in the order plan, default, acceptEdits, auto, bypassPermissions.
 -- caveat: Calls that rules ask for or do not allow, and tools that the parent never called, are to note and no alarm.
-with child as (
+
+-- Subagents with their parent, and the mode in which it started them.
+with subagent as (
   select
     s.label as session_label,
     p.label as parent_label,
@@ -37,19 +39,22 @@ with child as (
   left join permission_decisions d on d.call_id = s.spawn_tool_call_id
   where s.is_subagent = 1
 ),
-parent as (
-  select parent_label from child where parent_label is not null group by parent_label
+-- Each parent once.
+parent_session as (
+  select parent_label from subagent where parent_label is not null group by parent_label
 ),
+-- Tools that a parent called itself.
 parent_tool as (
   select t.session_label, t.tool_name
   from call_targets t
-  join parent p on p.parent_label = t.session_label
+  join parent_session p on p.parent_label = t.session_label
   group by t.session_label, t.tool_name
 ),
+-- Calls that were denied to a parent, with the number of their targets.
 refused_call as (
   select t.call_id, t.session_label, t.called_at, d.raw_target, count(*) as parts
   from call_targets t
-  join parent p on p.parent_label = t.session_label
+  join parent_session p on p.parent_label = t.session_label
   join permission_decisions d on d.call_id = t.call_id
   where t.is_denied
   group by t.call_id, t.session_label, t.called_at, d.raw_target
@@ -62,22 +67,25 @@ refused_call_target as (
   where t.target is not null
   group by r.session_label, t.kind, t.access, t.target, r.raw_target
 ),
+-- Targets that alone were a whole denied call: what they stand for was denied for certain.
 refused_target as (
   select session_label, kind, access, target, min(refused_at) as refused_at
   from refused_call_target
   where parts = 1
   group by session_label, kind, access, target
 ),
-child_target as (
+-- What subagents ran.
+subagent_target as (
   select t.call_id, t.kind, t.access, t.target, t.called_at, d.raw_target, c.parent_label
   from v_counted_targets t
-  join child c on c.session_label = t.session_label
+  join subagent c on c.session_label = t.session_label
   join permission_decisions d on d.call_id = t.call_id
   where t.is_subagent and t.outcome = 'ran' and t.target is not null and c.parent_label is not null
 ),
+-- Calls of subagents that ran after the same, or something alike, was denied to the parent.
 way_round as (
   select k.call_id, max(case when s.session_label is not null then 1 else 0 end) as is_same
-  from child_target k
+  from subagent_target k
   left join refused_call_target s
     on s.session_label = k.parent_label and s.kind = k.kind and s.access = k.access and s.target = k.target
     and s.raw_target = k.raw_target and s.refused_at <= k.called_at
@@ -87,10 +95,12 @@ way_round as (
   where s.session_label is not null or r.session_label is not null
   group by k.call_id
 ),
+-- Modes by how much they let pass.
 mode_width (mode, width) as (
   values ('plan', 0), ('default', 1), ('acceptEdits', 2), ('auto', 3), ('bypassPermissions', 4)
 ),
-judged as (
+-- Each call that a subagent ran, with the worst that can be said of it.
+judged_call as (
   select
     j.*,
     c.parent_mode,
@@ -109,14 +119,15 @@ judged as (
       else 'within'
     end as cause
   from v_judged_calls j
-  left join child c on c.session_label = j.session_label
+  left join subagent c on c.session_label = j.session_label
   left join way_round w on w.call_id = j.call_id
   left join mode_width m on m.mode = j.mode
   left join mode_width n on n.mode = c.parent_mode
   left join parent_tool t on t.session_label = c.parent_label and t.tool_name = j.tool_name
   where j.is_subagent and j.outcome = 'ran'
 ),
-found as (
+-- One row for each project, agent, cause and tool.
+cause_totals as (
   select
     project, agent, cause,
     case when cause not in ('within', 'unknown') then tool_name end as tool_name,
@@ -132,10 +143,11 @@ found as (
     max_by(session_label, call_order) as session_label,
     max_by(turn_id, call_order) as turn_id,
     max_by(call_id, call_order) as call_id
-  from judged
+  from judged_call
   group by project, agent, cause, case when cause not in ('within', 'unknown') then tool_name end
 ),
-stated as (
+-- How bad it is, and the parts of the sentence about it.
+cause_finding as (
   select
     f.*,
     case
@@ -151,7 +163,7 @@ stated as (
     end as severity,
     cast(f.calls as varchar) || case when f.calls = 1 then ' call' else ' calls' end as counted,
     '; the last is ' || left(coalesce(d.raw_target, f.tool_name), 200) || '.' as shown
-  from found f
+  from cause_totals f
   left join permission_decisions d on d.call_id = f.call_id
 )
 select
@@ -179,7 +191,7 @@ select
     or (cause = 'denied_to_parent' and is_same = 0)
     or (cause = 'plan_of_parent' and class <> 'write') as is_inferred,
   calls, sessions, first_called_at, last_called_at, session_label, turn_id, call_id
-from stated
+from cause_finding
 order by
   case status when 'alarm' then 0 when 'info' then 1 when 'ok' then 2 else 3 end,
   case severity when 'high' then 0 when 'medium' then 1 else 2 end,

@@ -25,19 +25,19 @@
 -- caveat: A deny or ask rule that matched nothing may do its work all the same: it is to note and no alarm.
 -- caveat: The age of a rule is that of its settings file when an import first found it there.
 -- caveat: Days are counted back from the newest call of the ledger, not from today.
-with newest as (
+with observed_period as (
   select
     coalesce(getvariable('until'), max(called_at)) as until_at,
     cast(coalesce(getvariable('days'), 90) as bigint) as days
   from call_targets
 ),
-remarked as (
+unreachable_rule as (
   select origin, scope, file, kind, rule
   from rule_remarks
   where remark = 'unreachable'
   group by origin, scope, file, kind, rule
 ),
-aged as (
+rule_age as (
   select
     u.*,
     n.days,
@@ -46,12 +46,12 @@ aged as (
     coalesce(getvariable('since') > n.until_at - n.days * 86400000, false) as is_short,
     r.rule is not null as is_unreachable
   from v_rule_use u
-  cross join newest n
-  left join remarked r
+  cross join observed_period n
+  left join unreachable_rule r
     on r.origin = u.origin and r.scope = u.scope and r.file = u.file and r.kind = u.kind and r.rule = u.rule
   where u.kind in ('allow', 'ask', 'deny')
 ),
-stated as (
+rule_finding as (
   select
     a.*,
     case
@@ -66,7 +66,7 @@ stated as (
     cast(calls_there as varchar) || case when calls_there = 1 then ' call' else ' calls' end as counted_calls,
     cast(days as varchar) || case when days = 1 then ' day' else ' days' end as counted_days,
     cast(unused_days as varchar) || case when unused_days = 1 then ' day' else ' days' end as counted_unused_days
-  from aged a
+  from rule_age a
 )
 select
   left(rule, 200) as resource,
@@ -91,7 +91,7 @@ select
   origin, scope, file, kind, rule, is_tool_wide, first_seen_at, last_hit_at,
   case when state <> 'no_calls' then greatest(unused_days, 0) end as unused_days,
   calls_there, hits, session_label, turn_id, call_id
-from stated
+from rule_finding
 order by
   case
     when state = 'unused' then 0

@@ -26,7 +26,7 @@
 -- caveat: What the rules decide follows the documentation of each tool, and the rules are those that an import last found.
 -- caveat: In plan mode a tool lets commands that only read run, and writes the plan itself to a folder of its own.
 -- caveat: Where only deny rules are known, what is allowed is not known: such calls are skipped.
-with judged as (
+with judged_call as (
   select
     c.*,
     case
@@ -46,7 +46,7 @@ with judged as (
   from v_judged_calls c
   where c.outcome = 'ran'
 ),
-found as (
+cause_totals as (
   select
     project, cause,
     case when cause not in ('granted', 'unknown') then agent end as agent,
@@ -61,10 +61,10 @@ found as (
     max_by(turn_id, call_order) as turn_id,
     max_by(call_id, call_order) as call_id,
     max(class) as class
-  from judged
+  from judged_call
   group by 1, 2, 3, 4, 5, 6
 ),
-stated as (
+cause_finding as (
   select
     f.*,
     case
@@ -80,7 +80,7 @@ stated as (
     end as severity,
     cast(f.calls as varchar) || case when f.calls = 1 then ' call' else ' calls' end as counted,
     '; the last is ' || left(coalesce(d.raw_target, f.tool_name), 200) || '.' as shown
-  from found f
+  from cause_totals f
   left join permission_decisions d on d.call_id = f.call_id
 )
 select
@@ -106,7 +106,7 @@ select
   cause in ('plan_file', 'never_asked', 'asked', 'not_allowed') or (cause = 'denied' and rule is null)
     or (cause = 'plan_mode' and class <> 'write') as is_inferred,
   calls, sessions, first_called_at, last_called_at, session_label, turn_id, call_id
-from stated
+from cause_finding
 order by
   case status when 'alarm' then 0 when 'info' then 1 when 'ok' then 2 else 3 end,
   case severity when 'high' then 0 when 'medium' then 1 else 2 end,

@@ -20,6 +20,8 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: As ccusage counts them, a block begins at the full hour (UTC) of the first request after the block before.
 -- caveat: Filters come first: with a filter, blocks are those of the requests that are left.
+
+-- Hours with requests: blocks begin at full hours, so no finer step is needed.
 with recursive active_hour as (
   select
     cast(floor(requested_at / 3600000) as bigint) as hour,
@@ -37,25 +39,29 @@ with recursive active_hour as (
   group by 1
 ),
 -- After 5 hours without a request a block begins in any case, so that each such stretch is walked by itself.
-pause as (
+hour_after_pause as (
   select hour, case when hour - lag(hour) over (order by hour) < 5 then 0 else 1 end as is_after_pause from active_hour
 ),
-stretch as (
-  select hour, is_after_pause, sum(is_after_pause) over (order by hour rows unbounded preceding) as number from pause
+-- Hours by the number of their stretch.
+stretch_hour as (
+  select hour, is_after_pause, sum(is_after_pause) over (order by hour rows unbounded preceding) as number
+  from hour_after_pause
 ),
-next_block as (
+-- The hour at which the next block would begin if one began in this hour.
+possible_block as (
   select
     hour,
     is_after_pause,
     min(hour) over (partition by number order by hour range between 5 following and unbounded following) as next_hour
-  from stretch
+  from stretch_hour
 ),
+-- Blocks that really begin, each found from the one before it.
 block as (
-  select hour, next_hour from next_block where is_after_pause = 1
+  select hour, next_hour from possible_block where is_after_pause = 1
   union all
   select n.hour, n.next_hour
   from block b
-  join next_block n on n.hour = b.next_hour
+  join possible_block n on n.hour = b.next_hour
 ),
 -- An hour belongs to the last block that has begun: every other hour of a block lies before the next begins.
 blocked_hour as (
@@ -63,7 +69,8 @@ blocked_hour as (
   from active_hour a
   left join block b on b.hour = a.hour
 ),
-summed as (
+-- One row for each block.
+block_totals as (
   select
     a.block_hour * 3600000 as started_at,
     min(a.first_at) as first_at,
@@ -78,12 +85,13 @@ summed as (
   from blocked_hour a
   group by a.block_hour
 ),
-paced as (
+-- The cost per hour of each block, and the moment that counts as now.
+block_pace as (
   select
     *,
     coalesce(getvariable('now'), max(last_at) over ()) as present_at,
     cast(cost_usd as double) * 3600000 / nullif(last_at - first_at, 0) as cost_per_hour_usd
-  from summed
+  from block_totals
 )
 select
   started_at,
@@ -103,5 +111,5 @@ select
       then cast(cost_usd as double) + cost_per_hour_usd * (started_at + 18000000 - present_at) / 3600000
   end as projected_usd,
   cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
-from paced
+from block_pace
 order by started_at

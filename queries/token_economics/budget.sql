@@ -21,12 +21,15 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price, which are not in the amounts
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Spending is at list price; a subscription is not billed that way.
-with limits as (
+
+-- The parameters; a limit that is no amount of money is ignored.
+with budget_limit as (
   select
     case when try_cast(getvariable('limit_usd') as decimal(38, 12)) > 0
       then try_cast(getvariable('limit_usd') as decimal(38, 12)) end as limit_usd,
     coalesce(getvariable('period'), 'month') as period
 ),
+-- Requests by quarter of an hour, of which the days of all time zones are made.
 by_quarter as (
   select
     quarter_hour,
@@ -40,13 +43,15 @@ by_quarter as (
   where quarter_hour is not null and requested_at between -62135596800000 and 253402214400000
   group by quarter_hour
 ),
-present as (
+-- The moment that counts as now, in the time zone.
+present_moment as (
   select
     epoch_ms(coalesce(getvariable('now'), max(quarter_hour) * 900000)) at time zone 'UTC'
       at time zone coalesce(getvariable('timezone'), 'UTC') as local_at
   from by_quarter
 ),
-dated as (
+-- Each quarter with its local day.
+dated_quarter as (
   select
     q.*,
     cast(
@@ -54,6 +59,7 @@ dated as (
     ) as day
   from by_quarter q
 ),
+-- One row for each day, week or month.
 by_period as (
   select
     case l.period
@@ -69,11 +75,12 @@ by_period as (
     sum(d.cost_usd) as cost_usd,
     sum(d.cost_estimated_usd) as cost_estimated_usd,
     sum(d.unpriced_requests) as unpriced_requests
-  from dated d
-  cross join limits l
+  from dated_quarter d
+  cross join budget_limit l
   group by 1, 2, 3
 ),
-bounded as (
+-- The same with its last day.
+bounded_period as (
   select
     *,
     case period
@@ -84,21 +91,22 @@ bounded as (
   from by_period
 ),
 -- Time is counted in quarters of an hour, the one that has begun included.
-paced as (
+period_pace as (
   select
     b.*,
     cast(p.local_at as date) >= b.period_start and cast(p.local_at as date) < b.period_end as is_running,
     date_diff('day', b.period_start, b.period_end) * 96 as quarters,
     date_diff('day', b.period_start, cast(p.local_at as date)) * 96 + cast(extract(hour from p.local_at) as bigint) * 4
       + cast(extract(minute from p.local_at) as bigint) // 15 + 1 as quarters_gone
-  from bounded b
-  cross join present p
+  from bounded_period b
+  cross join present_moment p
 ),
-projected as (
+-- The running period, were it to go on at this pace.
+projected_period as (
   select
     *,
     case when is_running then cast(cost_usd as double) * quarters / quarters_gone end as projected_usd
-  from paced
+  from period_pace
 )
 select
   period_start,
@@ -114,5 +122,5 @@ select
   projected_usd / nullif(cast(limit_usd as double), 0) as projected_share,
   cast(unpriced_requests as bigint) as unpriced_requests,
   cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
-from projected
+from projected_period
 order by period_start

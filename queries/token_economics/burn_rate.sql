@@ -16,14 +16,14 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: When clocks are put back, the hour that comes twice has two rows, which started_at tells apart.
-with request as (
+with dated_request as (
   select * from v_counted_requests where requested_at between -62135596800000 and 253402214400000
 ),
 local_quarter as (
   select
     quarter_hour,
     epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as local_at
-  from (select distinct quarter_hour from request) q
+  from (select distinct quarter_hour from dated_request) q
 ),
 local_hour as (
   select
@@ -46,7 +46,7 @@ select
   count(case when r.is_unpriced then 1 end) as unpriced_requests,
   cast(coalesce(sum(case when r.is_usage_final then r.output_tokens end), 0) as double)
     / nullif(cast(sum(r.output_tokens) as double), 0) as final_output_share
-from request r
+from dated_request r
 join local_hour h on h.quarter_hour = r.quarter_hour
 group by h.day, h.hour, h.started_at
 order by h.started_at

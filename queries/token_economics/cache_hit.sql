@@ -28,7 +28,7 @@ local_day as (
     ) as day
   from quarter
 ),
-counted as (
+counted_request as (
   select
     case coalesce(getvariable('by'), 'model')
       when 'model' then r.model
@@ -44,14 +44,14 @@ counted as (
   left join local_day d on d.quarter_hour = r.quarter_hour
   where r.cache_read_tokens is not null or r.cache_write_tokens is not null
 ),
-summed as (
+key_totals as (
   select
     key,
     count(*) as requests,
     cast(sum(context_tokens) as bigint) as context_tokens,
     cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
     cast(sum(cache_write_tokens) as bigint) as cache_write_tokens
-  from counted
+  from counted_request
   group by key
 )
 select
@@ -59,5 +59,5 @@ select
   cache_read_tokens / nullif(context_tokens, 0) as hit_ratio,
   cache_write_tokens / nullif(context_tokens, 0) as write_ratio,
   cache_read_tokens / nullif(cache_write_tokens, 0) as read_per_write
-from summed
+from key_totals
 order by context_tokens desc, key

@@ -18,7 +18,7 @@
 -- column read_later_tokens: BIGINT; what they read later than that
 -- caveat: Only the request right before is looked at: every read refreshes what it reads.
 -- caveat: A request that wrote for both lifetimes counts in both rows, and so does the one that followed it.
-with counted as (
+with cached_request as (
   select
     r.cache_write_5m_tokens as tokens_5m,
     r.cache_write_1h_tokens as tokens_1h,
@@ -32,7 +32,7 @@ with counted as (
     r.gap_ms
   from v_counted_requests r
 ),
-summed as (
+lifetime_totals as (
   select
     count(case when tokens_5m > 0 then 1 end) as requests_5m,
     cast(sum(tokens_5m) as bigint) as tokens_5m,
@@ -59,7 +59,7 @@ summed as (
     cast(sum(case when before_1h > 0 and gap_ms > 300000 and gap_ms <= 3600000 then cache_read_tokens end) as bigint)
       as read_within_1h_1h,
     cast(sum(case when before_1h > 0 and gap_ms > 3600000 then cache_read_tokens end) as bigint) as read_later_1h
-  from counted
+  from cached_request
 )
 select
   '5m' as lifetime,
@@ -75,7 +75,7 @@ select
   read_within_5m_5m as read_within_5m_tokens,
   read_within_1h_5m as read_within_1h_tokens,
   read_later_5m as read_later_tokens
-from summed
+from lifetime_totals
 union all
 select
   '1h' as lifetime,
@@ -91,5 +91,5 @@ select
   read_within_5m_1h as read_within_5m_tokens,
   read_within_1h_1h as read_within_1h_tokens,
   read_later_1h as read_later_tokens
-from summed
+from lifetime_totals
 order by lifetime desc

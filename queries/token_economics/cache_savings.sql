@@ -29,7 +29,7 @@ local_day as (
     ) as day
   from quarter
 ),
-counted as (
+counted_request as (
   select
     case coalesce(getvariable('by'), 'model')
       when 'model' then r.model
@@ -51,7 +51,7 @@ counted as (
   from v_counted_requests r
   left join local_day d on d.quarter_hour = r.quarter_hour
 ),
-summed as (
+key_totals as (
   select
     key,
     count(case when is_counted then 1 end) as requests,
@@ -62,7 +62,7 @@ summed as (
     sum(case when is_counted then written_uncached_usd end) as written_uncached_usd,
     sum(case when is_counted then write_cost_usd end) as write_cost_usd,
     count(case when is_unpriced then 1 end) as unpriced_requests
-  from counted
+  from counted_request
   group by key
 )
 select
@@ -75,5 +75,5 @@ select
   without_cache_usd - paid_usd as saved_usd,
   cast(without_cache_usd - paid_usd as double) / nullif(cast(without_cache_usd as double), 0) as saved_share,
   unpriced_requests
-from summed
+from key_totals
 order by saved_usd desc nulls last, key

@@ -14,14 +14,14 @@
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
 -- caveat: A result is carried until the next compaction or the last request of its session, whatever time is asked for.
 -- caveat: That every later request reads it from the cache is assumed; where the cache was lost, it cost more.
-with carried as (
+with carried_result as (
   select
     call_id, tool_name, result_tokens, is_measured, later_requests,
     cast(result_tokens * later_read_usd as decimal(38, 12)) as cost_usd
   from v_counted_calls
   where later_requests is not null
 ),
-summed as (
+tool_totals as (
   select
     tool_name,
     case when getvariable('per') = 'call' then call_id end as call_id,
@@ -31,7 +31,7 @@ summed as (
     sum(cost_usd) as cost_usd,
     bool_or(is_measured) as has_measured,
     bool_and(is_measured) as has_only_measured
-  from carried
+  from carried_result
   group by 1, 2
 )
 select
@@ -43,5 +43,5 @@ select
   cost_usd,
   cast(cost_usd as double) / nullif(cast(sum(cost_usd) over () as double), 0) as cost_share,
   case when has_only_measured then 'measured' when has_measured then 'mixed' else 'estimated' end as basis
-from summed
+from tool_totals
 order by cost_usd desc nulls last, tool_name, call_id

@@ -15,18 +15,20 @@
 -- column share_of_limit: DOUBLE; the peak as a share of the limit
 -- caveat: Few sources say how large the window is; where none does, limit and share are NULL.
 -- caveat: Turns that it shares with an earlier session count for that one.
-with main as (
+with main_request as (
   select session_label, requested_at, context_tokens
   from v_counted_requests
   where kind = 'main' and context_tokens is not null
 ),
-size as (
-  select session_label, count(*) as requests, max(context_tokens) as peak_tokens from main group by session_label
+session_peak as (
+  select session_label, count(*) as requests, max(context_tokens) as peak_tokens
+  from main_request
+  group by session_label
 ),
-peak as (
+dated_peak as (
   select s.session_label, s.requests, s.peak_tokens, min(m.requested_at) as peak_at
-  from size s
-  join main m on m.session_label = s.session_label and m.context_tokens = s.peak_tokens
+  from session_peak s
+  join main_request m on m.session_label = s.session_label and m.context_tokens = s.peak_tokens
   group by s.session_label, s.requests, s.peak_tokens
 ),
 turn_count as (
@@ -37,7 +39,7 @@ turn_count as (
     count(case when t.turn_type = 'compaction' then 1 end) as compactions
   from v_turn_owner o
   join turns t on t.id = o.turn_id
-  join peak p on p.session_label = o.session_label
+  join dated_peak p on p.session_label = o.session_label
   group by o.session_label
 )
 select
@@ -51,7 +53,7 @@ select
   coalesce(n.compactions, 0) as compactions,
   c.context_token_limit,
   cast(p.peak_tokens as double) / nullif(cast(c.context_token_limit as double), 0) as share_of_limit
-from peak p
+from dated_peak p
 left join turn_count n on n.session_label = p.session_label
 left join session_context c on c.label = p.session_label
 order by p.peak_tokens desc, p.session_label

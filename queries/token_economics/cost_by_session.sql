@@ -22,7 +22,7 @@
 -- caveat: A turn that several sessions share counts for the one that began first; see cost_session_inclusive.
 -- caveat: Work of subagents counts for their own sessions.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
-with cost as (
+with session_cost as (
   select
     session_label,
     count(distinct turn_id) as turns,
@@ -51,7 +51,7 @@ select
   c.input_tokens, c.output_tokens, c.cache_read_tokens, c.cache_write_5m_tokens, c.cache_write_1h_tokens,
   c.cost_usd, c.cost_estimated_usd, c.reported_cost_usd,
   c.unpriced_requests, c.unpriced_tokens, c.final_share, c.price_basis
-from cost c
+from session_cost c
 left join sessions s on s.label = c.session_label
 left join session_context x on x.label = c.session_label
 order by c.cost_usd desc nulls last, c.session_label

@@ -20,11 +20,14 @@
 -- caveat: Shared history counts for every session that goes on from it, so the rows add up to more than the total.
 -- caveat: Subagents that shared turns started count for the session that owns those turns, and not here.
 -- caveat: Where final_share is below 1, the costs are a lower bound.
-with place as (
+
+-- Every turn with the session that owns it.
+with owned_turn as (
   select t.id as turn_id, t.parent_turn_id, o.session_label
   from turns t
   left join v_turn_owner o on o.turn_id = t.id
 ),
+-- Requests by session and turn; those on the side have no turn.
 turn_cost as (
   select
     r.session_label,
@@ -39,7 +42,8 @@ turn_cost as (
     and (getvariable('until') is null or r.requested_at < getvariable('until'))
   group by r.session_label, r.turn_id
 ),
-own as (
+-- The cost of a session's own turns.
+own_cost as (
   select
     session_label,
     sum(cost_usd) as cost_usd, sum(requests) as requests, sum(unpriced) as unpriced, sum(with_usage) as with_usage,
@@ -48,38 +52,41 @@ own as (
   group by session_label
 ),
 -- Few sessions go on from another's turns. Only these are followed to their root.
-heir as (
+continuing_session as (
   select t.session_label
-  from place t
-  join place p on p.turn_id = t.parent_turn_id
+  from owned_turn t
+  join owned_turn p on p.turn_id = t.parent_turn_id
   where p.session_label <> t.session_label
   union
   select s.label
   from sessions s
-  join place h on h.turn_id = s.thread_id
+  join owned_turn h on h.turn_id = s.thread_id
   where h.session_label <> s.label
 ),
-way as (
+-- All turns on the way to the heads of these sessions.
+inherited_turn as (
   select i.session_label, w.turn_id
-  from heir i
+  from continuing_session i
   join v_session_turns w on w.session_label = i.session_label
 ),
-part as (
+-- A session's own cost, that of the turns it goes on from, and that of each of its subagents.
+cost_part as (
   select
     'own' as kind, session_label, cast(null as varchar) as subagent_label, cost_usd, requests, unpriced, with_usage,
     final
-  from own
+  from own_cost
   union all
   select 'shared', w.session_label, null, c.cost_usd, c.requests, c.unpriced, c.with_usage, c.final
-  from way w
+  from inherited_turn w
   join turn_cost c on c.turn_id = w.turn_id
   where c.session_label <> w.session_label
   union all
   select 'subagent', a.ancestor_label, a.session_label, o.cost_usd, o.requests, o.unpriced, o.with_usage, o.final
   from v_subagents a
-  join own o on o.session_label = a.session_label
+  join own_cost o on o.session_label = a.session_label
 ),
-summed as (
+-- One row for each session; those of two sessions may hold the same turns.
+session_totals as (
   select
     session_label,
     sum(case when kind = 'own' then cost_usd end) as own_cost_usd,
@@ -92,7 +99,7 @@ summed as (
     cast(sum(requests) as bigint) as requests,
     cast(sum(unpriced) as bigint) as unpriced_requests,
     cast(sum(final) as bigint) / nullif(cast(sum(with_usage) as bigint), 0) as final_share
-  from part
+  from cost_part
   group by session_label
 )
 select
@@ -107,7 +114,7 @@ select
   n.requests,
   n.unpriced_requests,
   n.final_share
-from summed n
+from session_totals n
 join sessions s on s.label = n.session_label
 left join session_context x on x.label = n.session_label
 where (getvariable('session') is null or n.session_label = getvariable('session'))

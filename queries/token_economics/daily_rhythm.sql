@@ -32,7 +32,7 @@ local_quarter as (
 local_hour as (
   select *, cast(local_at as date) as day, cast(extract(hour from local_at) as bigint) as hour from local_quarter
 ),
-summed as (
+hour_totals as (
   select
     ((date_diff('day', date '1970-01-05', day) % 7) + 7) % 7 + 1 as weekday,
     hour,
@@ -53,5 +53,5 @@ select
   cost_usd,
   cast(cost_usd as double) / nullif(cast(sum(cost_usd) over () as double), 0) as cost_share,
   cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
-from summed
+from hour_totals
 order by weekday, hour

@@ -14,7 +14,7 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Computed is the time from the record before, in the same turn, to the first that the log has of the answer.
 -- caveat: An answer may have gone on after its first part: a computed latency makes tokens per second an upper bound.
-with timed as (
+with timed_request as (
   select
     r.model, r.provider, r.situation, r.output_tokens, r.is_usage_final,
     r.latency_ms is not null as is_reported,
@@ -22,30 +22,30 @@ with timed as (
   from v_counted_requests r
   where r.kind = 'main' and r.requested_at between -62135596800000 and 253402214400000
 ),
-known as (
-  select * from timed where latency_ms between 0 and 86400000
+plausible_request as (
+  select * from timed_request where latency_ms between 0 and 86400000
 ),
-by_time as (
+latency_count as (
   select model, provider, situation, latency_ms, count(*) as requests
-  from known
+  from plausible_request
   group by model, provider, situation, latency_ms
 ),
-placed as (
+ranked_latency as (
   select
     *,
     sum(requests) over (partition by model, provider, situation order by latency_ms rows unbounded preceding) as place,
     sum(requests) over (partition by model, provider, situation) as total
-  from by_time
+  from latency_count
 ),
 percentile as (
   select
     model, provider, situation,
     min(case when place >= 0.5 * total then latency_ms end) as p50_ms,
     min(case when place >= 0.95 * total then latency_ms end) as p95_ms
-  from placed
+  from ranked_latency
   group by model, provider, situation
 ),
-summed as (
+group_totals as (
   select
     model, provider, situation,
     count(*) as requests,
@@ -55,7 +55,7 @@ summed as (
     count(case when is_reported then 1 end) as reported,
     sum(output_tokens) as output_tokens,
     sum(case when is_usage_final then output_tokens end) as final_output_tokens
-  from known
+  from plausible_request
   group by model, provider, situation
 )
 select
@@ -68,7 +68,7 @@ select
   s.per_second as output_tokens_per_second,
   case when s.reported = s.requests then 'reported' when s.reported = 0 then 'computed' else 'mixed' end as basis,
   cast(coalesce(s.final_output_tokens, 0) as double) / nullif(cast(s.output_tokens as double), 0) as final_output_share
-from summed s
+from group_totals s
 join percentile p
   on p.model is not distinct from s.model
   and p.provider is not distinct from s.provider

@@ -15,15 +15,15 @@
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
 -- caveat: The definitions of a server's tools stand in the context of every request; no log shows their size.
 -- caveat: A server that was connected and never called is not listed.
-with carried as (
+with carried_result as (
   select
     call_id, tool_name, status, result_tokens, is_measured, session_label, requested_at,
     cast(result_tokens * later_read_usd as decimal(38, 12)) as cost_usd
   from v_counted_calls
   where later_requests is not null
 ),
-total as (
-  select sum(result_tokens) as result_tokens from carried
+all_results as (
+  select sum(result_tokens) as result_tokens from carried_result
 )
 select
   split_part(c.tool_name, '__', 2) as server,
@@ -37,8 +37,8 @@ select
   sum(c.cost_usd) as carry_cost_usd,
   case when bool_and(c.is_measured) then 'measured' when bool_or(c.is_measured) then 'mixed' else 'estimated' end
     as basis
-from carried c
-cross join total n
+from carried_result c
+cross join all_results n
 where starts_with(c.tool_name, 'mcp__')
 group by 1
 order by carry_cost_usd desc nulls last, server

@@ -30,7 +30,7 @@ with by_quarter as (
   from v_counted_requests
   group by 1, 2
 ),
-dated as (
+dated_quarter as (
   select
     *,
     cast(
@@ -49,7 +49,7 @@ by_month as (
     sum(cost_usd) as cost_usd,
     sum(cost_estimated_usd) as cost_estimated_usd,
     sum(unpriced_requests) as unpriced_requests
-  from dated
+  from dated_quarter
   group by 1, 2
 )
 select

@@ -16,7 +16,7 @@
 -- column list_usd_per_million_output_tokens: DOUBLE; the list price of output alone, the highest that applied
 -- column final_share: DOUBLE; share of these requests whose reported output is the final count
 -- caveat: Reported output that is not final is too low, and its price then too high; the likely output is nearer.
-with summed as (
+with model_totals as (
   select
     r.model,
     count(*) as requests,
@@ -38,5 +38,5 @@ select
   cast(cost_estimated_usd as double) * 1000000 / nullif(answer_tokens, 0) as usd_per_million_answer_tokens,
   cast(output_price_usd as double) * 1000000 as list_usd_per_million_output_tokens,
   final_requests / nullif(requests, 0) as final_share
-from summed
+from model_totals
 order by cost_usd desc, model

@@ -16,7 +16,7 @@
 -- caveat: Not every repeat is waste: a test that is run again after a change is the same call.
 -- caveat: A request counts as a whole, whatever other calls it made, and once for each tool that it repeats.
 -- caveat: Calls without known parameters, and calls whose request is not known, are left out.
-with repeated as (
+with repeated_call as (
   select
     c.call_id, c.tool_name, c.params_hash, c.result_chars, c.session_label, c.status_before, r.request_id,
     r.cost_usd, r.cost_estimated_usd, r.output_tokens, r.is_usage_final,
@@ -37,6 +37,6 @@ select
   sum(case when place_in_request = 1 then cost_estimated_usd end) as cost_estimated_usd,
   cast(coalesce(sum(case when is_usage_final and place_in_request = 1 then output_tokens end), 0) as double)
     / nullif(cast(sum(case when place_in_request = 1 then output_tokens end) as double), 0) as final_output_share
-from repeated
+from repeated_call
 group by tool_name
 order by times desc, tool_name

@@ -25,14 +25,17 @@
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
 -- caveat: A request that ends in an error has no usage in the logs; what the client tries again unseen is not known.
 -- caveat: The next try also does work of its own: its cost is an upper bound of what the error cost.
-with error as (
+
+-- All errors, whatever is asked for: the error after one may be one that is not counted.
+with dated_error as (
   select message_id, turn_id, session_label, failed_at, sequence
   from v_api_errors
   where failed_at between -62135596800000 and 253402214400000
 ),
+-- The errors that the filters leave.
 counted_error as (
   select e.*
-  from error e
+  from dated_error e
   join sessions s on s.label = e.session_label
   left join session_context c on c.label = e.session_label
   left join v_project p on p.turn_id = e.turn_id
@@ -50,11 +53,13 @@ counted_error as (
       or e.session_label in (select entity_id from tags where entity_type = 'sessions' and tag = getvariable('tag'))
     )
 ),
+-- All errors of the sessions that have one of these.
 session_error as (
   select e.session_label, e.message_id, e.turn_id, e.failed_at, e.sequence
   from (select distinct session_label from counted_error) s
-  join error e on e.session_label = s.session_label
+  join dated_error e on e.session_label = s.session_label
 ),
+-- Their requests; a message that is an error is no answer.
 session_request as (
   select
     r.session_label, r.turn_id, r.request_id, r.message_id, r.requested_at, r.seq, r.model, r.context_tokens,
@@ -64,7 +69,7 @@ session_request as (
   where r.kind = 'main'
     and r.turn_id is not null
     and r.requested_at between -62135596800000 and 253402214400000
-    and (r.message_id is null or r.message_id not in (select message_id from error))
+    and (r.message_id is null or r.message_id not in (select message_id from dated_error))
 ),
 -- Errors come before requests of the same moment: what follows an error is the next try.
 event as (
@@ -74,7 +79,8 @@ event as (
   union all
   select session_label, requested_at, 1, seq, request_id, request_id from session_request
 ),
-followed as (
+-- Each error with the next thing that happened in its session.
+next_event as (
   select
     id,
     lead(id) over timeline as next_id,
@@ -83,7 +89,8 @@ followed as (
   from event
   window timeline as (partition by session_label order by happened_at, rank, place, id)
 ),
-before as (
+-- The requests of the same turn that had been made by then.
+requests_before as (
   select e.message_id, count(*) as requests, sum(r.cost_usd) as cost_usd
   from counted_error e
   join session_request r on r.turn_id = e.turn_id
@@ -109,8 +116,8 @@ select
   r.cost_estimated_usd
 from counted_error e
 join turns t on t.id = e.turn_id
-left join followed n on n.id = e.message_id
+left join next_event n on n.id = e.message_id
 left join session_request r on r.request_id = n.next_request_id
-left join error next_error on next_error.message_id = n.next_id
-left join before b on b.message_id = e.message_id
+left join dated_error next_error on next_error.message_id = n.next_id
+left join requests_before b on b.message_id = e.message_id
 order by e.failed_at, e.session_label, e.sequence, e.message_id

@@ -50,7 +50,7 @@ by_day as (
   from local_quarter
   group by day
 ),
-moving as (
+moving_sums as (
   select
     *,
     sum(cost_usd) over (order by day_number range between 6 preceding and current row) as cost_7_days_usd,
@@ -69,5 +69,5 @@ select
   cast(cost_7_days_usd as double) / nullif(cast(cost_7_days_before_usd as double), 0) - 1 as change_share,
   cast(unpriced_requests as bigint) as unpriced_requests,
   cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
-from moving
+from moving_sums
 order by day

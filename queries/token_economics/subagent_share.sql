@@ -33,7 +33,7 @@ with session_sum as (
   from v_counted_requests
   group by session_label
 ),
-delegated as (
+subagent_sums as (
   select
     d.ancestor_label as session_label,
     count(*) as subagents,
@@ -61,6 +61,6 @@ select
   cast(d.cost_usd as double) / nullif(cast(d.cost_usd + coalesce(o.cost_usd, 0) as double), 0) as subagent_share,
   cast(coalesce(d.final_output_tokens, 0) + coalesce(o.final_output_tokens, 0) as double)
     / nullif(cast(coalesce(d.output_tokens, 0) + coalesce(o.output_tokens, 0) as double), 0) as final_output_share
-from delegated d
+from subagent_sums d
 left join session_sum o on o.session_label = d.session_label
 order by subagent_cost_usd desc nulls last, d.session_label

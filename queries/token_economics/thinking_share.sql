@@ -16,7 +16,7 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Thinking that a client does not log, or only as a signature, is not known: the share is then too small.
 -- caveat: Some models log a summary of their thinking, which is shorter than what was paid for.
-with request as (
+with thinking_request as (
   select
     r.model, r.output_tokens, r.likely_output_tokens, r.is_usage_final,
     case when r.kind = 'main' and r.thinking_chars between 1 and 1000000000000 then r.thinking_chars end
@@ -24,7 +24,7 @@ with request as (
     case when r.reasoning_tokens > 0 then r.reasoning_tokens end as reasoning_tokens
   from v_counted_requests r
 ),
-summed as (
+model_totals as (
   select
     model,
     count(*) as requests,
@@ -36,7 +36,7 @@ summed as (
     sum(coalesce(cast(reasoning_tokens as double), thinking_chars / 4)) as thinking_tokens,
     count(reasoning_tokens) as reported,
     coalesce(sum(case when is_usage_final then output_tokens end), 0) as final_output_tokens
-  from request
+  from thinking_request
   group by model
 )
 select
@@ -56,5 +56,5 @@ select
     else 'mixed'
   end as basis,
   cast(final_output_tokens as double) / nullif(cast(output_tokens as double), 0) as final_output_share
-from summed
+from model_totals
 order by thinking_tokens desc nulls last, model

@@ -14,7 +14,7 @@
 -- column result_share: DOUBLE; share of the result tokens of all tools
 -- caveat: Measured is what the context grew by between two requests of a turn, split by the length of the results.
 -- caveat: Reminders that a client adds to a result are in it; the estimate takes 4 characters for a token.
-with summed as (
+with tool_totals as (
   select
     t.tool_name,
     count(*) as calls,
@@ -36,5 +36,5 @@ select
   measured_calls,
   case when measured_calls = calls then 'measured' when measured_calls > 0 then 'mixed' else 'estimated' end as basis,
   cast(result_tokens as double) / nullif(cast(sum(result_tokens) over () as double), 0) as result_share
-from summed
+from tool_totals
 order by result_tokens desc nulls last, tool_name

@@ -26,10 +26,10 @@ with turn_flag as (
   left join v_abandoned_turns a on a.turn_id = t.id
   where t.status = 'failed' or c.is_interrupted or a.turn_id is not null
 ),
-retry as (
+retry_request as (
   select next_request_id as request_id from v_api_errors where next_request_id is not null group by next_request_id
 ),
-flagged as (
+flagged_request as (
   select
     c.turn_id, c.output_tokens, c.is_usage_final, c.cost_usd, c.cost_estimated_usd,
     t.is_failed,
@@ -50,7 +50,7 @@ flagged as (
     f.request_id is not null as is_retry
   from v_counted_requests c
   left join turn_flag t on t.turn_id = c.turn_id
-  left join retry f on f.request_id = c.request_id
+  left join retry_request f on f.request_id = c.request_id
   where coalesce(t.turn_id, f.request_id) is not null
     or c.denied_calls > 0 or c.repeated_calls > 0 or c.gap_ms > 300000
 )
@@ -83,7 +83,7 @@ from (
     (6, 'cache_loss', 'requests after a pause longer than the cache lives; the price of what it had lost'),
     (7, 'api_error_retry', 'the first request after an API error')
 ) as k (place, class, counted)
-left join flagged f on case k.class
+left join flagged_request f on case k.class
   when 'failed_turn' then f.is_failed
   when 'interrupted_turn' then f.is_interrupted
   when 'abandoned_branch' then f.is_abandoned

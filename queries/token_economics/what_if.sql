@@ -27,7 +27,7 @@ with then_provider as (
   cross join (select distinct provider from model_prices where model = getvariable('as_model')) p
   group by q.provider
 ),
-price as (
+price_line as (
   select
     provider, model, variant, valid_from, valid_to, tier_start_tokens, tier_end_tokens, input_usd, output_usd,
     web_search_usd,
@@ -40,7 +40,7 @@ price as (
     cast(0 as decimal(31, 12)) as nothing_usd
   from model_prices
 ),
-moved as (
+moved_request as (
   select
     r.model,
     coalesce(getvariable('as_model'), r.model) as then_model,
@@ -61,7 +61,7 @@ moved as (
   left join then_provider t on t.provider = coalesce(r.provider, '')
   where r.has_usage
 ),
-priced as (
+priced_request as (
   select
     m.model,
     m.then_model,
@@ -85,8 +85,8 @@ priced as (
           as decimal(38, 12)
         )
     end as then_usd
-  from moved m
-  left join price p
+  from moved_request m
+  left join price_line p
     on p.model = m.then_model
     and p.provider = m.then_provider
     and p.variant = m.variant
@@ -103,6 +103,6 @@ select
   count(*) - count(cost_usd) as unpriced_now,
   count(*) - count(then_usd) as unpriced_then,
   count(case when has_final_usage then 1 end) / nullif(count(*), 0) as final_share
-from priced
+from priced_request
 group by model, then_model
 order by cost_now_usd desc nulls last, model

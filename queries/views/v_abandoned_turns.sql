@@ -24,18 +24,18 @@ tree_turn as (
   join turns t on t.id = c.turn_id
   join threads h on h.turn_id = t.id
 ),
-kept as (
+turn_below_head as (
   select t.turn_id, t.parent_turn_id, t.depth
   from active_head a
   join tree_turn t on t.turn_id = a.turn_id
   union all
   select t.turn_id, t.parent_turn_id, t.depth
-  from kept k
+  from turn_below_head k
   -- Depths fall on the way to the root; where a log has turns follow each other in a circle, the walk ends.
   join tree_turn t on t.turn_id = k.parent_turn_id and t.depth < k.depth
 ),
 kept_turn as (
-  select distinct turn_id from kept
+  select distinct turn_id from turn_below_head
 )
 select t.turn_id, t.is_end
 from tree_turn t

@@ -9,7 +9,7 @@
 -- column sequence: BIGINT; its place in the turn
 -- column next_request_id: VARCHAR; the next request of kind main in the session: the retry; NULL when there is none
 -- kept: by family with message_facts
-with error as (
+with error_message as (
   select m.id as message_id, m.turn_id, o.session_label, m.created_at as failed_at, m.sequence
   from message_facts f
   join messages m on m.id = f.message_id
@@ -18,14 +18,15 @@ with error as (
 ),
 -- Errors come before requests of the same moment: what follows an error is the next try.
 event as (
-  select session_label, failed_at as happened_at, 0 as is_request, cast(0 as bigint) as seq, message_id as id from error
+  select session_label, failed_at as happened_at, 0 as is_request, cast(0 as bigint) as seq, message_id as id
+  from error_message
   union all
   select r.session_label, r.requested_at, 1, r.seq, r.request_id
-  from (select distinct session_label from error) e
+  from (select distinct session_label from error_message) e
   join v_requests r on r.session_label = e.session_label
   where r.kind = 'main' and r.turn_id is not null
 ),
-numbered as (
+numbered_event as (
   select
     session_label,
     id,
@@ -36,7 +37,7 @@ numbered as (
   from event
 )
 select e.message_id, e.turn_id, e.session_label, e.failed_at, e.sequence, r.id as next_request_id
-from error e
-left join numbered n on n.id = e.message_id and n.is_request = 0
-left join numbered r
+from error_message e
+left join numbered_event n on n.id = e.message_id and n.is_request = 0
+left join numbered_event r
   on r.session_label = n.session_label and r.is_request = 1 and r.requests_until = n.requests_until + 1

@@ -19,7 +19,7 @@
 -- column lost_cost_usd: DECIMAL(38,12); these tokens at the price of writing less that of reading; NULL without a price
 -- caveat: Counted as v_counted_requests does; the request before may lie outside the time asked for.
 -- caveat: A request that neither reads nor writes the cache does not use it, and breaks nothing.
-with break as (
+with cache_break as (
   select *, least(before_context_tokens, context_tokens) - coalesce(cache_read_tokens, 0) as lost_tokens
   from v_counted_requests
   where before_requested_at is not null
@@ -27,16 +27,16 @@ with break as (
     and least(before_context_tokens, context_tokens) - coalesce(cache_read_tokens, 0)
       >= coalesce(getvariable('min_tokens'), 1024)
 ),
-compaction as (
+session_compaction as (
   select o.session_label, t.started_at as compacted_at
   from compactions c
   join turns t on t.id = c.turn_id
   join v_turn_owner o on o.turn_id = c.turn_id
 ),
-compacted as (
+break_by_compaction as (
   select distinct b.request_id
-  from break b
-  join compaction c
+  from cache_break b
+  join session_compaction c
     on c.session_label = b.session_label
     and c.compacted_at > b.before_requested_at
     and c.compacted_at <= b.requested_at
@@ -69,5 +69,5 @@ select
       end - b.cache_read_price_usd
     ) as decimal(38, 12)
   ) as lost_cost_usd
-from break b
-left join compacted c on c.request_id = b.request_id
+from cache_break b
+left join break_by_compaction c on c.request_id = b.request_id

@@ -26,7 +26,7 @@
 -- column later_read_usd: DECIMAL(38,12); their prices of one token read from the cache, summed; NULL when none has a price
 -- caveat: What else came in between two requests, such as reminders, is counted for the results.
 -- kept: by family with tool_calls
-with answering as (
+with message_request as (
   select
     message_id, request_id, requested_at, model, later_requests, later_read_usd,
     row_number() over (partition by message_id order by case when kind = 'main' then 0 else 1 end, request_id) as place
@@ -67,4 +67,4 @@ left join sessions s on s.label = o.session_label
 left join session_context c on c.label = o.session_label
 left join permission_decisions d on d.call_id = k.id
 left join v_repeated_calls p on p.call_id = k.id
-left join answering r on r.message_id = k.message_id and r.place = 1
+left join message_request r on r.message_id = k.message_id and r.place = 1

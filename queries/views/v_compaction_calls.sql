@@ -14,7 +14,7 @@
 -- column is_measured: BOOLEAN; whether the context's growth shows these tokens; else they are estimated from the length
 -- column is_on_both_sides: BOOLEAN; whether the same call, with the same parameters, was made before and after it
 -- kept: by family with compactions
-with around as (
+with call_near_compaction as (
   select
     k.compaction_turn_id, c.call_id, k.distance, c.request_id, c.tool_name, c.params_hash, c.status, c.result_tokens,
     c.is_measured,
@@ -25,9 +25,9 @@ with around as (
   join v_calls c on c.turn_id = k.turn_id
   join tool_calls t on t.id = c.call_id
 ),
-on_both_sides as (
+params_on_both_sides as (
   select compaction_turn_id, tool_name, params_hash
-  from around
+  from call_near_compaction
   where params_hash is not null
   group by compaction_turn_id, tool_name, params_hash
   having min(distance) < 0 and max(distance) > 0
@@ -44,8 +44,8 @@ select
   a.result_tokens,
   a.is_measured,
   b.params_hash is not null as is_on_both_sides
-from around a
+from call_near_compaction a
 left join v_compaction_requests r
   on r.compaction_turn_id = a.compaction_turn_id and r.request_id = a.request_id and a.distance > 0
-left join on_both_sides b
+left join params_on_both_sides b
   on b.compaction_turn_id = a.compaction_turn_id and b.tool_name = a.tool_name and b.params_hash = a.params_hash

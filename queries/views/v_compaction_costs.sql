@@ -30,7 +30,7 @@
 -- column before_session_label: VARCHAR; the session which the last request before it counts for
 -- column basis: VARCHAR; of total and net: computed, or estimated where the summarising call is; NULL without a total
 -- caveat: An estimated summarising call reads the whole context from the cache and writes the summary, nothing else.
-with part as (
+with cost_part as (
   select
     turn_id, session_label, project, origin, client_version, compacted_at, trigger, model, is_mid_task,
     tokens_before, tokens_after, duration_ms, summary_tokens, requests_after, before_session_label,
@@ -60,7 +60,7 @@ with part as (
     ) as written_usd
   from v_counted_compactions
 ),
-cost as (
+compaction_cost as (
   select
     *,
     coalesce(summariser_cost_usd, estimated_cost_usd) as summarise_cost_usd,
@@ -76,15 +76,15 @@ cost as (
       as decimal(38, 12)
     ) as rebuild_premium_usd,
     tokens_before - tokens_after as saved_tokens_per_request
-  from part
+  from cost_part
 ),
-total as (
+compaction_total as (
   select
     *,
     cast(summarise_cost_usd + rebuild_premium_usd as decimal(38, 12)) as total_usd,
     cast(cast(saved_tokens_per_request * requests_after as decimal(19, 0)) * read_price_usd as decimal(38, 12))
       as saved_usd
-  from cost
+  from compaction_cost
 )
 select
   turn_id, session_label, project, origin, client_version, compacted_at, trigger, model, is_mid_task,
@@ -106,4 +106,4 @@ select
   saved_usd >= total_usd as is_paid_back,
   before_session_label,
   case when total_usd is not null then summarise_basis end as basis
-from total
+from compaction_total

@@ -11,6 +11,8 @@
 -- caveat: Of a message the first 20,000 characters count, and of prompts only those of at most 400, which are instructions.
 -- caveat: Without a summary's text there is nothing to compare, and no row.
 -- kept: by family with compactions
+
+-- The words of each summary in small letters, with one space around each.
 with summary as (
   select
     turn_id as compaction_turn_id,
@@ -19,45 +21,52 @@ with summary as (
   from compactions
   where summary <> ''
 ),
+-- Each word of a summary once.
 summary_word as (
   select compaction_turn_id, word
   from (select compaction_turn_id, unnest(string_split(words, ' ')) as word from summary)
   group by compaction_turn_id, word
 ),
-way as (
+-- One session stands for all whose way leads through the compaction.
+compaction_session as (
   select s.compaction_turn_id, min(w.session_label) as session_label
   from summary s
   join v_session_turns w on w.turn_id = s.compaction_turn_id
   group by s.compaction_turn_id
 ),
-summarised as (
+-- The turns that the summary replaces; those that were kept as they were are left out.
+summarised_turn as (
   select k.compaction_turn_id, w.session_label, k.turn_id, k.distance
   from summary s
-  join way w on w.compaction_turn_id = s.compaction_turn_id
+  join compaction_session w on w.compaction_turn_id = s.compaction_turn_id
   join v_compaction_turns k on k.compaction_turn_id = s.compaction_turn_id
   left join v_compaction_turns f on f.compaction_turn_id = s.compaction_turn_id and f.turn_id = s.first_kept_turn_id
   where k.distance < coalesce(f.distance, 0)
 ),
+-- Prompts and answers of these turns.
 summarised_text as (
   select s.compaction_turn_id, m.role, m.content
-  from summarised s
+  from summarised_turn s
   join messages m on m.turn_id = s.turn_id
   where m.role in ('user', 'assistant') and coalesce(m.source, 'human') <> 'event' and m.content <> ''
 ),
-file as (
+-- Files that these turns read or wrote.
+touched_file as (
   select s.compaction_turn_id, f.file_path as item, count(*) as times
-  from summarised s
+  from summarised_turn s
   join messages m on m.turn_id = s.turn_id
   join message_files f on f.message_id = m.id
   where f.kind in ('read', 'written')
   group by s.compaction_turn_id, f.file_path
 ),
+-- The words of a file's name, to be found in the summary.
 file_name as (
   select
     *,
     regexp_replace(lower(regexp_extract(item, '[^/\\]+$')), '[^\p{L}\p{N}_]+', ' ', 'g') as words
-  from file
+  from touched_file
 ),
+-- Words that look like names in code.
 identifier as (
   select compaction_turn_id, item, count(*) as times
   from (
@@ -73,21 +82,24 @@ identifier as (
   where length(item) between 6 and 60 and not regexp_matches(item, '^[0-9]')
   group by compaction_turn_id, item
 ),
+-- Calls of tools that keep lists of todos or tasks, on the way to each session's head.
 todo_call as (
   select w.session_label, w.turn_id, w.position, c.id, c.sequence, c.tool_name, c.status, c.params_json
   from v_session_turns w
   join tool_calls c on c.turn_id = w.turn_id
   where c.tool_name in ('TodoWrite', 'todo_write', 'TaskCreate', 'TaskUpdate')
 ),
+-- Lists that were written as a whole, the last one first.
 todo_list as (
   select
     s.compaction_turn_id,
     c.params_json,
     row_number() over (partition by s.compaction_turn_id order by s.distance desc, c.sequence desc, c.id) as place
-  from summarised s
+  from summarised_turn s
   join todo_call c on c.turn_id = s.turn_id and c.session_label = s.session_label
   where c.tool_name in ('TodoWrite', 'todo_write')
 ),
+-- The last list of each compaction, and how many entries it has.
 todo_count as (
   select
     compaction_turn_id,
@@ -96,11 +108,13 @@ todo_count as (
   from todo_list
   where place = 1
 ),
+-- One row for each entry.
 todo_place as (
   select compaction_turn_id, params_json, unnest(generate_series(0, entries - 1)) as place
   from todo_count
   where entries > 0
 ),
+-- Its text and state.
 todo_entry as (
   select
     compaction_turn_id,
@@ -108,6 +122,7 @@ todo_entry as (
     json_extract_string(params_json, '$.todos[' || place || '].status') as status
   from todo_place
 ),
+-- Tools that change one task at a time: the number of the task, and what the call says of it.
 task_call as (
   select
     session_label,
@@ -128,6 +143,7 @@ task_call as (
   from todo_call
   where tool_name in ('TaskCreate', 'TaskUpdate') and status = 'completed'
 ),
+-- Changes by task, the last one that names a state first.
 task_change as (
   select
     s.compaction_turn_id,
@@ -138,14 +154,16 @@ task_change as (
       partition by s.compaction_turn_id, c.task
       order by case when c.status is null then 1 else 0 end, s.distance desc, c.sequence desc
     ) as place
-  from summarised s
+  from summarised_turn s
   join task_call c on c.turn_id = s.turn_id and c.session_label = s.session_label
 ),
+-- Each task with its last known state.
 task as (
   select compaction_turn_id, max(subject) as item, max(case when place = 1 then status end) as status
   from task_change
   group by compaction_turn_id, task
 ),
+-- Open todos and tasks, and short prompts, with the length from which their words count.
 phrase as (
   select compaction_turn_id, 'todo' as kind, 4 as word_length, item, count(*) as times
   from (select * from todo_entry union all select * from task)
@@ -157,6 +175,7 @@ phrase as (
   where role = 'user' and length(content) <= 400 and not starts_with(content, '<')
   group by compaction_turn_id, content
 ),
+-- The words of each of these, once.
 phrase_word as (
   select compaction_turn_id, kind, item, times, word
   from (

@@ -15,20 +15,20 @@
 -- column denied_calls: BIGINT; calls that were denied
 -- column first_write_at: BIGINT; when it began the first call that wrote a file and succeeded, in Unix ms
 -- kept: by family with compactions
-with around as (
+with turn_near_compaction as (
   select distinct turn_id from v_compaction_turns
 ),
-spent as (
+turn_cost as (
   select
     r.turn_id,
     count(case when r.kind = 'main' then 1 end) as requests,
     count(case when r.is_unpriced then 1 end) as unpriced_requests,
     sum(r.cost_usd) as cost_usd
-  from around a
+  from turn_near_compaction a
   join v_requests r on r.turn_id = a.turn_id
   group by r.turn_id
 ),
-called as (
+turn_calls as (
   select
     c.turn_id,
     count(*) as calls,
@@ -36,7 +36,7 @@ called as (
     count(case when c.is_denied then 1 end) as denied_calls,
     min(case when d.class = 'write' and c.status = 'completed' then coalesce(t.started_at, c.requested_at) end)
       as first_write_at
-  from around a
+  from turn_near_compaction a
   join v_calls c on c.turn_id = a.turn_id
   join tool_calls t on t.id = c.call_id
   left join permission_decisions d on d.call_id = c.call_id
@@ -58,5 +58,5 @@ select
 from v_compaction_turns k
 join turns t on t.id = k.turn_id
 left join turn_context x on x.turn_id = k.turn_id
-left join spent s on s.turn_id = k.turn_id
-left join called c on c.turn_id = k.turn_id
+left join turn_cost s on s.turn_id = k.turn_id
+left join turn_calls c on c.turn_id = k.turn_id

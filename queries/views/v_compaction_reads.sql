@@ -11,7 +11,9 @@
 -- column intake_price_usd: DECIMAL(18,12); after the compaction: list price of a token for the request that took it in
 -- caveat: A call reads the file whose path it names, from the root or the workspace on; else each that ends with that path.
 -- kept: by family with compactions
-with reading as (
+
+-- All readings of files around compactions.
+with file_reading as (
   select k.compaction_turn_id, f.file_path, f.message_id, k.distance
   from v_compaction_turns k
   join messages m on m.turn_id = k.turn_id
@@ -19,22 +21,25 @@ with reading as (
   where f.kind = 'read'
   group by k.compaction_turn_id, f.file_path, f.message_id, k.distance
 ),
-on_both_sides as (
+-- Files that were read before and after the same compaction.
+file_on_both_sides as (
   select compaction_turn_id, file_path
-  from reading
+  from file_reading
   group by compaction_turn_id, file_path
   having min(distance) < 0 and max(distance) > 0
 ),
-again as (
+-- The readings of these files.
+reading_on_both_sides as (
   select r.*
-  from reading r
-  join on_both_sides b on b.compaction_turn_id = r.compaction_turn_id and b.file_path = r.file_path
+  from file_reading r
+  join file_on_both_sides b on b.compaction_turn_id = r.compaction_turn_id and b.file_path = r.file_path
 ),
+-- Each file of a message once, whatever compactions are near.
 read_file as (
-  select message_id, file_path from reading group by message_id, file_path
+  select message_id, file_path from file_reading group by message_id, file_path
 ),
 -- Of several files of a message that a path could mean, it is the one in the workspace's own folder.
-meant as (
+meant_file as (
   select
     f.message_id,
     f.file_path,
@@ -60,26 +65,29 @@ meant as (
       or right(f.file_path, length(d.raw_target) + 1) in ('/' || d.raw_target, '\' || d.raw_target)
     )
 ),
-result as (
+-- The size of the results that showed a file to the model.
+file_result as (
   select
     message_id,
     file_path,
     cast(sum(result_tokens) as bigint) as result_tokens,
     bool_and(is_measured) as is_measured
-  from meant
+  from meant_file
   where place = 1
   group by message_id, file_path
 ),
-following as (
+-- After each request of a message, the price of taking in its results by the next.
+next_intake as (
   select
     compaction_turn_id,
     message_id,
     lead(intake_price_usd) over (partition by compaction_turn_id order by place) as intake_price_usd
   from v_compaction_requests
 ),
-intake as (
+-- One price for each message.
+intake_price as (
   select compaction_turn_id, message_id, min(intake_price_usd) as intake_price_usd
-  from following
+  from next_intake
   group by compaction_turn_id, message_id
 )
 select
@@ -90,6 +98,6 @@ select
   r.result_tokens,
   coalesce(r.is_measured, false) as is_measured,
   i.intake_price_usd
-from again a
-left join result r on r.file_path = a.file_path and r.message_id = a.message_id
-left join intake i on i.compaction_turn_id = a.compaction_turn_id and i.message_id = a.message_id
+from reading_on_both_sides a
+left join file_result r on r.file_path = a.file_path and r.message_id = a.message_id
+left join intake_price i on i.compaction_turn_id = a.compaction_turn_id and i.message_id = a.message_id

@@ -15,7 +15,7 @@
 -- column intake_price_usd: DECIMAL(18,12); list price of a token that it took in: written to the cache, else uncached
 -- caveat: Of what the user wrote only the text counts, not images.
 -- kept: by family with compactions
-with request as (
+with request_after as (
   select
     k.compaction_turn_id, k.distance, r.turn_id, r.request_id, r.message_id, r.requested_at, r.context_tokens,
     r.likely_output_tokens, coalesce(r.is_usage_final, false) as is_usage_final,
@@ -31,17 +31,17 @@ with request as (
   join v_requests r on r.turn_id = k.turn_id
   where k.distance > 0 and r.kind = 'main' and r.has_usage
 ),
-prompt as (
+prompt_after as (
   select r.compaction_turn_id, min(r.place) as place, m.id as message_id, max(f.text_chars) as text_chars
-  from request r
+  from request_after r
   join messages m on m.turn_id = r.turn_id
   join message_facts f on f.message_id = m.id
   where m.role = 'user' and m.created_at <= r.requested_at
   group by r.compaction_turn_id, m.id
 ),
-prompted as (
+request_prompts as (
   select compaction_turn_id, place, cast(sum(text_chars) as bigint) as prompt_chars
-  from prompt
+  from prompt_after
   group by compaction_turn_id, place
 )
 select
@@ -56,5 +56,5 @@ select
   r.is_usage_final,
   p.prompt_chars,
   r.intake_price_usd
-from request r
-left join prompted p on p.compaction_turn_id = r.compaction_turn_id and p.place = r.place
+from request_after r
+left join request_prompts p on p.compaction_turn_id = r.compaction_turn_id and p.place = r.place

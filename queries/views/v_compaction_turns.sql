@@ -7,27 +7,27 @@
 -- column distance: BIGINT; -1 is the last turn before it, 1 the first after
 -- caveat: After a compaction all branches count, by depth and time; before it only the way that leads to it.
 -- kept: by family with compactions
-with way as (
+with turn_on_way as (
   select w.session_label, w.turn_id, w.position, coalesce(s.compaction_turn_id, '') as stretch
   from v_session_turns w
   left join v_turn_stretches s on s.turn_id = w.turn_id
 ),
-compaction as (
+compaction_session as (
   select c.turn_id, min(w.session_label) as session_label
   from compactions c
-  join way w on w.turn_id = c.turn_id
+  join turn_on_way w on w.turn_id = c.turn_id
   group by c.turn_id
 ),
-before as (
+turn_before as (
   select c.turn_id as compaction_turn_id, b.turn_id, b.position - w.position as distance
-  from compaction c
-  join way w on w.session_label = c.session_label and w.turn_id = c.turn_id
+  from compaction_session c
+  join turn_on_way w on w.session_label = c.session_label and w.turn_id = c.turn_id
   -- Equal stretches keep a long way with many compactions from being paired with itself.
-  join way b on b.session_label = w.session_label and b.stretch = w.stretch and b.position < w.position
+  join turn_on_way b on b.session_label = w.session_label and b.stretch = w.stretch and b.position < w.position
   left join compactions other on other.turn_id = b.turn_id
   where other.turn_id is null
 ),
-after as (
+turn_after as (
   select
     s.compaction_turn_id,
     s.turn_id,
@@ -37,6 +37,6 @@ after as (
   join threads h on h.turn_id = s.turn_id
   where t.turn_type <> 'compaction'
 )
-select compaction_turn_id, turn_id, distance from before
+select compaction_turn_id, turn_id, distance from turn_before
 union all
-select compaction_turn_id, turn_id, distance from after
+select compaction_turn_id, turn_id, distance from turn_after

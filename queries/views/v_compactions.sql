@@ -57,7 +57,9 @@
 -- caveat: Counts above a million million tokens are taken for unknown.
 -- caveat: The log of a summarising call exists for few compactions; elsewhere its cost can only be estimated.
 -- kept: by family with compactions
-with cut as (
+
+-- Compactions that cut a turn: a later turn goes on with the one before them.
+with mid_task_compaction as (
   select c.turn_id
   from compactions c
   join turns t on t.id = c.turn_id
@@ -65,7 +67,8 @@ with cut as (
   join threads h on h.turn_id = p.continued_by_turn_id
   where contains(h.ancestry, c.turn_id)
 ),
-compaction as (
+-- Compactions with their session and time, without sizes that cannot be.
+placed_compaction as (
   select
     c.* exclude (tokens_before, tokens_after),
     case when c.tokens_before between 0 and 1000000000000 then c.tokens_before end as tokens_before,
@@ -85,13 +88,15 @@ compaction as (
   from compactions c
   join turns t on t.id = c.turn_id
   left join turn_context x on x.turn_id = c.turn_id
-  left join cut m on m.turn_id = c.turn_id
+  left join mid_task_compaction m on m.turn_id = c.turn_id
   left join v_turn_owner o on o.turn_id = c.turn_id
 ),
+-- Requests that carry a context.
 thread_request as (
   select * from v_requests where kind = 'main' and has_usage
 ),
-earlier as (
+-- Requests before a compaction, the nearest first.
+earlier_request as (
   select
     c.turn_id as compaction_turn_id,
     r.*,
@@ -104,7 +109,7 @@ earlier as (
         r.seq desc,
         r.request_id desc
     ) as place
-  from compaction c
+  from placed_compaction c
   join v_turn_owner o on o.turn_id = c.parent_turn_id
   join thread_request r on r.session_label = o.session_label
   left join v_compaction_turns k
@@ -112,7 +117,7 @@ earlier as (
   where r.requested_at <= c.compacted_at
 ),
 -- The order is that of v_compaction_requests, which has more to do: without kept rows it would be made twice here.
-later as (
+later_request as (
   select
     k.compaction_turn_id,
     r.*,
@@ -123,27 +128,31 @@ later as (
   join thread_request r on r.turn_id = k.turn_id
   where k.distance > 0
 ),
-later_count as (
+-- How many there are until the next compaction.
+later_request_count as (
   select compaction_turn_id, count(*) as requests, max(requested_at) as last_requested_at
-  from later
+  from later_request
   group by compaction_turn_id
 ),
-turn_count as (
+-- The same for turns.
+turn_after_count as (
   select
     compaction_turn_id,
     count(case when distance > 0 then 1 end) as turns_after
   from v_compaction_turns
   group by compaction_turn_id
 ),
-kept as (
+-- Turns that stay in the context as they are.
+kept_turn_count as (
   select c.turn_id, count(*) as turns
-  from compaction c
+  from placed_compaction c
   join v_compaction_turns k on k.compaction_turn_id = c.turn_id and k.distance < 0
   join v_compaction_turns f on f.compaction_turn_id = c.turn_id and f.turn_id = c.first_kept_turn_id
   where k.distance >= f.distance
   group by c.turn_id
 ),
-summariser as (
+-- The requests that wrote the summary, where their log is on disk, and their cost if all have one.
+summarising_request_count as (
   select
     turn_id,
     count(*) as requests,
@@ -152,13 +161,14 @@ summariser as (
   where kind = 'compaction' and turn_id is not null
   group by turn_id
 ),
-following as (
+-- The compactions that come next on the branches from here, the first one first.
+following_compaction as (
   select
     s.compaction_turn_id,
     n.turn_id,
     n.compacted_at,
     row_number() over (partition by s.compaction_turn_id order by n.compacted_at, n.turn_id) as place
-  from compaction n
+  from placed_compaction n
   join v_turn_stretches s on s.turn_id = n.turn_id
 )
 select
@@ -226,13 +236,13 @@ select
   l.last_requested_at,
   f.turn_id as next_compaction_turn_id,
   f.compacted_at as next_compacted_at
-from compaction c
+from placed_compaction c
 left join sessions s on s.label = c.session_label
 left join session_context x on x.label = c.session_label
-left join earlier b on b.compaction_turn_id = c.turn_id and b.place = 1
-left join later a on a.compaction_turn_id = c.turn_id and a.place = 1
-left join later_count l on l.compaction_turn_id = c.turn_id
-left join turn_count n on n.compaction_turn_id = c.turn_id
-left join kept k on k.turn_id = c.turn_id
-left join summariser m on m.turn_id = c.turn_id
-left join following f on f.compaction_turn_id = c.turn_id and f.place = 1
+left join earlier_request b on b.compaction_turn_id = c.turn_id and b.place = 1
+left join later_request a on a.compaction_turn_id = c.turn_id and a.place = 1
+left join later_request_count l on l.compaction_turn_id = c.turn_id
+left join turn_after_count n on n.compaction_turn_id = c.turn_id
+left join kept_turn_count k on k.turn_id = c.turn_id
+left join summarising_request_count m on m.turn_id = c.turn_id
+left join following_compaction f on f.compaction_turn_id = c.turn_id and f.place = 1

@@ -28,7 +28,7 @@
 -- column runs_by_itself: BOOLEAN; whether the tool runs it without asking when no rule decides; NULL when no rules are known
 -- column is_grant_known: BOOLEAN; whether rules that allow something are known where it was called
 -- column is_later_rule: BOOLEAN; whether the deciding rule was first seen after the call
-with allowing as (
+with place_with_allow_rules as (
   select origin, cwd from v_rule_places where allow_rules > 0 group by origin, cwd
 )
 select
@@ -61,5 +61,5 @@ from v_counted_targets c
 left join rule_verdicts v on v.call_id = c.call_id
 left join permission_rules r
   on r.origin = c.origin and r.scope = v.scope and r.file = v.file and r.kind = v.kind and r.rule = v.rule
-left join allowing a on a.origin = c.origin and a.cwd = c.cwd
+left join place_with_allow_rules a on a.origin = c.origin and a.cwd = c.cwd
 where c.number = 0

@@ -18,7 +18,7 @@
 -- column cleared_calls: BIGINT; tool calls whose results it cleared
 -- column cleared_attachments: BIGINT; attachments that it cleared
 -- kept: by family with messages
-with micro as (
+with micro_compaction as (
   select
     m.id as message_id,
     m.turn_id,
@@ -31,13 +31,13 @@ with micro as (
     and contains(m.metadata_json, '"microcompact"')
     and json_extract_string(m.metadata_json, '$.microcompact') is not null
 ),
-earlier as (
+earlier_request as (
   select
     m.message_id,
     r.model,
     r.context_tokens,
     row_number() over (partition by m.message_id order by r.requested_at desc, r.seq desc, r.request_id desc) as place
-  from micro m
+  from micro_compaction m
   join v_requests r on r.session_label = m.session_label
   where r.kind = 'main' and r.has_usage and r.requested_at <= m.compacted_at
 )
@@ -61,9 +61,9 @@ select
   cast(json_array_length(json_extract(m.metadata_json, '$.microcompact.compactedToolIds')) as bigint) as cleared_calls,
   cast(json_array_length(json_extract(m.metadata_json, '$.microcompact.clearedAttachmentUUIDs')) as bigint)
     as cleared_attachments
-from micro m
+from micro_compaction m
 left join turns t on t.id = m.turn_id
 left join turn_context c on c.turn_id = m.turn_id
 left join sessions s on s.label = m.session_label
 left join session_context x on x.label = m.session_label
-left join earlier e on e.message_id = m.message_id and e.place = 1
+left join earlier_request e on e.message_id = m.message_id and e.place = 1

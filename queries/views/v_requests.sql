@@ -74,13 +74,13 @@
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
 -- caveat: Before and after are the session's requests of kind main with usage, in order of time, on all branches.
 -- kept: by family with requests
-with spoken as (
+with message_before as (
   select m.id as message_id, b.created_at as before_at
   from messages m
   join messages b on b.turn_id = m.turn_id and b.sequence = m.sequence - 1
   where m.role = 'assistant' and b.role <> 'assistant' and b.created_at between -62135596800000 and 253402214400000
 ),
-call as (
+message_calls as (
   select
     c.message_id,
     arg_min(c.tool_name, c.sequence) as first_tool_name,
@@ -116,7 +116,7 @@ turn_place as (
   left join v_turn_owner o on o.turn_id = t.id
   left join turn_context c on c.turn_id = t.id
 ),
-placed as (
+placed_request as (
   select
     r.* exclude (session_label),
     coalesce(t.session_label, r.session_label) as session_label,
@@ -167,12 +167,12 @@ select
   case when r.is_in_thread then lag(r.cache_write_1h_tokens) over thread end as before_write_1h_tokens,
   case when r.is_in_thread then count(*) over later end as later_requests,
   case when r.is_in_thread then cast(sum(r.cache_read_price_usd) over later as decimal(38, 12)) end as later_read_usd
-from placed r
+from placed_request r
 left join sessions s on s.label = r.session_label
 left join session_context c on c.label = r.session_label
-left join call f on f.message_id = r.message_id
+left join message_calls f on f.message_id = r.message_id
 left join message_facts m on m.message_id = r.message_id
-left join spoken p on p.message_id = r.message_id
+left join message_before p on p.message_id = r.message_id
 window
   thread as (partition by r.session_label, r.is_in_thread order by r.requested_at, r.seq, r.request_id),
   later as (

@@ -51,7 +51,7 @@
 -- kept: by family with requests
 
 -- What is said of a price is put together once for each price, not for each request.
-with price as (
+with price_line as (
   select
     *,
     cast(0 as decimal(31, 12)) as nothing_usd,
@@ -61,7 +61,7 @@ with price as (
     'not computed, no usage is reported: ' || price_basis as unused_basis
   from model_prices
 ),
-priced as (
+priced_request as (
   select
     s.*,
     p.input_usd, p.output_usd, p.cache_read_usd, p.cache_write_5m_usd, p.cache_write_1h_usd,
@@ -95,19 +95,19 @@ priced as (
       else p.nothing_usd
     end as web_search_cost_usd
   from v_requests_usage s
-  left join price p
+  left join price_line p
     on p.model = s.model
     and p.provider = coalesce(s.provider, '')
     and p.variant = s.variant
     and s.requested_at >= p.valid_from and s.requested_at < p.valid_to
     and coalesce(s.context_tokens, 0) >= p.tier_start_tokens and coalesce(s.context_tokens, 0) < p.tier_end_tokens
 ),
-parts as (
+cost_parts as (
   select
     *,
     input_cost_usd + cache_read_cost_usd + cache_write_5m_cost_usd + cache_write_1h_cost_usd + web_search_cost_usd
       as cost_but_output_usd
-  from priced
+  from priced_request
 )
 select
   request_id, turn_id, session_label, message_id, origin_message_id, seq, requested_at, kind, model, provider, variant,
@@ -139,4 +139,4 @@ select
     when is_ttl_assumed then assumed_basis
     else computed_basis
   end as price_basis
-from parts
+from cost_parts

@@ -34,7 +34,7 @@
 -- column reported_cost_usd: DECIMAL(38,12); what the source itself says it cost
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
 -- caveat: Counts above a million million tokens, and reported costs above as many dollars, are taken for unknown.
-with usage as (
+with plausible_usage as (
   select
     id as request_id, turn_id, session_label, message_id, origin_message_id, seq, requested_at, kind, model, provider,
     git_branch, cwd, stop_reason, latency_ms, is_usage_final,
@@ -58,7 +58,7 @@ with usage as (
   where model is not null
     or coalesce(input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, web_search_count) is not null
 ),
-written as (
+usage_with_writes as (
   select
     *,
     -- What a total has beyond its parts was written, but for how long is not said.
@@ -67,7 +67,7 @@ written as (
         then stated_write_tokens - coalesce(cache_write_1h_tokens, 0)
       else stated_5m_tokens
     end as cache_write_5m_tokens
-  from usage
+  from plausible_usage
 )
 select
   request_id, turn_id, session_label, message_id, origin_message_id, seq, requested_at, kind, model, provider, variant,
@@ -96,4 +96,4 @@ select
   coalesce(input_tokens, output_tokens, cache_read_tokens, stated_write_tokens, cache_write_5m_tokens,
     cache_write_1h_tokens, web_search_count) is not null as has_usage,
   cast(reported_cost_usd as decimal(38, 12)) as reported_cost_usd
-from written
+from usage_with_writes

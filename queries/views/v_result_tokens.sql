@@ -11,7 +11,7 @@
 -- column result_tokens: BIGINT; tokens of the result; NULL when neither measured nor of known length
 -- column is_measured: BOOLEAN; whether the growth of the context was measured, else a token is taken for 4 characters
 -- caveat: What else came in between two requests, such as reminders, is counted for the results.
-with request as (
+with main_request as (
   select
     message_id,
     context_tokens,
@@ -25,31 +25,31 @@ with request as (
   from requests
   where kind = 'main' and turn_id is not null and context_tokens between 0 and 1000000000000
 ),
-growth as (
+context_growth as (
   select message_id, max(next_context_tokens - context_tokens - likely_output_tokens) as added_tokens
-  from request
+  from main_request
   where likely_output_tokens <= 1000000000000
     and next_context_tokens > context_tokens + likely_output_tokens
     and message_id is not null
   group by message_id
 ),
-call as (
+sized_call as (
   select
     c.id as call_id, c.turn_id, c.message_id, c.tool_name, c.status,
     case when f.result_chars between 0 and 1000000000000 then f.result_chars end as result_chars
   from tool_calls c
   join tool_call_facts f on f.call_id = c.id
 ),
-answer as (
+message_results as (
   select message_id, sum(result_chars) as chars
-  from call
+  from sized_call
   group by message_id
   having sum(result_chars) > 0 and count(result_chars) = count(*)
 ),
-measured as (
+measured_message as (
   select a.message_id, cast(g.added_tokens as double) / cast(a.chars as double) as tokens_per_char
-  from answer a
-  join growth g on g.message_id = a.message_id
+  from message_results a
+  join context_growth g on g.message_id = a.message_id
 )
 select
   c.call_id,
@@ -63,5 +63,5 @@ select
     else cast(ceil(c.result_chars / 4) as bigint)
   end as result_tokens,
   m.message_id is not null as is_measured
-from call c
-left join measured m on m.message_id = c.message_id
+from sized_call c
+left join measured_message m on m.message_id = c.message_id

@@ -8,20 +8,20 @@
 -- column cwd: VARCHAR; a folder in which calls were made
 -- column allow_rules: BIGINT; allow rules of the file
 -- caveat: Settings of a user hold also in folders of which no home can be told.
-with settings as (
+with settings_file as (
   select origin, scope, file, folder, count(case when kind = 'allow' then 1 end) as allow_rules
   from v_rules
   group by origin, scope, file, folder
 ),
-place as (
+call_place as (
   select origin, cwd, replace(cwd, '\', '/') as path
   from call_targets
   where cwd is not null
   group by origin, cwd
 )
 select s.origin, s.scope, s.file, p.cwd, s.allow_rules
-from settings s
-join place p on p.origin = s.origin
+from settings_file s
+join call_place p on p.origin = s.origin
 where s.folder is null
   or p.path = s.folder
   or left(p.path, length(s.folder) + 1) = s.folder || '/'

@@ -22,23 +22,23 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
-with called as (
+with counted_call as (
   select
     call_id, called_at, session_label, turn_id, origin, cwd,
     right('00000000000000' || cast(called_at as varchar), 15) || ' ' || call_id as call_order
   from v_counted_targets
   where number = 0
 ),
-place as (
-  select origin, cwd, count(*) as calls from called group by origin, cwd
+call_place as (
+  select origin, cwd, count(*) as calls from counted_call group by origin, cwd
 ),
-reach as (
+file_reach as (
   select r.origin, r.scope, r.file, cast(sum(p.calls) as bigint) as calls
   from v_rule_places r
-  join place p on p.origin = r.origin and p.cwd = r.cwd
+  join call_place p on p.origin = r.origin and p.cwd = r.cwd
   group by r.origin, r.scope, r.file
 ),
-hit as (
+hit_totals as (
   select
     m.origin, m.scope, m.file, m.kind, m.rule,
     count(*) as hits,
@@ -49,7 +49,7 @@ hit as (
     max(c.called_at) as last_hit_at,
     max(c.call_order) as last_call
   from rule_matches m
-  join called c on c.call_id = m.call_id
+  join counted_call c on c.call_id = m.call_id
   join permission_decisions d on d.call_id = m.call_id
   group by m.origin, m.scope, m.file, m.kind, m.rule
 )
@@ -62,6 +62,7 @@ select
   coalesce(h.targets, 0) as targets,
   h.first_hit_at, h.last_hit_at, l.session_label, l.turn_id, l.call_id
 from v_rules r
-left join reach p on p.origin = r.origin and p.scope = r.scope and p.file = r.file
-left join hit h on h.origin = r.origin and h.scope = r.scope and h.file = r.file and h.kind = r.kind and h.rule = r.rule
-left join called l on l.call_order = h.last_call
+left join file_reach p on p.origin = r.origin and p.scope = r.scope and p.file = r.file
+left join hit_totals h
+  on h.origin = r.origin and h.scope = r.scope and h.file = r.file and h.kind = r.kind and h.rule = r.rule
+left join counted_call l on l.call_order = h.last_call

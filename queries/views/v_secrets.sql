@@ -14,7 +14,9 @@
 -- caveat: A pattern shows the form of a secret, not that it is valid.
 -- caveat: Of a private key the first 8,000 characters count, without line ends.
 -- kept: by family with turns
-with said as (
+
+-- All texts in which a secret can stand.
+with stored_text as (
   select 'message' as place, 'content' as field, id, turn_id, created_at as said_at, content as words
   from messages
   where content is not null
@@ -35,9 +37,9 @@ with said as (
   join turns t on t.id = c.turn_id
 ),
 -- One pass that reads fast finds the few texts worth a closer look: every secret below has a match of this.
-suspect as (
+suspect_text as (
   select place, field, id, turn_id, said_at, words
-  from said
+  from stored_text
   where regexp_matches(
     words,
     '(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox[abeps]-|xapp-|AIza|GOCSPX-|ya29[.]|sk-|gsk_|xai-|r8_|pplx-|hf_'
@@ -48,7 +50,7 @@ suspect as (
   )
 ),
 -- A token may stand right behind an escaped line end, as the texts of JSON have them.
-candidate as (
+candidate_match as (
   select
     place, field, id, turn_id, said_at,
     unnest(
@@ -64,7 +66,7 @@ candidate as (
       )
     ) as found,
     false as is_named
-  from suspect
+  from suspect_text
   union all
   select
     place, field, id, turn_id, said_at,
@@ -78,12 +80,15 @@ candidate as (
       )
     ),
     true
-  from suspect
+  from suspect_text
 ),
-trimmed as (
-  select place, field, id, turn_id, said_at, is_named, regexp_replace(found, '^\\[nrt]', '') as found from candidate
+-- Matches without that line end.
+trimmed_match as (
+  select place, field, id, turn_id, said_at, is_named, regexp_replace(found, '^\\[nrt]', '') as found
+  from candidate_match
 ),
-sorted as (
+-- Each match with the name of its kind.
+classified_match as (
   select
     t.*,
     case
@@ -110,9 +115,10 @@ sorted as (
       when left(found, 3) = 'eyJ' then 'json-web-token'
       else 'model-provider-key'
     end as pattern
-  from trimmed t
+  from trimmed_match t
 ),
-cut as (
+-- The secret itself, in the form that its vendor gives it; empty where a match has another form.
+extracted_secret as (
   select
     place, field, id, turn_id, said_at, pattern,
     case pattern
@@ -149,28 +155,32 @@ cut as (
         found, '^(sk-[0-9A-Za-z_-]{32,300})|^((?:gsk_|xai-|r8_|pplx-)[0-9A-Za-z]{36,120})(?:[^0-9A-Za-z_]|$)', 0
       )
     end as secret
-  from sorted
+  from classified_match
 ),
+-- Each secret once: the rest is about its letters, not about where it stands.
 distinct_secret as (
-  select pattern, secret from cut where secret <> '' group by pattern, secret
+  select pattern, secret from extracted_secret where secret <> '' group by pattern, secret
 ),
-letter as (
+-- How often each letter occurs in a secret.
+letter_count as (
   select pattern, secret, letter, count(*) as times
   from (select pattern, secret, unnest(string_split(secret, '')) as letter from distinct_secret) spelt
   where letter <> ''
   group by pattern, secret, letter
 ),
-spread as (
+-- How many different letters a secret has, and its entropy in bits per letter.
+letter_spread as (
   select
     pattern, secret,
     count(*) as distinct_letters,
     ln(sum(times)) / ln(2) - sum(times * ln(times)) / sum(times) / ln(2) as entropy
-  from letter
+  from letter_count
   group by pattern, secret
 ),
-genuine as (
+-- Secrets that are no placeholder, no example and no plain word.
+genuine_secret as (
   select pattern, secret
-  from spread
+  from letter_spread
   where case
     when pattern = 'private-key' then length(secret) >= 60 and distinct_letters >= 8
     when distinct_letters < least(8, length(secret)) then false
@@ -190,7 +200,8 @@ genuine as (
     else true
   end
 ),
-held as (
+-- These with their places, and how often each occurs there.
+secret_in_text as (
   select
     c.place, c.field, c.id, c.turn_id, c.said_at, c.pattern, c.secret,
     left(sha256(c.pattern || ':' || c.secret), 12) as fingerprint,
@@ -198,11 +209,11 @@ held as (
     -- A key of a known kind is not told twice when a name stands before it.
     max(case when c.pattern <> 'named-secret' then 1 else 0 end)
       over (partition by c.place, c.field, c.id, c.secret) as is_of_known_kind
-  from cut c
-  join genuine g on g.pattern = c.pattern and g.secret = c.secret
+  from extracted_secret c
+  join genuine_secret g on g.pattern = c.pattern and g.secret = c.secret
   group by c.place, c.field, c.id, c.turn_id, c.said_at, c.pattern, c.secret
 )
 select h.pattern, h.fingerprint, h.place, h.field, h.id, h.turn_id, h.said_at, h.occurrences
-from held h
+from secret_in_text h
 join turns t on t.id = h.turn_id
 where h.pattern <> 'named-secret' or h.is_of_known_kind = 0

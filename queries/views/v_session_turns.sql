@@ -6,7 +6,7 @@
 -- column turn_id: VARCHAR; a turn on the way to its head
 -- column position: BIGINT; its place on the way, from 1
 -- kept: by family with sessions
-with way as (
+with turn_on_way as (
   -- An id holds neither quotes nor backslashes, so its place in the text needs no reader of JSON.
   select
     s.label as session_label,
@@ -15,5 +15,5 @@ with way as (
   join threads h on h.turn_id = s.thread_id
 )
 select w.session_label, w.turn_id, h.depth as position
-from way w
+from turn_on_way w
 join threads h on h.turn_id = w.turn_id

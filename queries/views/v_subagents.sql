@@ -5,7 +5,7 @@
 -- column ancestor_label: VARCHAR; the session that spawned it, or one that spawned that one
 -- column session_label: VARCHAR; the subagent's session
 -- column distance: BIGINT; 1 for its parent, 2 for the parent's parent, and so on
-with recursive parent as (
+with recursive session_parent as (
   select s.label, coalesce(o.session_label, s.parent_session_label) as parent_label
   from sessions s
   left join v_turn_owner o on o.turn_id = s.parent_turn_id
@@ -13,12 +13,12 @@ with recursive parent as (
 ),
 descent as (
   select parent_label as ancestor_label, label as session_label, cast(1 as bigint) as distance
-  from parent
+  from session_parent
   where parent_label <> label
   union all
   select p.parent_label, d.session_label, d.distance + 1
   from descent d
-  join parent p on p.label = d.ancestor_label
+  join session_parent p on p.label = d.ancestor_label
   where p.parent_label <> d.session_label and d.distance < 50
 )
 select ancestor_label, session_label, min(distance) as distance

@@ -10,7 +10,7 @@ with compacted_session as (
   from v_session_turns w
   join compactions c on c.turn_id = w.turn_id
 ),
-way as (
+turn_on_way as (
   select
     w.session_label,
     w.turn_id,
@@ -26,6 +26,6 @@ way as (
   left join compactions c on c.turn_id = w.turn_id
 )
 select w.turn_id, min(c.turn_id) as compaction_turn_id
-from way w
-join way c on c.session_label = w.session_label and c.is_compaction and c.stretch = w.stretch - 1
+from turn_on_way w
+join turn_on_way c on c.session_label = w.session_label and c.is_compaction and c.stretch = w.stretch - 1
 group by w.turn_id

@@ -95,6 +95,13 @@ def test_the_parameters_are_those_that_it_reads_and_mean_the_same_everywhere(que
     assert {each.name: (each.type, each.default) for each in shared}.items() <= SHARED.items()
 
 
+@every_file
+def test_a_long_query_says_what_each_part_holds(query: Query) -> None:
+    parts = list(re.finditer(r"^(?:with (?:recursive )?)?(\w+)(?: \([\w, ]+\))? as \($", query.sql, re.MULTILINE))
+    comments = [query.sql[: part.start()].splitlines()[-1].startswith("-- ") for part in parts]
+    assert len(parts) <= 6 or all(comments)
+
+
 @every_query
 def test_it_runs_on_a_ledger_that_holds_nothing(query: Query, empty: Ledger) -> None:
     result = empty.query(query.name)
