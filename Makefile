@@ -84,7 +84,7 @@ format: $(VENV)/.dev  ## Put the formatting right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.dev  ## Write the generated pages in docs/
+docs: $(VENV)/.dev  ## Write the generated pages and queries
 	$(BIN)/python docs/generate.py
 
 bench: $(VENV)/.dev  ## Measure speed and memory

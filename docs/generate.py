@@ -1,4 +1,4 @@
-"""Write what is made from the code: docs/ledger.md, docs/cli.md, queries/README.md, and the rows of bundled prices.
+"""Write the files that are made from the code: pages, queries that name every table, and the rows of bundled prices.
 
 python docs/generate.py            write them
 python docs/generate.py --check    say which are out of date, and exit with 1 when any is
@@ -28,6 +28,7 @@ from aix.query.views import read_views
 from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
 from aix.schema.migrations import MIGRATIONS
 from aix.store.manifest import PRICE_TABLES
+from docs.generated_queries import coverage, unique_keys
 
 _ROOT = Path(__file__).parent.parent
 _ULID_VECTORS = (
@@ -45,11 +46,13 @@ _H63_VECTORS: tuple[tuple[str | int | None, ...], ...] = (
 
 
 def main() -> int:
-    """Write or check every generated page, and the generated rows."""
+    """Write or check every generated page and query, and the generated rows."""
     pages = {
         "docs/ledger.md": _ledger_page(),
         "docs/cli.md": _command_line_page(),
         "queries/README.md": _queries_page(),
+        "queries/health/coverage.sql": coverage(),
+        "queries/health/unique_keys.sql": unique_keys(),
     }
     stale = []
     for name, lines in pages.items():

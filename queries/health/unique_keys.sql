@@ -8,7 +8,9 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: Where the columns are not those of the key, `row_id` holds the values that are not unique.
-with repeated as (
+
+-- Made from aix/schema by docs/generated_queries.py. Do not edit: change those and run `make docs`.
+with repeated_key as (
   select 'turns' as table_name, 'id' as column_names, id as row_id, count(*) as copies
   from turns group by id having count(*) > 1
   union all
@@ -49,7 +51,8 @@ with repeated as (
   select 'message_codeblocks', 'id', cast(id as varchar), count(*)
   from message_codeblocks group by id having count(*) > 1
   union all
-  select 'message_codeblocks', 'message_id, idx', cast(to_json([message_id, cast(idx as varchar)]) as varchar), count(*)
+  select 'message_codeblocks', 'message_id, idx',
+    cast(to_json([message_id, cast(idx as varchar)]) as varchar), count(*)
   from message_codeblocks group by message_id, idx having count(*) > 1
   union all
   select 'requests', 'id', id, count(*)
@@ -59,17 +62,14 @@ with repeated as (
   from prices group by id having count(*) > 1
   union all
   select 'prices', 'provider, model, match_rule, valid_from, tier_start_tokens, variant, unit, precedence',
-    cast(to_json([
-      provider, model, match_rule, cast(valid_from as varchar), cast(tier_start_tokens as varchar), variant, unit,
-      cast(precedence as varchar)
-    ]) as varchar), count(*)
-  from prices
-  group by provider, model, match_rule, valid_from, tier_start_tokens, variant, unit, precedence having count(*) > 1
+    cast(to_json([provider, model, match_rule, cast(valid_from as varchar), cast(tier_start_tokens as varchar),
+    variant, unit, cast(precedence as varchar)]) as varchar), count(*)
+  from prices group by provider, model, match_rule, valid_from, tier_start_tokens, variant, unit, precedence
+  having count(*) > 1
   union all
   select 'model_prices', 'provider, model, variant, valid_from, tier_start_tokens',
-    cast(to_json([
-      provider, model, variant, cast(valid_from as varchar), cast(tier_start_tokens as varchar)
-    ]) as varchar), count(*)
+    cast(to_json([provider, model, variant, cast(valid_from as varchar),
+    cast(tier_start_tokens as varchar)]) as varchar), count(*)
   from model_prices group by provider, model, variant, valid_from, tier_start_tokens having count(*) > 1
   union all
   select 'turn_context', 'turn_id', turn_id, count(*)
@@ -78,7 +78,8 @@ with repeated as (
   select 'session_context', 'label', label, count(*)
   from session_context group by label having count(*) > 1
   union all
-  select 'session_turns', 'session_label, turn_id', cast(to_json([session_label, turn_id]) as varchar), count(*)
+  select 'session_turns', 'session_label, turn_id',
+    cast(to_json([session_label, turn_id]) as varchar), count(*)
   from session_turns group by session_label, turn_id having count(*) > 1
   union all
   select 'tool_call_facts', 'call_id', call_id, count(*)
@@ -87,7 +88,8 @@ with repeated as (
   select 'message_facts', 'message_id', message_id, count(*)
   from message_facts group by message_id having count(*) > 1
   union all
-  select 'file_paths', 'file_path, workspace_path', cast(to_json([file_path, workspace_path]) as varchar), count(*)
+  select 'file_paths', 'file_path, workspace_path',
+    cast(to_json([file_path, workspace_path]) as varchar), count(*)
   from file_paths group by file_path, workspace_path having count(*) > 1
   union all
   select 'inferred_values', 'table_name, row_key, column_name',
@@ -124,7 +126,8 @@ with repeated as (
   select 'chat_participants', 'id', id, count(*)
   from chat_participants group by id having count(*) > 1
   union all
-  select 'chat_mentions', 'message_id, idx', cast(to_json([message_id, cast(idx as varchar)]) as varchar), count(*)
+  select 'chat_mentions', 'message_id, idx',
+    cast(to_json([message_id, cast(idx as varchar)]) as varchar), count(*)
   from chat_mentions group by message_id, idx having count(*) > 1
   union all
   select 'dag_events', 'event_id', event_id, count(*)
@@ -139,7 +142,8 @@ with repeated as (
   select 'programs', 'id', id, count(*)
   from programs group by id having count(*) > 1
   union all
-  select 'tags', 'entity_type, entity_id, tag', cast(to_json([entity_type, entity_id, tag]) as varchar), count(*)
+  select 'tags', 'entity_type, entity_id, tag',
+    cast(to_json([entity_type, entity_id, tag]) as varchar), count(*)
   from tags group by entity_type, entity_id, tag having count(*) > 1
   union all
   select 'embeddings', 'entity_type, entity_id, model',
@@ -147,5 +151,5 @@ with repeated as (
   from embeddings group by entity_type, entity_id, model having count(*) > 1
 )
 select table_name, row_id, cast(copies as varchar) || ' rows have the same ' || column_names || '.' as reason
-from repeated
+from repeated_key
 order by table_name, row_id, reason
