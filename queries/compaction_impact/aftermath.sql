@@ -43,6 +43,7 @@
 -- caveat: An edit by a command, such as sed, or by a subagent is not seen.
 -- caveat: A side of few turns says little: look at the numbers of turns, and at many compactions together.
 -- caveat: Cost leaves out the compaction itself; the cache that is rebuilt is in the cost after it.
+-- references: docs/compaction.md#method; the rates before and after
 with turn_near_compaction as (
   select
     o.*,

@@ -20,6 +20,7 @@
 -- caveat: Without the compaction each later request is taken to carry as many tokens more as were cut, read from the cache.
 -- caveat: A context at its limit could not have gone on: what is saved then is no choice between two ways.
 -- caveat: What the model forgot and did again is not counted here.
+-- references: docs/compaction.md#method; requests to break even
 with cost_quotient as (
   select
     *,

@@ -27,6 +27,7 @@
 -- caveat: A file is named when the words of its name stand together: of two files of one name, both are.
 -- caveat: An identifier is a word of 6 to 60 characters with an underscore or a capital after a small letter.
 -- caveat: Words of todos count from 4 characters, of instructions from 5; languages without spaces have no such words.
+-- references: docs/compaction.md#fidelity; the items, and when a summary names one
 with item_count as (
   select
     compaction_turn_id,

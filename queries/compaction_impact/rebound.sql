@@ -24,6 +24,7 @@
 -- column growth_per_request: DOUBLE; growth from one request of the stretch to the next; NULL with one request; computed
 -- caveat: tokens_before counts the last answer too, so a stretch up to the same limit ends just short of it: try share 0.95.
 -- caveat: All branches after a compaction count, by depth and time.
+-- references: docs/compaction.md#method; the rebound
 with rebound_request as (
   select
     c.turn_id as compaction_turn_id,

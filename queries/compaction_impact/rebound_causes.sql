@@ -17,6 +17,7 @@
 -- caveat: Where the classes explain more than the growth, other is 0 for that compaction, never negative.
 -- caveat: Reminders count for the results they came in with, and so does, a second time, what the user wrote meanwhile.
 -- caveat: Results of calls whose request is not known count as other.
+-- references: docs/compaction.md#method; causes of the rebound
 
 -- The request at which the context was back, or the last one where it never was.
 with stretch_end as (

@@ -21,6 +21,7 @@
 -- column basis: VARCHAR; of these tokens: measured by the context's growth, estimated from the length, or mixed
 -- caveat: Not every repeat is a loss: a test that is run again after a change is the same call.
 -- caveat: All branches after a compaction count; calls of subagents do not.
+-- references: docs/compaction.md#method; a repeated call
 with call_on_both_sides as (
   select
     c.turn_id as compaction_turn_id, c.session_label, c.compacted_at, c.kept_turns, k.call_id, k.distance, k.tool_name,

@@ -19,6 +19,7 @@
 -- caveat: A result that no request took in has no cost.
 -- caveat: Not every reread is a loss: the file may have changed, or other lines of it were read.
 -- caveat: What a command such as cat printed is no known read; nor are reads of subagents.
+-- references: docs/compaction.md#method; a reread
 select
   c.turn_id as compaction_turn_id,
   c.session_label,

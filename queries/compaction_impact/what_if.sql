@@ -26,6 +26,7 @@
 -- caveat: A compaction whose cost is not known adds nothing to the cost now.
 -- caveat: What a model forgets, does again or does better with less context is not counted.
 -- caveat: Sessions without a compaction, now and then, are left out.
+-- references: docs/compaction.md#method; the same growth, compacted at another size
 
 -- The parameters, with medians of the ledger where none is given.
 with setting as (

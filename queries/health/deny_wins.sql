@@ -9,6 +9,7 @@
 -- column reason: VARCHAR; what is wrong with it
 -- caveat: What a rule matches follows the documentation of its tool, which may do otherwise, or have done so at the time.
 -- caveat: Calls for which no rules are known are not judged.
+-- references: docs/permissions.md#how-they-decide; the order of deny, ask and allow
 select 'tool_calls' as table_name, k.id as row_id,
   'It ran although the deny rule ' || left(v.rule, 200) || ' of ' || left(v.file, 200) || ' forbids it.' as reason
 from rule_verdicts v

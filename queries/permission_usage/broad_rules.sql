@@ -28,6 +28,7 @@
 -- caveat: Only calls count whose decision rests on the rule: what another rule denies needs no narrow rule.
 -- caveat: A rule without a wildcard is as narrow as a rule can be.
 -- caveat: No narrow rule is wider than one program with its subcommand, one folder, one host or one server.
+-- references: docs/permissions.md#the-least-that-would-have-sufficed; the narrow rules
 with allowed_call as (
   select m.origin, m.scope, m.file, m.rule, m.call_id, m.narrow_rule
   from rule_matches m

@@ -34,6 +34,7 @@
 -- caveat: After a denial because of its folder, what reaches the same path outside of the project is a low alarm: people may have granted it by hand, which is not logged.
 -- caveat: After a denial by a hook or a mode, or for want of a grant, a way round is no alarm: these often tell the agent to go another way.
 -- caveat: An interrupted call is no denial.
+-- references: docs/permissions.md#what-became-of-it; outcomes, and a way round
 
 -- Calls that were denied or interrupted, each once.
 with refused_call as (

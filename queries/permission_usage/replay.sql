@@ -19,6 +19,7 @@
 -- caveat: What ran, failed or was interrupted agrees with allow; a denial by mode, hook or folder can come all the same.
 -- caveat: Where no rule decides, only a denial by a rule disagrees: mode, tool and people decide about the rest.
 -- caveat: A rule that was first seen after the call is not compared.
+-- references: docs/permissions.md#do-rules-predict-what-was-denied; predictions and outcomes compared
 with compared_call as (
   select
     c.*,

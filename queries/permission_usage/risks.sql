@@ -23,6 +23,7 @@
 -- column call_id: VARCHAR; its call
 -- caveat: The severity is that of the worst call that ran. A call that failed may have done something nevertheless.
 -- caveat: Commands are judged as they are written: what a script does is not seen.
+-- references: docs/permissions.md#risks; the classes of risk
 with severity_level (severity, rank) as (
   values ('high', 3), ('medium', 2), ('low', 1)
 ),

@@ -22,6 +22,7 @@
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the call
 -- caveat: Rules of an organisation that come from a server, and those built into a tool, stand in no settings file.
+-- references: docs/permissions.md#do-rules-predict-what-was-denied; predictions and outcomes compared
 with denial as (
   select
     c.*,

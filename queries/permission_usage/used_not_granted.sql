@@ -26,6 +26,7 @@
 -- caveat: What the rules decide follows the documentation of each tool, and the rules are those that an import last found.
 -- caveat: In plan mode a tool lets commands that only read run, and writes the plan itself to a folder of its own.
 -- caveat: Where only deny rules are known, what is allowed is not known: such calls are skipped.
+-- references: docs/permissions.md#how-they-decide; the order of deny, ask and allow
 with judged_call as (
   select
     c.*,

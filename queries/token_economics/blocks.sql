@@ -20,6 +20,7 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: As ccusage counts them, a block begins at the full hour (UTC) of the first request after the block before.
 -- caveat: Filters come first: with a filter, blocks are those of the requests that are left.
+-- references: docs/economics.md#the-other-figures; a block
 
 -- Hours with requests: blocks begin at full hours, so no finer step is needed.
 with recursive active_hour as (

@@ -14,6 +14,7 @@
 -- column write_ratio: DOUBLE; share of the input that was written to it
 -- column read_per_write: DOUBLE; how often a written token was read
 -- caveat: Requests that say nothing of the cache are left out.
+-- references: docs/economics.md#the-other-figures; the hit ratio
 with quarter as (
   -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
   select distinct quarter_hour from v_requests where quarter_hour between -69039552 and 281558015

@@ -15,6 +15,7 @@
 -- column saved_share: DOUBLE; that as a share of the cost without a cache
 -- column unpriced_requests: BIGINT; requests with tokens that have no price, left out above
 -- caveat: Without a cache one would work otherwise; the same requests are assumed.
+-- references: docs/economics.md#the-other-figures; the money that caching saved
 with quarter as (
   -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
   select distinct quarter_hour from v_requests where quarter_hour between -69039552 and 281558015

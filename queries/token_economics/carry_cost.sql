@@ -14,6 +14,7 @@
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
 -- caveat: A result is carried until the next compaction or the last request of its session, whatever time is asked for.
 -- caveat: That every later request reads it from the cache is assumed; where the cache was lost, it cost more.
+-- references: docs/economics.md#the-other-figures; the carry cost
 with carried_result as (
   select
     call_id, tool_name, result_tokens, is_measured, later_requests,

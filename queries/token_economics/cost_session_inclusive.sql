@@ -20,6 +20,7 @@
 -- caveat: Shared history counts for every session that goes on from it, so the rows add up to more than the total.
 -- caveat: Subagents that shared turns started count for the session that owns those turns, and not here.
 -- caveat: Where final_share is below 1, the costs are a lower bound.
+-- references: docs/economics.md#one-turn-one-owner; why totals of sessions overlap
 
 -- Every turn with the session that owns it.
 with owned_turn as (

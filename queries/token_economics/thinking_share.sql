@@ -16,6 +16,7 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- caveat: Thinking that a client does not log, or only as a signature, is not known: the share is then too small.
 -- caveat: Some models log a summary of their thinking, which is shorter than what was paid for.
+-- references: docs/economics.md#the-other-figures; the share of thinking
 with thinking_request as (
   select
     r.model, r.output_tokens, r.likely_output_tokens, r.is_usage_final,

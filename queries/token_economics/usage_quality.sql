@@ -20,6 +20,7 @@
 -- column reported_cost_requests: BIGINT; requests for which the source itself reports a cost
 -- caveat: Requests with neither a model nor tokens, such as searches of the client, are no part of this.
 -- caveat: Estimates are a quarter of the characters written; hidden thinking is not among them.
+-- references: docs/economics.md#output-that-is-not-final; final and likely output
 select
   origin,
   model,

@@ -18,6 +18,7 @@
 -- caveat: Another lifetime would also change what is found in the cache; see cache_lifetimes and cache_breaks.
 -- caveat: Where a model has no price for the cache, its price of uncached input is taken.
 -- caveat: Of several vendors of a model, the request's own is taken, else the first by name.
+-- references: docs/economics.md#the-other-figures; prices of another model or lifetime
 with then_provider as (
   select
     q.provider,

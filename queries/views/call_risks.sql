@@ -9,6 +9,7 @@
 -- column risk_rule: VARCHAR; the rule of the risk file that says so
 -- column basis: VARCHAR; exact where the words of the call say so, else inferred
 -- caveat: Commands are judged as they are written: what a script does is not seen.
+-- references: docs/permissions.md#risks; the classes of risk
 -- kept: by family with permission_decisions
 -- derived: a file of rules, which is no SQL, says what is risky
 select

@@ -32,6 +32,7 @@
 -- column evidence_basis: VARCHAR; text where the log's words show it, field where a field does, inference where it was concluded
 -- column splitter_version: BIGINT; version of what split it
 -- caveat: A grant is never claimed: `ran` is what the log shows, whoever allowed it.
+-- references: docs/permissions.md#what-a-call-touched; targets, and how commands are split
 -- kept: by family with permission_decisions
 select
   d.call_id,

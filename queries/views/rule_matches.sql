@@ -12,6 +12,7 @@
 -- column narrow_rule: VARCHAR; the narrow rules that would match what this one matched, each on a line; NULL when there are none
 -- column rule_set: VARCHAR; hash of the rules that were in force for the call
 -- caveat: The rules are those that an import last found, whenever the call was made.
+-- references: docs/permissions.md#how-they-decide; when a rule matches
 -- kept: by family with permission_decisions
 -- derived: matching follows the documentation of each tool, which is no SQL
 select

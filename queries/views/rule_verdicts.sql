@@ -13,6 +13,7 @@
 -- column rule_set: VARCHAR; hash of the rules that were in force for the call
 -- caveat: The rules are those that an import last found, whenever the call was made.
 -- caveat: A call without a row has no known rules: nothing can be said of it.
+-- references: docs/permissions.md#how-they-decide; the order of deny, ask and allow
 -- kept: by family with permission_decisions
 -- derived: matching follows the documentation of each tool, which is no SQL
 select

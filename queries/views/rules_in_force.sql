@@ -10,6 +10,7 @@
 -- column folder: VARCHAR; the folder in which it holds, with all below; NULL where that is everywhere
 -- column is_tool_wide: BOOLEAN; whether it speaks of all that a tool or a server can do
 -- caveat: Of a file that is gone, or could not be read, the last known rules stay in force.
+-- references: docs/permissions.md#which-are-in-force; where a rule holds
 -- kept: by family with permission_rules
 -- derived: where a rule holds and what it speaks of follows the documentation of each tool, which is no SQL
 select

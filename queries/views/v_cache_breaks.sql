@@ -19,6 +19,7 @@
 -- column lost_cost_usd: DECIMAL(38,12); these tokens at the price of writing less that of reading; NULL without a price
 -- caveat: Counted as v_counted_requests does; the request before may lie outside the time asked for.
 -- caveat: A request that neither reads nor writes the cache does not use it, and breaks nothing.
+-- references: docs/economics.md#the-other-figures; a cache break, its cause and its cost
 with cache_break as (
   select *, least(before_context_tokens, context_tokens) - coalesce(cache_read_tokens, 0) as lost_tokens
   from v_counted_requests

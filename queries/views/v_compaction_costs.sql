@@ -30,6 +30,7 @@
 -- column before_session_label: VARCHAR; the session which the last request before it counts for
 -- column basis: VARCHAR; of total and net: computed, or estimated where the summarising call is; NULL without a total
 -- caveat: An estimated summarising call reads the whole context from the cache and writes the summary, nothing else.
+-- references: docs/compaction.md#method; cost, premium and saving of a compaction
 with cost_part as (
   select
     turn_id, session_label, project, origin, client_version, compacted_at, trigger, model, is_mid_task,

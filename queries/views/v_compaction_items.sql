@@ -10,6 +10,7 @@
 -- caveat: Only words are compared: a summary may say the same in others, or have the words and not the sense.
 -- caveat: Of a message the first 20,000 characters count, and of prompts only those of at most 400, which are instructions.
 -- caveat: Without a summary's text there is nothing to compare, and no row.
+-- references: docs/compaction.md#fidelity; the items, and when a summary names one
 -- kept: by family with compactions
 
 -- The words of each summary in small letters, with one space around each.

@@ -56,6 +56,8 @@
 -- caveat: Of two compactions in a row within one turn only the first counts as mid-task.
 -- caveat: Counts above a million million tokens are taken for unknown.
 -- caveat: The log of a summarising call exists for few compactions; elsewhere its cost can only be estimated.
+-- references: docs/compaction.md#what-counts-as-one; the kinds of evidence
+-- references: docs/compaction.md#method; the context before and after
 -- kept: by family with compactions
 
 -- Compactions that cut a turn: a later turn goes on with the one before them.

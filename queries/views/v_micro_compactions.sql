@@ -17,6 +17,7 @@
 -- column tokens_saved: BIGINT; what it cleared, as the log states
 -- column cleared_calls: BIGINT; tool calls whose results it cleared
 -- column cleared_attachments: BIGINT; attachments that it cleared
+-- references: docs/compaction.md#what-counts-as-one; a micro-compaction
 -- kept: by family with messages
 with micro_compaction as (
   select

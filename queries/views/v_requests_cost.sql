@@ -48,6 +48,9 @@
 -- column price_basis: VARCHAR; whether the cost is computed or estimated, and on which price; NULL without a price
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
 -- caveat: Counts above a million million tokens, and reported costs above as many dollars, are taken for unknown.
+-- references: docs/economics.md#one-request-one-cost; the formula of a cost
+-- references: docs/prices.md#how-a-price-is-chosen; the price that applies to a request
+-- references: https://github.com/pydantic/genai-prices; most of the list prices
 -- kept: by family with requests
 
 -- What is said of a price is put together once for each price, not for each request.

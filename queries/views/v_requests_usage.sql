@@ -34,6 +34,8 @@
 -- column reported_cost_usd: DECIMAL(38,12); what the source itself says it cost
 -- caveat: What a parent only says in total of a subagent whose log is gone is no request, and is left out.
 -- caveat: Counts above a million million tokens, and reported costs above as many dollars, are taken for unknown.
+-- references: docs/economics.md#cache-writes; writes whose lifetime the log does not say
+-- references: docs/economics.md#output-that-is-not-final; the likely output
 with plausible_usage as (
   select
     id as request_id, turn_id, session_label, message_id, origin_message_id, seq, requested_at, kind, model, provider,

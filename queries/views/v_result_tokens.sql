@@ -11,6 +11,7 @@
 -- column result_tokens: BIGINT; tokens of the result; NULL when neither measured nor of known length
 -- column is_measured: BOOLEAN; whether the growth of the context was measured, else a token is taken for 4 characters
 -- caveat: What else came in between two requests, such as reminders, is counted for the results.
+-- references: docs/economics.md#the-other-figures; tokens of a tool's result
 with main_request as (
   select
     message_id,

@@ -8,6 +8,7 @@
 -- column cwd: VARCHAR; a folder in which calls were made
 -- column allow_rules: BIGINT; allow rules of the file
 -- caveat: Settings of a user hold also in folders of which no home can be told.
+-- references: docs/permissions.md#which-are-in-force; where a rule holds
 with settings_file as (
   select origin, scope, file, folder, count(case when kind = 'allow' then 1 end) as allow_rules
   from v_rules

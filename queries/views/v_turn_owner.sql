@@ -4,6 +4,7 @@
 -- grain: turn
 -- column turn_id: VARCHAR; the turn
 -- column session_label: VARCHAR; of the sessions whose logs hold the turn, the one that began first
+-- references: docs/economics.md#one-turn-one-owner; the session that a turn counts for
 -- kept: by family with session_turns
 with session_beginning as (
   select session_label, min(changed_at) as began_at from session_history group by session_label

@@ -5,6 +5,7 @@
 -- column workspace_path: VARCHAR; the folder
 -- column project: VARCHAR; the root of the repository
 -- caveat: A folder counts as a repository when a log names a branch in it; the outermost such folder is the root.
+-- references: docs/economics.md#one-turn-one-owner; the project of a turn
 with workspace as (
   select workspace_path from v_session_folders group by workspace_path
 ),

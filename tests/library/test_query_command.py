@@ -120,6 +120,11 @@ def test_shared_parameters_are_printed_with_the_sql() -> None:
     assert "-- params: " not in printed
 
 
+def test_help_names_where_definitions_come_from() -> None:
+    explained = succeed("cache_hit", "--help")
+    assert "References:\n  docs/economics.md#the-other-figures; the hit ratio\n" in explained
+
+
 def test_an_earlier_version_can_be_asked(filled: Ledger) -> None:
     place = ("--ledger", filled.path, "--json")
     assert succeed("table_rows", "--at", "1", *place) == succeed("table_rows", *place)
