@@ -15,34 +15,20 @@
 -- column read_per_write: DOUBLE; how often a written token was read
 -- caveat: Requests that say nothing of the cache are left out.
 -- references: docs/economics.md#the-other-figures; the hit ratio
-with quarter as (
-  -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
-  select distinct quarter_hour from v_requests where quarter_hour between -69039552 and 281558015
-),
-local_day as (
-  select
-    quarter_hour,
-    cast(
-      cast(
-        epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date
-      ) as varchar
-    ) as day
-  from quarter
-),
-counted_request as (
+with counted_request as (
   select
     case coalesce(getvariable('by'), 'model')
       when 'model' then r.model
       when 'project' then r.project
       when 'session' then r.session_label
-      when 'day' then d.day
+      when 'day' then cast(d.day as varchar)
       when 'origin' then r.origin
     end as key,
     r.context_tokens,
     r.cache_read_tokens,
     r.cache_write_tokens
   from v_counted_requests r
-  left join local_day d on d.quarter_hour = r.quarter_hour
+  left join v_local_days d on d.quarter_hour = r.quarter_hour
   where r.cache_read_tokens is not null or r.cache_write_tokens is not null
 ),
 key_totals as (

@@ -16,27 +16,13 @@
 -- column unpriced_requests: BIGINT; requests with tokens that have no price, left out above
 -- caveat: Without a cache one would work otherwise; the same requests are assumed.
 -- references: docs/economics.md#the-other-figures; the money that caching saved
-with quarter as (
-  -- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
-  select distinct quarter_hour from v_requests where quarter_hour between -69039552 and 281558015
-),
-local_day as (
-  select
-    quarter_hour,
-    cast(
-      cast(
-        epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date
-      ) as varchar
-    ) as day
-  from quarter
-),
-counted_request as (
+with counted_request as (
   select
     case coalesce(getvariable('by'), 'model')
       when 'model' then r.model
       when 'project' then r.project
       when 'session' then r.session_label
-      when 'day' then d.day
+      when 'day' then cast(d.day as varchar)
       when 'origin' then r.origin
     end as key,
     r.cost_usd is not null and r.input_price_usd is not null as is_counted,
@@ -50,7 +36,7 @@ counted_request as (
     cast(cast(coalesce(r.cache_write_tokens, 0) as decimal(19, 0)) * r.input_price_usd as decimal(38, 12))
       as written_uncached_usd
   from v_counted_requests r
-  left join local_day d on d.quarter_hour = r.quarter_hour
+  left join v_local_days d on d.quarter_hour = r.quarter_hour
 ),
 key_totals as (
   select

@@ -20,19 +20,6 @@
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
-
--- A day of any time zone is made of whole quarters of an hour, so only the few quarters need a calendar.
-with quarter as (
-  select distinct quarter_hour from v_requests where quarter_hour between -69039552 and 281558015
-),
-local_day as (
-  select
-    quarter_hour,
-    cast(
-      epoch_ms(quarter_hour * 900000) at time zone 'UTC' at time zone coalesce(getvariable('timezone'), 'UTC') as date
-    ) as day
-  from quarter
-)
 select
   cast(date_trunc('week', d.day) as date) as week,
   count(distinct r.turn_id) as turns,
@@ -52,6 +39,6 @@ select
   min(r.price_basis)
     || case when min(r.price_basis) < max(r.price_basis) then ' and others' else '' end as price_basis
 from v_counted_requests r
-left join local_day d on d.quarter_hour = r.quarter_hour
+left join v_local_days d on d.quarter_hour = r.quarter_hour
 group by cast(date_trunc('week', d.day) as date)
 order by week
