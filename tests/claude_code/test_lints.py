@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix_importers.claude_code.lints import Lint, lints_in_text, lints_of_attachment, lints_of_result
+from aix_importers.claude_code.lints import lints_in_text, lints_of_attachment, lints_of_result
+from aix_importers.common.row_writer import Lint
 from tests.claude_code.odd_json import NOT_OBJECTS, assert_storable, odd_json
 
 RANGE = {"start": {"line": 41, "character": 8}, "end": {"line": 42, "character": 0}}

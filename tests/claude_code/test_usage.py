@@ -89,7 +89,7 @@ def test_advice_is_apart_from_what_the_request_used() -> None:
     found = gathered(message({"input_tokens": 1, "iterations": [{"type": "message"}, advice]}))
     assert found.input_tokens == 1
     [given] = found.advice
-    assert (given.model, given.usage.input_tokens, given.context_tokens) == ("other", 9, 10)
+    assert (given.model, given.input_tokens, given.context_tokens) == ("other", 9, 10)
     assert gathered(message({"input_tokens": 1, "iterations": "none"})).advice == ()
 
 
@@ -140,7 +140,7 @@ def test_sums_and_costs_that_no_column_can_hold_are_unknown() -> None:
 def test_advice_with_numbers_that_cannot_be_tokens_is_kept_without_them() -> None:
     advice = {"type": "advisor_message", "model": "other", "usage": {"input_tokens": 10**30, "output_tokens": 3}}
     [given] = gathered(message({"input_tokens": 1, "iterations": [advice]})).advice
-    assert (given.usage.input_tokens, given.usage.output_tokens, given.context_tokens) == (None, 3, None)
+    assert (given.input_tokens, given.output_tokens, given.context_tokens) == (None, 3, None)
 
 
 @given(odd_json(*FIELDS, "cache_creation", "server_tool_use", "service_tier", "speed", "iterations"))

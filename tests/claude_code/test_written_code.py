@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix_importers.claude_code.files import Code, code_of_call
+from aix_importers.claude_code.files import code_of_call
+from aix_importers.common.row_writer import Code
 from tests.claude_code.odd_json import NOT_OBJECTS, assert_storable, odd_json
 
 

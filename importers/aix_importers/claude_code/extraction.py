@@ -7,7 +7,7 @@ from aix.ids import ulid
 from aix.importing import Problem, RowBuffer, Rows, Source, Ties, readable
 from aix_importers.claude_code.copies import Copies, read_record
 from aix_importers.claude_code.discovery import FileKind, source_file
-from aix_importers.claude_code.facts import CompactionFacts, OpenMessage, TurnFacts
+from aix_importers.claude_code.facts import OpenMessage, TurnFacts
 from aix_importers.claude_code.first_pass import FirstPass
 from aix_importers.claude_code.message_rows import MessageRows, source_of
 from aix_importers.claude_code.record_kinds import Kind, said
@@ -21,7 +21,7 @@ from aix_importers.claude_code.threads import link_subagents, threads_of
 from aix_importers.claude_code.turn_rows import TurnRows
 from aix_importers.claude_code.turns import ORIGIN, Placement, Thread, Turn
 from aix_importers.claude_code.usage import Request, Requests
-from aix_importers.common.row_writer import Writer
+from aix_importers.common.row_writer import Writer, add_rules
 from aix_importers.common.times import UNDATED
 
 _KEPT_BYTES = 8 * 2**20
@@ -83,19 +83,19 @@ class _Extraction:
         self._add_unseen_children(rows)
         turn_rows = TurnRows(self._writer, self._placement, self._copies, self._links, summarisers)
         for turn in self._placement.turns:
-            turn_rows.add_turn(turn, second_pass.turns.get(turn) or TurnFacts(turn))
+            turn_rows.add_turn(turn, second_pass.turns[turn])
             if self._writer.is_full():
                 yield from self._writer.take()
         for turn in self._placement.turns:
             if turn.is_compaction:
-                turn_rows.add_compaction(second_pass.compactions.get(turn) or CompactionFacts(turn))
+                turn_rows.add_compaction(second_pass.compactions[turn])
                 if self._writer.is_full():
                     yield from self._writer.take()
         sessions = sessions_of(self._threads, self._placement)
         titles = titles_of(self._scans, self._placement, sessions, indexed_titles(self._scans))
         aliases = aliases_of(sessions)
         for session in sessions:
-            told = second_pass.facts_of(session.threads)
+            told = [second_pass.threads[thread] for thread in session.threads]
             names = aliases.get(session.label, ())
             turn_rows.add_session(session, told, second_pass.turns, titles.get(session.label), names)
             if self._writer.is_full():
@@ -248,16 +248,6 @@ def extract_settings(source: Source) -> Iterator[Rows | Problem]:
     for report in reports:
         yield Problem(source, "unusable_rule", report)
     buffer = RowBuffer(source)
-    for rule in rules:
-        buffer.add(
-            "permission_rules",
-            origin=ORIGIN,
-            scope=scope_of(source.path),
-            file=readable(source.path),
-            position=rule.position,
-            kind=rule.kind,
-            rule=rule.rule,
-            first_seen_at=seen_at,
-            last_seen_at=seen_at,
-        )
+    scope, file = scope_of(source.path), readable(source.path)
+    add_rules(buffer, rules, origin=ORIGIN, scope=scope, file=file, seen_at=seen_at)
     yield from buffer.drain()

@@ -1,13 +1,13 @@
-"""Facts about turns and conversations, gathered during the second pass over their records."""
+"""Facts about messages, turns and conversations, gathered during the second pass over their records."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec import Raw, Struct
 
 from aix.ids import ulid
 from aix_importers.claude_code.extra_json import details_of, image_of, message_details, without_embedded_files
-from aix_importers.claude_code.files import Code
 from aix_importers.claude_code.records import (
     KNOWN_BLOCKS,
     Block,
@@ -19,17 +19,22 @@ from aix_importers.claude_code.records import (
 )
 from aix_importers.claude_code.scan import Scan
 from aix_importers.claude_code.turns import ORIGIN, Thread, Turn
+from aix_importers.common.row_writer import Code
+
+Key = TypeVar("Key")
+Facts = TypeVar("Facts")
 
 
-def _is_usable(record: Record, block: Block) -> bool:
-    """Whether a block is of a known type, and stands where calls and results are looked for."""
-    match block.type:
-        case "tool_use":
-            return record.type == "assistant"
-        case "tool_result":
-            return record.type == "user" and bool(block.tool_use_id)
-        case _:
-            return block.type in KNOWN_BLOCKS
+class FactsOf(dict[Key, Facts]):
+    """Facts by what they are about, which are made when they are first asked for."""
+
+    def __init__(self, make: Callable[[Key], Facts]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: Key) -> Facts:
+        found = self[key] = self._make(key)
+        return found
 
 
 @dataclass(slots=True, eq=False)
@@ -64,8 +69,8 @@ class OpenMessage:
     lint_count: int = 0
     pending_code: list[Code] = field(default_factory=list)
     """New text of its calls, which comes behind the code in what it says."""
-    file_rows: set[int] = field(default_factory=set)
-    """Rows of files that were written for it."""
+    files: set[tuple[str, str, int | None]] = field(default_factory=set)
+    """Kinds, paths and first lines of files that rows were written for."""
     is_written: bool = False
     id: str = field(init=False)
     """The id of its row."""
@@ -114,6 +119,14 @@ class OpenMessage:
         self.metadata.update(details_of(record))
         self.metadata.update(message_details(message))
 
+    def keep(self, name: str, found: Raw) -> None:
+        """Keep a call or a result that no row of a call can hold; several of them become a list."""
+        earlier = self.metadata.get(name)
+        if earlier is None:
+            self.metadata[name] = found
+        else:
+            self.metadata[name] = [*(earlier if isinstance(earlier, list) else [earlier]), found]
+
     def metadata_of_row(self) -> dict[str, object]:
         """Return what else the log says of the message."""
         found: dict[str, object] = {"uuids": self.uuids, **self.metadata}
@@ -132,6 +145,20 @@ class OpenMessage:
         """About how many tokens the model wrote; NULL when none of it is in the log."""
         characters = sum(map(len, self.texts)) + sum(map(len, self.thinking)) + self.call_characters
         return -(-characters // 4) if characters else None
+
+
+class _Thinking(Struct, gc=False, rename="camel"):
+    level: str | None = None
+    disabled: bool | None = None
+    max_thinking_tokens: int | None = None
+
+
+class _ToolNote(Struct, gc=False, rename="camel"):
+    type: str = ""
+    added_names: list[str] = []
+    readded_names: list[str] = []
+    removed_names: list[str] = []
+    allowed_tools: list[str] = []
 
 
 class RecordPlace(NamedTuple):
@@ -163,6 +190,19 @@ class TurnFacts:
     messages: int = 0
     requests: int = 0
     calls: int = 0
+
+    def add(self, record: Record, time: int, basis: str | None) -> None:
+        """Take in the record that begins a message, with its time and how that was concluded."""
+        self.messages += 1
+        if self.started_at is None or record.uuid == self.turn.uuid:
+            self.started_at, self.start_basis = time, basis
+        self.ended_at = max(time, self.ended_at or time)
+        self.cwd = self.cwd or record.cwd
+        self.git_branch = self.git_branch or record.git_branch
+        self.version = self.version or record.version
+        self.effort = self.effort or record.effort
+        if record.thinking_metadata and self.thinking is None:
+            self.thinking = _thinking(record.thinking_metadata)
 
 
 @dataclass(slots=True, eq=False)
@@ -206,38 +246,46 @@ class ThreadFacts:
     tools: dict[str, None] = field(default_factory=dict)
     """Tools that were made known so far."""
 
+    def note(self, record: Record) -> None:
+        """Keep what the log notes beside the messages with the message before it."""
+        (self.early_context if self.last_message is None else self.last_message.context).append(record)
 
-@dataclass(frozen=True, slots=True)
-class NotedTools:
-    """Tools that an attachment adds, removes or allows."""
-
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    allowed: tuple[str, ...] = ()
-
-
-class _Attachment(Struct, gc=False, rename="camel"):
-    type: str = ""
-    added_names: list[str] = []
-    readded_names: list[str] = []
-    removed_names: list[str] = []
-    allowed_tools: list[str] = []
-
-
-def tools_in_attachment(attachment: Raw) -> NotedTools:
-    """Return what an attachment says about tools."""
-    data = bytes(attachment)
-    if b'"deferred_tools_delta"' not in data and b'"command_permissions"' not in data:
-        return NotedTools()
-    noted = decode_object(_Attachment, data) or _Attachment()
-    if noted.type == "deferred_tools_delta":
-        return NotedTools((*noted.added_names, *noted.readded_names), tuple(noted.removed_names))
-    return NotedTools(allowed=tuple(noted.allowed_tools)) if noted.type == "command_permissions" else NotedTools()
+    def note_tools(self, attachment: Raw) -> list[str]:
+        """Take in which tools an attachment adds or removes; return those that it allows."""
+        data = bytes(attachment)
+        if b'"deferred_tools_delta"' not in data and b'"command_permissions"' not in data:
+            return []
+        noted = decode_object(_ToolNote, data) or _ToolNote()
+        if noted.type == "deferred_tools_delta":
+            self.tools.update(dict.fromkeys((*noted.added_names, *noted.readded_names)))
+            for name in noted.removed_names:
+                self.tools.pop(name, None)
+        return noted.allowed_tools if noted.type == "command_permissions" else []
 
 
 def tools_allowed(result: Raw) -> list[str]:
     """Return what the result of a skill or a command allows."""
-    if b'"allowedTools"' not in bytes(result):
-        return []
-    noted = decode_object(_Attachment, result)
+    noted = decode_object(_ToolNote, result) if b'"allowedTools"' in bytes(result) else None
     return noted.allowed_tools if noted else []
+
+
+def _thinking(raw: Raw) -> str | None:
+    found = decode_object(_Thinking, raw)
+    if found is None:
+        return None
+    if found.disabled:
+        return "disabled"
+    if found.level is not None:
+        return found.level
+    return None if found.max_thinking_tokens is None else f"{found.max_thinking_tokens} tokens"
+
+
+def _is_usable(record: Record, block: Block) -> bool:
+    """Whether a block is of a known type, and stands where calls and results are looked for."""
+    match block.type:
+        case "tool_use":
+            return record.type == "assistant"
+        case "tool_result":
+            return record.type == "user" and bool(block.tool_use_id)
+        case _:
+            return block.type in KNOWN_BLOCKS

@@ -2,23 +2,22 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
+from msgspec import Raw
 
 from aix_importers.claude_code.paths import local_path
 from aix_importers.claude_code.prompt_texts import envelopes
 from aix_importers.common.json_text import (
-    ABSENT,
     LARGEST_NUMBER,
     content_texts,
+    fields,
+    fields_if_object,
     items,
     number,
-    read,
     text,
     whole_characters,
 )
+from aix_importers.common.row_writer import Lint
 
 _SEVERITIES = {"error": "error", "warning": "warning", "information": "info", "info": "info", "hint": "info"}
 _SEVERITY_NUMBERS = {1: "error", 2: "warning", 3: "info", 4: "info"}
@@ -27,70 +26,10 @@ _LISTED = re.compile(r"\s*(\S{1,4}) \[Line (\d{1,18}):(\d{1,18})\] (.*)", re.DOT
 _GET_DIAGNOSTICS = "mcp__ide__getDiagnostics"
 
 
-class Lint(NamedTuple):
-    """One finding; lines and columns count from 1, and the end column is the first one that is not part of it."""
-
-    file_path: str | None
-    message: str
-    lint_source: str | None
-    start_line: int | None
-    start_col: int | None
-    end_line: int | None
-    end_col: int | None
-    severity: str | None
-    code: str | None
-    """The linter's code of the rule, for which the table has no column."""
-
-
-class _Attachment(Struct):
-    type: Raw = ABSENT
-    files: Raw = ABSENT
-
-
-class _Findings(Struct):
-    """Those of a file, or a single one that names its file."""
-
-    uri: Raw = ABSENT
-    filePath: Raw = ABSENT  # noqa: N815
-    diagnostics: Raw = ABSENT
-
-
-class _Finding(Struct):
-    message: Raw = ABSENT
-    severity: Raw = ABSENT
-    source: Raw = ABSENT
-    code: Raw = ABSENT
-    range: Raw = ABSENT
-    line: Raw = ABSENT
-    column: Raw = ABSENT
-
-
-class _Code(Struct):
-    value: Raw = ABSENT
-
-
-class _Range(Struct):
-    start: Raw = ABSENT
-    end: Raw = ABSENT
-
-
-class _Position(Struct):
-    line: Raw = ABSENT
-    character: Raw = ABSENT
-
-
-_ATTACHMENT = Decoder(_Attachment)
-_FINDINGS = Decoder(_Findings)
-_FINDING = Decoder(_Finding)
-_CODE = Decoder(_Code)
-_RANGE = Decoder(_Range)
-_POSITION = Decoder(_Position)
-
-
 def lints_of_attachment(attachment: bytes) -> list[Lint]:
     """Return the findings in an attachment of the type `diagnostics`."""
-    found = read(_ATTACHMENT, attachment)
-    return list(_lints(found.files)) if found and text(found.type) == "diagnostics" else []
+    found = fields(attachment)
+    return list(_lints(found.get("files"))) if text(found.get("type")) == "diagnostics" else []
 
 
 def lints_of_result(tool_name: str, content: bytes | None) -> list[Lint]:
@@ -110,49 +49,44 @@ def lints_in_text(text: str) -> list[Lint]:
     return as_json + as_list
 
 
-def _lints(files: bytes | Raw) -> Iterator[Lint]:
+def _lints(files: bytes | Raw | None) -> Iterator[Lint]:
+    """Go through the findings of files, or single ones that name their file."""
     for item in items(files):
-        findings = read(_FINDINGS, item)
-        if findings is None:
-            continue
-        path = text(findings.uri) or text(findings.filePath)
+        found = fields(item)
+        path = text(found.get("uri")) or text(found.get("filePath"))
         path = local_path(path) if path else None
-        for finding in items(findings.diagnostics) if findings.diagnostics is not ABSENT else [item]:
-            lint = _lint(path, finding)
+        for finding in items(found["diagnostics"]) if "diagnostics" in found else [item]:
+            lint = _lint(path, fields(finding))
             if lint:
                 yield lint
 
 
-def _lint(path: str | None, data: Raw) -> Lint | None:
-    finding = read(_FINDING, data)
-    message = text(finding.message) if finding else None
-    if finding is None or message is None:
+def _lint(path: str | None, finding: dict[str, Raw]) -> Lint | None:
+    message = text(finding.get("message"))
+    if message is None:
         return None
-    span = read(_RANGE, finding.range)
-    line, column = number(finding.line) or None, number(finding.column) or None
-    start = _from_one(span.start) if span else (line, column)
-    end = _from_one(span.end) if span else (None, None)
-    severity = _SEVERITIES.get((text(finding.severity) or "").lower())
-    severity = severity or _SEVERITY_NUMBERS.get(number(finding.severity) or 0)
-    return Lint(path, message, text(finding.source), *start, *end, severity, _code(finding.code))
+    span = fields_if_object(finding.get("range"))
+    line, column = number(finding.get("line")) or None, number(finding.get("column")) or None
+    start = _from_one(span.get("start")) if span is not None else (line, column)
+    end = _from_one(span.get("end")) if span is not None else (None, None)
+    severity = _SEVERITIES.get((text(finding.get("severity")) or "").lower())
+    severity = severity or _SEVERITY_NUMBERS.get(number(finding.get("severity")) or 0)
+    return Lint(path, message, text(finding.get("source")), *start, *end, severity, _code(finding.get("code")))
 
 
-def _from_one(data: Raw) -> tuple[int | None, int | None]:
+def _from_one(data: Raw | None) -> tuple[int | None, int | None]:
     """Return line and column of a position in which both count from 0."""
-    position = read(_POSITION, data)
-    if position is None:
-        return None, None
-    line, column = number(position.line), number(position.character)
-    return _next(line), _next(column)
+    position = fields(data)
+    return _next(number(position.get("line"))), _next(number(position.get("character")))
 
 
 def _next(value: int | None) -> int | None:
     return None if value is None or value == LARGEST_NUMBER else value + 1
 
 
-def _code(data: Raw) -> str | None:
-    nested = read(_CODE, data)
-    data = nested.value if nested else data
+def _code(data: Raw | None) -> str | None:
+    nested = fields_if_object(data)
+    data = data if nested is None else nested.get("value")
     digits = number(data)
     return text(data) if digits is None else str(digits)
 

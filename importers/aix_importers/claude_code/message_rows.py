@@ -1,9 +1,9 @@
 """Rows of messages, calls and requests."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from aix.ids import h63, ulid
-from aix.importing import Rows, Source
+from aix.ids import ulid
+from aix.importing import Source
 from aix_importers.claude_code.calls import (
     ERROR_CHARACTERS,
     CallResult,
@@ -13,24 +13,16 @@ from aix_importers.claude_code.calls import (
     outcome_of_result,
 )
 from aix_importers.claude_code.extra_json import context_of, json_text
-from aix_importers.claude_code.facts import OpenMessage, ThreadFacts
-from aix_importers.claude_code.files import (
-    Code,
-    FileUse,
-    code_of_call,
-    files_in_prompt,
-    files_of_attachment,
-    files_of_call,
-)
-from aix_importers.claude_code.lints import Lint, lints_in_text, lints_of_attachment, lints_of_result
+from aix_importers.claude_code.facts import OpenMessage
+from aix_importers.claude_code.files import code_of_call, files_in_prompt, files_of_attachment, files_of_call
+from aix_importers.claude_code.lints import lints_in_text, lints_of_attachment, lints_of_result
 from aix_importers.claude_code.records import Record
 from aix_importers.claude_code.sidecars import SpilledResults
 from aix_importers.claude_code.tools import access_of
 from aix_importers.claude_code.turns import ORIGIN, Thread, Turn
 from aix_importers.claude_code.usage import Advice, Request, provider_of
 from aix_importers.common.code_blocks import fenced_blocks
-from aix_importers.common.row_writer import Writer
-from aix_importers.common.times import UNDATED
+from aix_importers.common.row_writer import Code, FileUse, Lint, Writer, relative_path
 
 _PENDING = Outcome("pending", "no tool_result", is_inferred=True)
 
@@ -48,7 +40,7 @@ class MessageRows:
         denied: Collection[str],
         spilled: SpilledResults,
     ) -> None:
-        self._writer = writer
+        self.writer = writer
         self._spawned = spawned
         """By call: the label of the subagent it started."""
         self._turns_of = {thread.label: thread.turns for thread in threads}
@@ -56,20 +48,7 @@ class MessageRows:
         self._denied = denied
         """Calls that the log lists as denied."""
         self._spilled = spilled
-        self._relative_paths: set[tuple[str, str]] = set()
-
-    def is_full(self) -> bool:
-        """Whether there are so many rows that they should be taken."""
-        return self._writer.is_full()
-
-    def take(self) -> Iterator[Rows]:
-        """Give out all rows."""
-        return self._writer.take()
-
-    def add_context(self, facts: ThreadFacts, record: Record) -> None:
-        """Keep what the log notes beside the messages with the message before it."""
-        message = facts.last_message
-        (facts.early_context if message is None else message.context).append(record)
+        self._relative_paths: set[tuple[str, str | None]] = set()
 
     def add_message(self, message: OpenMessage) -> None:
         """Add a message that is whole, with what hangs on it."""
@@ -77,7 +56,7 @@ class MessageRows:
         message_id = message.id
         context = message.context
         content = message.content
-        self._writer.add(
+        self.writer.add(
             source,
             "messages",
             id=message_id,
@@ -92,8 +71,8 @@ class MessageRows:
             metadata_json=json_text(message.metadata_of_row()),
         )
         if message.time_basis:
-            self._writer.mark(source, "messages", message_id, "created_at", message.time_basis)
-        self._writer.add(
+            self.writer.mark(source, "messages", message_id, "created_at", message.time_basis)
+        self.writer.add(
             source,
             "message_facts",
             message_id=message_id,
@@ -135,66 +114,28 @@ class MessageRows:
         if not message.is_written:
             message.pending_code.append(code)
             return
-        idx = message.code_count
+        self.writer.add_code(source, message.id, message.code_count, code)
         message.code_count += 1
-        self._writer.add(
-            source,
-            "message_codeblocks",
-            id=h63("message_codeblocks", message.id, idx),
-            message_id=message.id,
-            idx=idx,
-            language=code.language,
-            content=code.content,
-            file_path=code.path,
-            line_start=code.line_start,
-            line_end=code.line_end,
-        )
 
     def _add_files(self, source: Source, message: OpenMessage, uses: list[FileUse]) -> None:
         for use in uses:
-            row = h63("message_files", message.id, use.kind, use.path, use.line_start)
-            if row in message.file_rows:
+            key = (use.kind, use.path, use.line_start)
+            if key in message.files:
                 continue
-            message.file_rows.add(row)
-            self._writer.add(
-                source,
-                "message_files",
-                id=row,
-                message_id=message.id,
-                kind=use.kind,
-                file_path=use.path,
-                line_start=use.line_start,
-                line_end=use.line_end,
-            )
+            message.files.add(key)
+            self.writer.add_file(source, message.id, use)
             self._add_relative_path(source, use.path, message.cwd)
 
     def _add_relative_path(self, source: Source, path: str, workspace: str | None) -> None:
-        root = workspace.rstrip("/\\") if workspace else ""
-        if not workspace or not path.startswith(root) or (path, workspace) in self._relative_paths:
-            return
-        self._relative_paths.add((path, workspace))
-        relative = path[len(root) :]
-        if relative[:1] in ("/", "\\"):
-            self._writer.add(source, "file_paths", file_path=path, workspace_path=workspace, relative_path=relative[1:])
+        relative = relative_path(path, workspace)
+        if relative is not None and (path, workspace) not in self._relative_paths:
+            self._relative_paths.add((path, workspace))
+            self.writer.add(source, "file_paths", file_path=path, workspace_path=workspace, relative_path=relative)
 
     def _add_lints(self, source: Source, message: OpenMessage, lints: list[Lint]) -> None:
         for lint in lints:
-            idx = message.lint_count
+            self.writer.add_lint(source, message.id, message.lint_count, lint)
             message.lint_count += 1
-            self._writer.add(
-                source,
-                "message_lints",
-                id=h63("message_lints", message.id, idx),
-                message_id=message.id,
-                file_path=lint.file_path,
-                message=lint.message,
-                lint_source=lint.lint_source,
-                start_line=lint.start_line,
-                start_col=lint.start_col,
-                end_line=lint.end_line,
-                end_col=lint.end_col,
-                severity=lint.severity,
-            )
 
     def add_call(self, call: OpenCall, result: CallResult | None) -> None:
         """Add a call, with its result if there is one."""
@@ -202,7 +143,7 @@ class MessageRows:
         source = source_of(message.turn)
         params = bytes(call.params) or b"{}"
         text = result.text if result else None
-        self._writer.add(
+        self.writer.add(
             source,
             "tool_calls",
             id=call.id,
@@ -218,7 +159,7 @@ class MessageRows:
             completed_at=result.time if result else None,
             sequence=call.sequence,
         )
-        self._writer.add(
+        self.writer.add(
             source,
             "tool_call_facts",
             call_id=call.id,
@@ -228,22 +169,10 @@ class MessageRows:
             result_chars=len(text) if text is not None else None,
             is_error=result.is_error if result else None,
         )
-        access = access_of(call.name, params)
         outcome = outcome_of_result(result.is_error, text, result.denial_kind) if result else _PENDING
         if call.id in self._denied and outcome.word in ("ran", "failed", "pending"):
             outcome = _LISTED_AS_DENIED
-        self._writer.add(
-            source,
-            "permission_decisions",
-            call_id=call.id,
-            turn_id=message.turn.id,
-            mode=call.mode,
-            **{"class": access.access_class},
-            raw_target=access.target,
-            outcome=outcome.word,
-            evidence=outcome.evidence,
-            is_inferred=outcome.is_inferred,
-        )
+        self.writer.add_decision(source, call.id, message.turn.id, call.mode, access_of(call.name, params), outcome)
         if result is not None and not result.is_error:
             structured, content = bytes(result.structured) or None, bytes(result.content) or None
             self._add_files(source, message, files_of_call(call.name, params, structured, content, call.cwd))
@@ -269,7 +198,7 @@ class MessageRows:
             seq=seq,
             time=message.time,
             time_basis=message.time_basis or "neighbour",
-            estimated=message.estimated_tokens,
+            estimated_output_tokens=message.estimated_tokens,
         )
 
     def birthplace(self, turn: Turn) -> str:
@@ -283,39 +212,27 @@ class MessageRows:
         request: Request,
         kind: str,
         *,
-        turn_id: str | None = None,
-        session_label: str | None = None,
-        message_id: str | None = None,
-        seq: int | None = None,
-        time: int = 0,
-        time_basis: str = UNDATED,
-        estimated: int | None = None,
+        session_label: str | None,
+        time: int,
+        time_basis: str,
+        **place: object,
     ) -> None:
-        """Add a request; the time and its basis are for one that has no time of its own."""
+        """Add a request; the time and its basis are for one that has no time of its own, `place` is further columns."""
         request_id = ulid("req", ORIGIN, request.key)
-        self._writer.add(
+        self.writer.add(
             source,
             "requests",
             id=request_id,
-            turn_id=turn_id,
             session_label=session_label,
-            message_id=message_id,
-            seq=seq,
+            **place,
             requested_at=time if request.time is None else request.time,
             model=request.model,
             provider=provider_of(request.model),
             origin_message_id=request.origin_message_id or None,
             origin_request_id=request.request_id,
-            input_tokens=request.input_tokens,
-            output_tokens=request.output_tokens,
-            cache_read_tokens=request.cache_read_tokens,
-            cache_write_tokens=request.cache_write_tokens,
-            cache_write_5m_tokens=request.cache_write_5m_tokens,
-            cache_write_1h_tokens=request.cache_write_1h_tokens,
-            context_tokens=request.context_tokens,
+            **request.columns(),
             web_search_count=request.web_search_count,
             is_usage_final=request.is_final,
-            estimated_output_tokens=estimated,
             stop_reason=request.stop_reason,
             service_tier=request.service_tier,
             speed=request.speed,
@@ -326,7 +243,7 @@ class MessageRows:
             kind=kind,
         )
         if request.time is None:
-            self._writer.mark(source, "requests", request_id, "requested_at", time_basis)
+            self.writer.mark(source, "requests", request_id, "requested_at", time_basis)
         for number, advice in enumerate(request.advice):
             self._add_advice(source, request, advice, number, time, session_label)
 
@@ -334,8 +251,7 @@ class MessageRows:
         self, source: Source, request: Request, advice: Advice, number: int, time: int, label: str | None
     ) -> None:
         # It belongs to no turn: what a turn used is what its own requests used.
-        usage, split = advice.usage, advice.usage.cache_creation
-        self._writer.add(
+        self.writer.add(
             source,
             "requests",
             id=ulid("req", ORIGIN, f"{request.key}:advisor:{number}"),
@@ -345,13 +261,7 @@ class MessageRows:
             provider=provider_of(advice.model),
             origin_message_id=request.origin_message_id or None,
             parent_request_id=ulid("req", ORIGIN, request.key),
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cache_read_tokens=usage.cache_read_input_tokens,
-            cache_write_tokens=usage.cache_creation_input_tokens,
-            cache_write_5m_tokens=split.ephemeral_5m_input_tokens if split else None,
-            cache_write_1h_tokens=split.ephemeral_1h_input_tokens if split else None,
-            context_tokens=advice.context_tokens,
+            **advice.columns(),
             git_branch=request.git_branch or None,
             cwd=request.cwd,
             kind="advisor",

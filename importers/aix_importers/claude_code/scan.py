@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from aix.importing import Source
 from aix_importers.claude_code.discovery import FileKind, SourceFile, source_file
-from aix_importers.claude_code.reading import Located
+from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.record_kinds import WARMUP, Kind, Progress
 from aix_importers.claude_code.records import Record
 
@@ -238,6 +238,14 @@ class Scan:
         if self.file.kind is not FileKind.MAIN:
             return self.first_session_id
         return self.file.stem if self.has_stem_as_session else self.last_session_id
+
+    def read_again(self) -> Iterator[Located]:
+        """Go through the records themselves, from memory where they were kept."""
+        if self.kept is not None:
+            yield from self.kept
+            return
+        with Path(self.file.source.path).open("rb") as file:
+            yield from (each for each in TranscriptReader(self.file.source, file) if isinstance(each, Located))
 
     def agent_in(self, record: Record, progress: Progress) -> str | None:
         """Return the subagent that progress shows; one that it does not name is known by other progress of the call."""

@@ -1,10 +1,9 @@
 """The second pass over transcripts: the content of each record, put into its turn."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from aix.importing import Rows
 from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
@@ -12,15 +11,15 @@ from aix_importers.claude_code.copies import Copies
 from aix_importers.claude_code.extra_json import without_embedded_files
 from aix_importers.claude_code.facts import (
     CompactionFacts,
+    FactsOf,
     OpenMessage,
     RecordPlace,
     ThreadFacts,
     TurnFacts,
     tools_allowed,
-    tools_in_attachment,
 )
 from aix_importers.claude_code.message_rows import MessageRows
-from aix_importers.claude_code.reading import Located, TranscriptReader, tools_of
+from aix_importers.claude_code.reading import tools_of
 from aix_importers.claude_code.record_kinds import (
     QUEUE_OPERATIONS,
     SYNTHETIC,
@@ -38,7 +37,6 @@ from aix_importers.claude_code.records import (
     Record,
     decode_blocks,
     decode_message,
-    decode_object,
     text_of,
 )
 from aix_importers.claude_code.scan import MessageKeys, Scan, queue_key
@@ -69,9 +67,9 @@ class SecondPass:
         self._copies = copies
         self._requests = requests
         self._rows = rows
-        self.turns: dict[Turn, TurnFacts] = {}
-        self.compactions: dict[Turn, CompactionFacts] = {}
-        self._threads: dict[Thread, ThreadFacts] = {}
+        self.turns = FactsOf(TurnFacts)
+        self.compactions = FactsOf(CompactionFacts)
+        self.threads = FactsOf(ThreadFacts)
         self._open_messages: dict[str, OpenMessage] = {}
         self._call_owners: dict[str, str] = {}
         """By id of a call: the message that made the first call of that id."""
@@ -91,35 +89,36 @@ class SecondPass:
 
     def run(self, main_threads: Mapping[Scan, Thread], shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
         """Go through the rows of all files, in their order; `shown` says by file which subagents its progress shows."""
+        self._shown = shown
         for scan in self._scans:
             if scan.is_conversation:
-                yield from self._read_file(scan, main_threads.get(scan), shown)
+                yield from self._read_file(scan, main_threads.get(scan))
         for message in self._open_messages.values():
             self._finish_answer(message)
-        for facts in self._threads.values():
+        for facts in self.threads.values():
             self._finish_message(facts)
             self.without_message += facts.early_places
         self.without_call += (place for place, _ in self._early_results.values())
         for call in self._open_calls.values():
             self._rows.add_call(call, None)
-        yield from self._rows.take()
+        yield from self._rows.writer.take()
 
-    def _read_file(self, scan: Scan, thread: Thread | None, shown: Collection[tuple[Scan, str]]) -> Iterator[Rows]:
+    def _read_file(self, scan: Scan, thread: Thread | None) -> Iterator[Rows]:
         self._scan = scan
         self._untold.discard(scan)
         self._current_calls: dict[str, str] = {}
         self._message_keys = MessageKeys()
-        self._main = self._facts_of(thread) if thread else None
+        self._main = self.threads[thread] if thread else None
         self._offset, self._line = -1, 0
         self._told_here: set[str] = set()
         """Records that were told of this line, which may hold several."""
-        for located in _records(scan):
+        for located in scan.read_again():
             if located.byte_offset != self._offset:
                 self._offset, self._line = located.byte_offset, located.line
                 self._told_here.clear()
-            self._take(located.record, shown)
-            if self._rows.is_full():
-                yield from self._rows.take()
+            self._take(located.record)
+            if self._rows.writer.is_full():
+                yield from self._rows.writer.take()
         for found in self._later.pop(scan, ()):
             self._say(*found)
         if self._main is not None and self._main.early_places:
@@ -129,13 +128,13 @@ class SecondPass:
     def _hand_over(self, facts: ThreadFacts) -> None:
         """Give the context of a file whose messages are all copies to the conversation that has them."""
         latest = facts.thread.latest
-        told = self._facts_of(latest.thread).last_message if latest is not None else None
+        told = self.threads[latest.thread].last_message if latest is not None else None
         if told is None:
             return
         told.context += (record for record in facts.early_context if record.uuid not in self._noted)
         facts.early_context, facts.early_places = [], []
 
-    def _take(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
+    def _take(self, record: Record) -> None:
         match record.type:
             case "user" | "assistant":
                 self._conversation(record)
@@ -146,7 +145,7 @@ class SecondPass:
             case "queue-operation":
                 self._queued_prompt(record)
             case "progress":
-                self._progress(record, shown)
+                self._progress(record)
             case "permission-mode":
                 if self._main and record.permission_mode:
                     self._main.mode = record.permission_mode
@@ -155,7 +154,7 @@ class SecondPass:
             case _:
                 pass
 
-    def _progress(self, record: Record, shown: Collection[tuple[Scan, str]]) -> None:
+    def _progress(self, record: Record) -> None:
         progress = decode_progress(record)
         if progress is None:
             return
@@ -163,7 +162,7 @@ class SecondPass:
             self._note(self._main, record)
             return
         nested, agent_id = progress.record, self._scan.agent_in(record, progress)
-        if nested is None or (self._scan, agent_id or "") not in shown:
+        if nested is None or (self._scan, agent_id or "") not in self._shown:
             return
         nested.cwd, nested.git_branch, nested.version = record.cwd, record.git_branch, record.version
         nested.agent_id = agent_id
@@ -184,12 +183,10 @@ class SecondPass:
         uuid = record.uuid
         if uuid is None:
             return None
-        turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
         message = decode_message(record.message)
         key = self._message_keys.of(message.id, record.agent_id, uuid) if message.id else uuid
-        if turn is None or not self._is_told_here(uuid):
-            return None
-        return record, message, turn, key  # which a copy may spell differently
+        turn = self._turn_told_here(uuid)
+        return (record, message, turn, key) if turn else None  # the key, which a copy may spell differently
 
     def _say(self, record: Record, message: Message, turn: Turn, key: str) -> None:
         better = self._copies.best(record.uuid or "")
@@ -202,16 +199,18 @@ class SecondPass:
         else:
             self._user(record, message, blocks, turn)
 
-    def _is_told_here(self, uuid: str) -> bool:
-        """Whether what a record says is taken from this copy of it."""
-        if uuid in self._placement.replayed or not self._copies.is_first(uuid, self._scan, self._offset):
-            return False
-        is_second = uuid in self._told_here
+    def _turn_told_here(self, uuid: str) -> Turn | None:
+        """Return the turn of a record, if what the record says is taken from this copy of it."""
+        turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
+        if turn is None or uuid in self._placement.replayed:
+            return None
+        if uuid in self._told_here or not self._copies.is_first(uuid, self._scan, self._offset):
+            return None
         self._told_here.add(uuid)
-        return not is_second
+        return turn
 
     def _assistant(self, record: Record, message: Message, blocks: list[Block], turn: Turn, key: str) -> None:
-        facts = self._facts_of(turn.thread)
+        facts = self.threads[turn.thread]
         if kind_of_assistant(message, blocks) is Kind.NO_RESPONSE:
             self._open(facts, record, turn, "system", "event", record.uuid or "").add(record, message, blocks)
             return
@@ -250,7 +249,7 @@ class SecondPass:
             at = at.parent
 
     def _finish_answer(self, message: OpenMessage) -> None:
-        turn = self._turn_facts(message.turn)
+        turn = self.turns[message.turn]
         request = self._requests.take(message.key)
         if request is not None and request.thinking_tokens is not None:
             message.metadata["thinking_tokens"] = request.thinking_tokens
@@ -266,12 +265,12 @@ class SecondPass:
         owner = self._call_owners.setdefault(call_id, message.key)
         ledger_id = call_id if owner == message.key else f"{message.key}:{call_id}"
         self._current_calls[call_id] = ledger_id
-        turn = self._turn_facts(message.turn)
+        turn = self.turns[message.turn]
         known = self._open_calls.get(ledger_id)
         if known is not None:
             if bytes(known.params) != bytes(block.input):
                 further = {"id": call_id, "name": block.name, "input": block.input or None}
-                _keep(message, "further_call", Raw(msgspec.json.encode(further)))
+                message.keep("further_call", Raw(msgspec.json.encode(further)))
             return
         call = OpenCall(
             ledger_id,
@@ -292,7 +291,7 @@ class SecondPass:
 
     def _user(self, record: Record, message: Message, blocks: list[Block], turn: Turn) -> None:
         kind = kind_of_user(record, blocks)
-        facts = self._facts_of(turn.thread)
+        facts = self.threads[turn.thread]
         self._mode(facts, turn, record, kind)
         text = said(blocks)
         role = _ROLES.get(kind, "system")
@@ -308,7 +307,7 @@ class SecondPass:
     def _mode(self, facts: ThreadFacts, turn: Turn, record: Record, kind: Kind) -> None:
         if record.permission_mode:
             facts.mode = record.permission_mode
-        turn_facts = self._turn_facts(turn)
+        turn_facts = self.turns[turn]
         if kind.opens and turn_facts.messages:
             turn_facts.mode = facts.mode
 
@@ -323,18 +322,18 @@ class SecondPass:
                 self._rows.add_call(call, result)
                 self._follow(call, result, opened.turn)
             elif self._placement.turn_of_call(call_id) is None:
-                _keep(opened, "result_of_unknown_call", Raw(result.json.encode()))
+                opened.keep("result_of_unknown_call", Raw(result.json.encode()))
             elif call_id in self._call_owners or call_id in self._early_results:
-                _keep(opened, "further_result", Raw(result.json.encode()))
+                opened.keep("further_result", Raw(result.json.encode()))
             else:
                 self._early_results[call_id] = (RecordPlace(self._scan, self._line, self._offset), result)
 
     def _follow(self, call: OpenCall, result: CallResult, turn: Turn) -> None:
         """Take in what a result changes for the calls after it."""
         if call.name == "ExitPlanMode" and not result.is_error:
-            self._facts_of(turn.thread).mode = None  # which mode was chosen, only the next prompt says
+            self.threads[turn.thread].mode = None  # which mode was chosen, only the next prompt says
         elif call.name in ("Skill", "SlashCommand"):
-            self._turn_facts(turn).allowed_tools.update(dict.fromkeys(tools_allowed(result.structured)))
+            self.turns[turn].allowed_tools.update(dict.fromkeys(tools_allowed(result.structured)))
 
     def _system(self, record: Record) -> None:
         kind = kind_of_system(record)
@@ -345,10 +344,10 @@ class SecondPass:
                 self._main.tools = dict.fromkeys(tools_of(record))
             self._note(self._main, record)
             return
-        turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
-        if turn is None or not self._is_told_here(uuid):
+        turn = self._turn_told_here(uuid)
+        if turn is None:
             return
-        facts = self._facts_of(turn.thread)
+        facts = self.threads[turn.thread]
         opened = self._open(facts, record, turn, "system", "event", uuid)
         opened.add(record, Message(), [])
         text = text_of(record.content) if record.content else None
@@ -365,9 +364,9 @@ class SecondPass:
             compaction.logical_parent = record.logical_parent_uuid
 
     def _compaction(self, turn: Turn, facts: ThreadFacts) -> CompactionFacts:
-        found = self.compactions.get(turn)
-        if found is None:
-            found = self.compactions[turn] = CompactionFacts(turn)
+        is_new = turn not in self.compactions
+        found = self.compactions[turn]
+        if is_new:
             found.tokens_before, found.model_before = facts.last_context_tokens, facts.last_model
         return found
 
@@ -378,10 +377,10 @@ class SecondPass:
             return
         text = queued.text
         uuid = record.uuid or queue_key(record.session_id, record.timestamp, text)
-        turn = self._placement.turn_of.get(uuid) or self._placement.waited.get(uuid)
-        if turn is None or not self._is_told_here(uuid):
+        turn = self._turn_told_here(uuid)
+        if turn is None:
             return
-        facts = self._facts_of(turn.thread)
+        facts = self.threads[turn.thread]
         opened = self._open(facts, record, turn, "user", "event" if queued.is_notice else "human", uuid)
         opened.add(record, Message(content=queued.prompt), decode_blocks(queued.prompt))
         opened.metadata["queued"] = True
@@ -393,7 +392,7 @@ class SecondPass:
         queued = self._placement.queued.get((self._scan, self._offset))
         if queued is None:
             return
-        facts = self._facts_of(queued.turn.thread)
+        facts = self.threads[queued.turn.thread]
         record.timestamp = queued.timestamp
         opened = self._open(facts, record, queued.turn, "user", "human", queued.key)
         opened.texts.append(queued.text)
@@ -409,17 +408,10 @@ class SecondPass:
             facts.early_places.append(place)
         elif record.uuid is not None:
             self._noted.add(record.uuid)
-        if record.attachment:
-            self._note_tools(facts, record.attachment)
-        self._rows.add_context(facts, record)
-
-    def _note_tools(self, facts: ThreadFacts, attachment: Raw) -> None:
-        noted = tools_in_attachment(attachment)
-        facts.tools.update(dict.fromkeys(noted.added))
-        for name in noted.removed:
-            facts.tools.pop(name, None)
-        if noted.allowed and facts.last_message is not None:
-            self._turn_facts(facts.last_message.turn).allowed_tools.update(dict.fromkeys(noted.allowed))
+        allowed = facts.note_tools(record.attachment) if record.attachment else []
+        if allowed and facts.last_message is not None:
+            self.turns[facts.last_message.turn].allowed_tools.update(dict.fromkeys(allowed))
+        facts.note(record)
 
     def _open(
         self, facts: ThreadFacts, record: Record, turn: Turn, role: str, source: str | None, key: str
@@ -440,22 +432,12 @@ class SecondPass:
         self, facts: ThreadFacts, record: Record, turn: Turn, role: str, source: str | None, key: str
     ) -> OpenMessage:
         time, basis = self._time_of(record, facts)
-        turn_facts = self._turn_facts(turn)
-        message = OpenMessage(key, turn, role, source, time, basis, turn_facts.messages)
-        turn_facts.messages += 1
-        if turn_facts.messages == 1:
+        turn_facts = self.turns[turn]
+        message = OpenMessage(key, turn, role, source, time, basis, turn_facts.messages, cwd=record.cwd)
+        if not turn_facts.messages:
             turn_facts.mode = facts.mode
             turn_facts.tools_available = [*facts.tools] or None
-        if turn_facts.started_at is None or record.uuid == turn.uuid:
-            turn_facts.started_at, turn_facts.start_basis = time, basis
-        turn_facts.ended_at = max(time, turn_facts.ended_at or time)
-        message.cwd = record.cwd
-        turn_facts.cwd = turn_facts.cwd or record.cwd
-        turn_facts.git_branch = turn_facts.git_branch or record.git_branch
-        turn_facts.version = turn_facts.version or record.version
-        turn_facts.effort = turn_facts.effort or record.effort
-        if record.thinking_metadata and turn_facts.thinking is None:
-            turn_facts.thinking = _thinking(record.thinking_metadata)
+        turn_facts.add(record, time, basis)
         return message
 
     def _time_of(self, record: Record, facts: ThreadFacts) -> tuple[int, str | None]:
@@ -468,58 +450,6 @@ class SecondPass:
             return own, None
         neighbour = facts.time if facts.time is not None else self._scan.first_time
         return (self._scan.written_at, UNDATED) if neighbour is None else (neighbour, "neighbour")
-
-    def facts_of(self, threads: Iterable[Thread]) -> list[ThreadFacts]:
-        """Return what was gathered about conversations."""
-        return [self._facts_of(thread) for thread in threads]
-
-    def _facts_of(self, thread: Thread) -> ThreadFacts:
-        facts = self._threads.get(thread)
-        if facts is None:
-            facts = self._threads[thread] = ThreadFacts(thread)
-        return facts
-
-    def _turn_facts(self, turn: Turn) -> TurnFacts:
-        facts = self.turns.get(turn)
-        if facts is None:
-            facts = self.turns[turn] = TurnFacts(turn)
-        return facts
-
-
-def _keep(message: OpenMessage, name: str, found: Raw) -> None:
-    """Keep a call or a result that no row of a call can hold; several of them become a list."""
-    earlier = message.metadata.get(name)
-    if earlier is None:
-        message.metadata[name] = found
-    else:
-        message.metadata[name] = [*(earlier if isinstance(earlier, list) else [earlier]), found]
-
-
-def _records(scan: Scan) -> Iterator[Located]:
-    if scan.kept is not None:
-        yield from scan.kept
-        return
-    with Path(scan.file.source.path).open("rb") as file:
-        for located in TranscriptReader(scan.file.source, file):
-            if isinstance(located, Located):
-                yield located
-
-
-class _Thinking(Struct, gc=False, rename="camel"):
-    level: str | None = None
-    disabled: bool | None = None
-    max_thinking_tokens: int | None = None
-
-
-def _thinking(raw: Raw) -> str | None:
-    found = decode_object(_Thinking, raw)
-    if found is None:
-        return None
-    if found.disabled:
-        return "disabled"
-    if found.level is not None:
-        return found.level
-    return None if found.max_thinking_tokens is None else f"{found.max_thinking_tokens} tokens"
 
 
 def _source_of(kind: Kind, text: str, turn: Turn) -> str:

@@ -1,16 +1,17 @@
 """The permission rules in settings files; of all else in them, which may hold secrets, nothing is kept."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
+from msgspec import Raw
 
 from aix.permissions import home_of
-from aix_importers.common.json_text import ABSENT, items, read, text
+from aix_importers.common.json_text import ABSENT, fields_if_object, is_list, items, text
 
 _BOM = b"\xef\xbb\xbf"
 _NULL = b"null"
+_LISTS = {"allow": "allow", "ask": "ask", "deny": "deny", "additionalDirectories": "directory"}
+_SWITCHES = ("defaultMode", "disableBypassPermissionsMode")
 
 
 class Rule(NamedTuple):
@@ -24,26 +25,6 @@ class Rule(NamedTuple):
     """Place in its list, from 0."""
 
 
-class _Settings(Struct):
-    permissions: Raw = ABSENT
-
-
-class _Permissions(Struct):
-    allow: Raw = ABSENT
-    ask: Raw = ABSENT
-    deny: Raw = ABSENT
-    additionalDirectories: Raw = ABSENT  # noqa: N815
-    defaultMode: Raw = ABSENT  # noqa: N815
-    disableBypassPermissionsMode: Raw = ABSENT  # noqa: N815
-
-
-_SETTINGS = Decoder(_Settings)
-_PERMISSIONS = Decoder(_Permissions)
-_LIST = Decoder(list[Raw])
-_LISTS = {"allow": "allow", "ask": "ask", "deny": "deny", "additionalDirectories": "directory"}
-_SWITCHES = ("defaultMode", "disableBypassPermissionsMode")
-
-
 def read_rules(path: str, content: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule]:
     """Return the rules of a settings file, each of a kind once.
 
@@ -52,12 +33,13 @@ def read_rules(path: str, content: bytes, report: Callable[[str], object] = lamb
     Raises:
         ValueError: The file is no settings file.
     """
-    settings = read(_SETTINGS, content.removeprefix(_BOM))
+    settings = fields_if_object(content.removeprefix(_BOM))
     if settings is None:
         raise ValueError(f"{path} holds no JSON object, so its permission rules could not be read.")
-    if bytes(settings.permissions) == _NULL:
+    stated = settings.get("permissions", ABSENT)
+    if bytes(stated) == _NULL:
         return []
-    permissions = read(_PERMISSIONS, settings.permissions)
+    permissions = fields_if_object(stated)
     if permissions is None:
         raise ValueError(f"`permissions` in {path} is no JSON object, so its rules could not be read.")
     found: dict[tuple[str, str], Rule] = {}
@@ -66,10 +48,10 @@ def read_rules(path: str, content: bytes, report: Callable[[str], object] = lamb
     return list(found.values())
 
 
-def _rules(path: str, permissions: _Permissions, report: Callable[[str], object]) -> Iterator[Rule]:
+def _rules(path: str, permissions: Mapping[str, Raw], report: Callable[[str], object]) -> Iterator[Rule]:
     for name, kind in _LISTS.items():
-        listed: Raw = getattr(permissions, name)
-        if bytes(listed) != _NULL and read(_LIST, listed) is None:
+        listed = permissions.get(name, ABSENT)
+        if bytes(listed) != _NULL and not is_list(listed):
             report(f"`permissions.{name}` in {path} is no list and was passed over.")
         for position, item in enumerate(items(listed)):
             rule = text(item)
@@ -78,7 +60,7 @@ def _rules(path: str, permissions: _Permissions, report: Callable[[str], object]
             else:
                 report(f"Entry {position} of `permissions.{name}` in {path} is no rule and was passed over.")
     for name in _SWITCHES:
-        given: Raw = getattr(permissions, name)
+        given = permissions.get(name, ABSENT)
         value = text(given)
         if value:
             yield Rule("mode", value if name == "defaultMode" else f"{name}={value}", 0)

@@ -3,10 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
-
-from aix_importers.common.json_text import ABSENT, read, text, whole_characters
+from aix_importers.common.json_text import fields, text, whole_characters
 
 
 class Access(NamedTuple):
@@ -18,25 +15,6 @@ class Access(NamedTuple):
     """Command, path, host, search, server, kind of agent, or name."""
 
 
-class _Params(Struct):
-    command: Raw = ABSENT
-    file_path: Raw = ABSENT
-    filePath: Raw = ABSENT  # noqa: N815
-    notebook_path: Raw = ABSENT
-    path: Raw = ABSENT
-    pattern: Raw = ABSENT
-    query: Raw = ABSENT
-    url: Raw = ABSENT
-    server: Raw = ABSENT
-    subagent_type: Raw = ABSENT
-    skill: Raw = ABSENT
-    to: Raw = ABSENT
-    recipient: Raw = ABSENT
-    team_name: Raw = ABSENT
-    name: Raw = ABSENT
-
-
-_PARAMS = Decoder(_Params)
 _MCP = "mcp__"
 _UNKNOWN = Access(None, None)
 
@@ -106,9 +84,9 @@ def access_of(tool_name: str, params: bytes) -> Access:
             return Access("mcp", whole_characters(tool_name[len(_MCP) :].partition("__")[0]) or None)
         return _NAMES.get(tool_name, _UNKNOWN)
     access_class, names = known
-    given = read(_PARAMS, params)
-    for name in names if given else ():
-        target = text(getattr(given, name))
+    given = fields(params)
+    for name in names:
+        target = text(given.get(name))
         if target:
             return Access(access_class, _host(target) if name == "url" else target)
     return Access(access_class, None)

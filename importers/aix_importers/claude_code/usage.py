@@ -12,7 +12,6 @@ from msgspec import Raw, Struct
 from aix_importers.claude_code.discovery import SourceFile
 from aix_importers.claude_code.records import (
     NOTHING,
-    CacheCreation,
     LooseUsage,
     Message,
     Record,
@@ -30,20 +29,45 @@ _COST_STEP = Decimal("1e-12")
 _COST_LIMIT = 10**12
 
 
-class Advice(Struct, gc=False):
-    """A request that another model answered on the side."""
+class TokenCounts(Struct, gc=False, kw_only=True):
+    """Tokens of a request, each count under the name of its column."""
 
-    model: str | None
-    usage: Usage
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_5m_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
 
     @property
     def context_tokens(self) -> int | None:
         """The whole input."""
-        usage = self.usage
-        return _sum_of_known(usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens)
+        parts = (self.input_tokens, self.cache_read_tokens, self.cache_write_tokens)
+        return None if all(part is None for part in parts) else as_count(sum(part or 0 for part in parts))
+
+    def columns(self) -> dict[str, int | None]:
+        """Return the counts by column."""
+        return {name: getattr(self, name) for name in (*TokenCounts.__struct_fields__, "context_tokens")}
+
+    def add(self, usage: Usage) -> None:
+        """Take the greater count of each field."""
+        self.input_tokens = _larger(self.input_tokens, usage.input_tokens)
+        self.output_tokens = _larger(self.output_tokens, usage.output_tokens)
+        self.cache_read_tokens = _larger(self.cache_read_tokens, usage.cache_read_input_tokens)
+        self.cache_write_tokens = _larger(self.cache_write_tokens, usage.cache_creation_input_tokens)
+        split = usage.cache_creation
+        if split is not None:
+            self.cache_write_5m_tokens = _larger(self.cache_write_5m_tokens, split.ephemeral_5m_input_tokens)
+            self.cache_write_1h_tokens = _larger(self.cache_write_1h_tokens, split.ephemeral_1h_input_tokens)
 
 
-class Request(Struct, gc=False):
+class Advice(TokenCounts, gc=False):
+    """A request that another model answered on the side."""
+
+    model: str | None
+
+
+class Request(TokenCounts, gc=False):
     """One request, as all its lines together show it."""
 
     key: str
@@ -53,12 +77,6 @@ class Request(Struct, gc=False):
     """The first file in which it was seen."""
     time: int | None = None
     request_id: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    cache_write_5m_tokens: int | None = None
-    cache_write_1h_tokens: int | None = None
     server_search_count: int | None = None
     tool_search_count: int = 0
     stop_reason: str | None = None
@@ -89,11 +107,6 @@ class Request(Struct, gc=False):
     def reported_cost(self) -> Decimal | None:
         """Cost of the request, as the client reports it."""
         return None if self.cost_usd is None else Decimal(repr(self.cost_usd)).quantize(_COST_STEP)
-
-    @property
-    def context_tokens(self) -> int | None:
-        """The whole input."""
-        return _sum_of_known(self.input_tokens, self.cache_read_tokens, self.cache_write_tokens)
 
 
 class Requests:
@@ -168,14 +181,7 @@ class _Searches(Struct, gc=False, rename="camel"):
 
 
 def _add_usage(request: Request, usage: Usage, texts: SharedTexts) -> None:
-    request.input_tokens = _larger(request.input_tokens, usage.input_tokens)
-    request.output_tokens = _larger(request.output_tokens, usage.output_tokens)
-    request.cache_read_tokens = _larger(request.cache_read_tokens, usage.cache_read_input_tokens)
-    request.cache_write_tokens = _larger(request.cache_write_tokens, usage.cache_creation_input_tokens)
-    split = usage.cache_creation
-    if split is not None:
-        request.cache_write_5m_tokens = _larger(request.cache_write_5m_tokens, split.ephemeral_5m_input_tokens)
-        request.cache_write_1h_tokens = _larger(request.cache_write_1h_tokens, split.ephemeral_1h_input_tokens)
+    request.add(usage)
     if usage.server_tool_use is not None:
         request.server_search_count = _larger(request.server_search_count, usage.server_tool_use.web_search_requests)
     if usage.output_tokens_details is not None:
@@ -202,27 +208,12 @@ class _Iteration(Usage, gc=False, forbid_unknown_fields=False):
 
 
 def _advice(usage: Usage) -> tuple[Advice, ...]:
-    iterations = decode_objects(_Iteration, usage.iterations)
-    return tuple(
-        Advice(each.model, _cleaned(each.usage or each)) for each in iterations if each.type == "advisor_message"
-    )
-
-
-def _cleaned(usage: Usage) -> Usage:
-    """Leave out numbers that cannot be counts."""
-    split = usage.cache_creation
-    return Usage(
-        input_tokens=as_count(usage.input_tokens),
-        output_tokens=as_count(usage.output_tokens),
-        cache_read_input_tokens=as_count(usage.cache_read_input_tokens),
-        cache_creation_input_tokens=as_count(usage.cache_creation_input_tokens),
-        cache_creation=split
-        and CacheCreation(as_count(split.ephemeral_5m_input_tokens), as_count(split.ephemeral_1h_input_tokens)),
-    )
-
-
-def _sum_of_known(*parts: int | None) -> int | None:
-    return None if all(part is None for part in parts) else as_count(sum(part or 0 for part in parts))
+    found = []
+    for each in decode_objects(_Iteration, usage.iterations):
+        if each.type == "advisor_message":
+            found.append(Advice(each.model))
+            found[-1].add(each.usage or each)
+    return tuple(found)
 
 
 def _larger(one: int | None, other: int | None) -> int | None:

@@ -1,7 +1,6 @@
 """JSON as logs hold it: odd numbers, control characters, lone surrogates, fields of any type.
 
-Objects of which only some fields matter declare these as `Raw` and read them one by one, so that a wrong field spoils
-no other; a field of the wrong type counts as absent.
+Objects are read field by field, so that a wrong field spoils no other; a field of the wrong type counts as absent.
 """
 
 import json
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import TypeVar
 
-from msgspec import DecodeError, Raw, Struct, ValidationError
+from msgspec import DecodeError, Raw, ValidationError
 from msgspec.json import Decoder
 
 _MOST_DIGITS = 4_000
@@ -110,14 +109,10 @@ LARGEST_NUMBER = 2**63 - 1
 """Largest number that a column can hold."""
 
 
-class _Block(Struct):
-    text: Raw = ABSENT
-
-
 _TEXT = Decoder(str)
 _NUMBER = Decoder(int)
 _LIST = Decoder(list[Raw])
-_BLOCK = Decoder(_Block)
+_OBJECT = Decoder(dict[str, Raw])
 
 T = TypeVar("T")
 
@@ -137,20 +132,35 @@ def read(decoder: Decoder[T], data: bytes | Raw | None) -> T | None:
             return None
 
 
-def text(data: bytes | Raw) -> str | None:
+def text(data: bytes | Raw | None) -> str | None:
     """Return a text."""
     return read(_TEXT, data)
 
 
-def number(data: bytes | Raw) -> int | None:
+def number(data: bytes | Raw | None) -> int | None:
     """Return a whole number from 0 on that a column can hold."""
     value = read(_NUMBER, data)
     return value if value is not None and 0 <= value <= LARGEST_NUMBER else None
 
 
+def fields_if_object(data: bytes | Raw | None) -> dict[str, Raw] | None:
+    """Return the fields of an object; NULL where the data is not an object."""
+    return read(_OBJECT, data)
+
+
+def fields(data: bytes | Raw | None) -> dict[str, Raw]:
+    """Return the fields of an object; none where the data is not an object."""
+    return read(_OBJECT, data) or {}
+
+
 def items(data: bytes | Raw | None) -> list[Raw]:
     """Return the items of a list."""
     return read(_LIST, data) or []
+
+
+def is_list(data: bytes | Raw) -> bool:
+    """Whether a value is a list that can be read."""
+    return read(_LIST, data) is not None
 
 
 def texts(data: bytes | Raw | None) -> list[str]:
@@ -165,8 +175,7 @@ def content_texts(data: bytes | Raw | None) -> list[str]:
     whole = text(data)
     if whole is not None:
         return [whole]
-    blocks = [read(_BLOCK, item) for item in items(data)]
-    return [found for block in blocks if block and (found := text(block.text)) is not None]
+    return [found for item in items(data) if (found := text(fields(item).get("text"))) is not None]
 
 
 def whole_characters(text: str) -> str:

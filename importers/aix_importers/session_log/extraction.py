@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 from aix.importing import Problem, RowBuffer, Rows, Source, readable
 from aix_importers.common.json_text import compact_json
+from aix_importers.common.row_writer import add_rules
 from aix_importers.session_log.programs import SCOPE, Program, Programs, persona_rules, read_programs
 from aix_importers.session_log.records import Entry, Record, RecordReader, UnusableEntryError, read_entry
 from aix_importers.session_log.rows import LogRows
@@ -37,29 +38,11 @@ def extract_programs(source: Source, origin: str) -> Iterator[Rows | Problem]:
         buffer.add(
             "programs", id=program.id, program_type=program.type, lifecycle=program.lifecycle, config_json=config
         )
-        _add_rules(buffer, program, origin, f"{readable(source.path)}#{program.id}", seen_at)
+        rules, file = persona_rules(program.config) or (), f"{readable(source.path)}#{program.id}"
+        add_rules(buffer, rules, origin=origin, scope=SCOPE, file=file, seen_at=seen_at)
         if buffer.is_full():
             yield from buffer.drain()
     yield from buffer.drain()
-
-
-def _add_rules(buffer: RowBuffer, program: Program, origin: str, file: str, seen_at: int) -> None:
-    """Add the permission rules of a program, each of a kind once."""
-    found: dict[tuple[str, str], int] = {}
-    for rule in persona_rules(program.config) or ():
-        found.setdefault((rule.kind, rule.text), rule.position)
-    for (kind, text), position in found.items():
-        buffer.add(
-            "permission_rules",
-            origin=origin,
-            scope=SCOPE,
-            file=file,
-            position=position,
-            kind=kind,
-            rule=text,
-            first_seen_at=seen_at,
-            last_seen_at=seen_at,
-        )
 
 
 class _LogExtraction:
