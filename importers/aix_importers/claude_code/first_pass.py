@@ -111,7 +111,7 @@ class FirstPass:
     def _take(self, scan: Scan, located: Located) -> None:
         record = located.record
         session_id = self._session(scan, record)
-        time = None if record.timestamp is None else read_time(record.timestamp)
+        time = read_time(record.timestamp)
         if time is not None:
             scan.first_time = time if scan.first_time is None else min(scan.first_time, time)
             scan.last_time = time if scan.last_time is None else max(scan.last_time, time)
@@ -140,13 +140,18 @@ class FirstPass:
         session_id = record.session_id
         if session_id is None:
             return None
-        session_id = self._texts.of(session_id)
+        session_id = self._texts[session_id]
         if scan.first_session_id is None:
             scan.first_session_id = session_id
         scan.last_session_id = session_id
         if session_id == scan.file.stem:
             scan.has_stem_as_session = True
         return session_id
+
+    def _link(self, scan: Scan, uuid: str | None, parent: str | None) -> None:
+        """Note the parent of a record that makes no message."""
+        if uuid is not None:
+            scan.links[self._texts[uuid]] = parent and self._texts[parent]
 
     def _put(self, scan: Scan, entry: Entry, record: Record) -> None:
         if record.is_sidechain and scan.file.kind is FileKind.MAIN:
@@ -186,14 +191,14 @@ class FirstPass:
         entry = Entry(
             kind=Kind.OTHER,
             uuid=uuid,
-            parent=parent and self._texts.of(parent),
-            time=None if record.timestamp is None else read_time(record.timestamp),
+            parent=parent and self._texts[parent],
+            time=read_time(record.timestamp),
             byte_offset=at.byte_offset,
             line=at.line,
             session_id=session_id,
             digest=hash(bytes(message.content)),
         )
-        self._texts.of(uuid)
+        self._texts[uuid]  # children name it
         if record.slug and scan.slug is None:
             scan.slug = record.slug
         if record.type == "assistant":
@@ -213,7 +218,7 @@ class FirstPass:
         if message.id:
             scan.ties.add(message.id)
             agent = agent or record.agent_id
-            entry.message_key = self._texts.of(self._message_keys.of(message.id, agent, entry.uuid))
+            entry.message_key = self._texts[self._message_keys.of(message.id, agent, entry.uuid)]
             # Ids of proxies may collide, even with the same content; a replay has the same time as well.
             salt = None if entry.message_key == message.id else record.timestamp
             entry.block_digests = _block_digests(message.content, blocks, salt)
@@ -223,7 +228,7 @@ class FirstPass:
         if message.model != SYNTHETIC:
             unknown, wrong = self._requests.add(entry.message_key, record, message, entry.time, scan.file)
             self._unknown_fields.update(f"message.usage.{name}" for name in unknown)
-        entry.calls = tuple(self._texts.of(block.id) for block in blocks if block.type == "tool_use" and block.id)
+        entry.calls = tuple(self._texts[block.id] for block in blocks if block.type == "tool_use" and block.id)
         for block in blocks:
             if block.type == "tool_use" and block.id:
                 scan.ties.add(block.id)
@@ -237,7 +242,7 @@ class FirstPass:
         entry.kind = kind_of_user(record, blocks)
         if entry.kind is Kind.RESULT:
             results = [block for block in blocks if block.type == "tool_result" and block.tool_use_id]
-            entry.results_of = tuple(self._texts.of(call) for block in results if (call := block.tool_use_id))
+            entry.results_of = tuple(self._texts[call] for block in results if (call := block.tool_use_id))
             entry.block_digests = tuple(hash(bytes(block.content)) for block in results)
             entry.errors = tuple(bool(block.is_error) for block in results)
             for call_id in entry.results_of:
@@ -283,9 +288,9 @@ class FirstPass:
             return
         parent = record.logical_parent_uuid or record.parent_uuid
         if kind is Kind.OTHER:
-            scan.links[self._texts.of(record.uuid)] = parent and self._texts.of(parent)
+            self._link(scan, record.uuid, parent)
             return
-        time = None if record.timestamp is None else read_time(record.timestamp)
+        time = read_time(record.timestamp)
         entry = Entry(kind, record.uuid, parent, time, at.byte_offset, at.line, session_id, hash(bytes(record.content)))
         self._put(scan, entry, record)
 
@@ -293,20 +298,18 @@ class FirstPass:
         parent = record.parent_uuid
         queued = decode_queued(record.attachment)
         if queued is None:
-            if record.uuid is not None:
-                scan.links[self._texts.of(record.uuid)] = parent and self._texts.of(parent)
+            self._link(scan, record.uuid, parent)
             return
         text = queued.text
         self._notices(scan, text)
         kind = Kind.QUEUED_NOTICE if queued.is_notice else Kind.QUEUED
         uuid = record.uuid or queue_key(session_id, record.timestamp, text)
-        time = None if record.timestamp is None else read_time(record.timestamp)
+        time = read_time(record.timestamp)
         entry = Entry(kind, uuid, parent, time, at.byte_offset, at.line, session_id, hash(text), text_digest=hash(text))
         self._put(scan, entry, record)
 
     def _progress(self, scan: Scan, record: Record, at: Located) -> None:
-        if record.uuid is not None:
-            scan.links[self._texts.of(record.uuid)] = record.parent_uuid and self._texts.of(record.parent_uuid)
+        self._link(scan, record.uuid, record.parent_uuid)
         progress = decode_progress(record)
         if progress is None:
             return
@@ -350,8 +353,7 @@ class FirstPass:
         )
 
     def _out_of_chain(self, scan: Scan, record: Record) -> None:
-        if record.uuid is not None:
-            scan.links[self._texts.of(record.uuid)] = record.parent_uuid and self._texts.of(record.parent_uuid)
+        self._link(scan, record.uuid, record.parent_uuid)
         session_id = record.session_id
         match record.type:
             case "summary" if record.summary and record.leaf_uuid:

@@ -1,4 +1,4 @@
-"""The records of a transcript, and what could not be read as one."""
+"""The records of a transcript or of a capture of the SDK, and what could not be read as one."""
 
 import json
 import re
@@ -21,16 +21,20 @@ from aix_importers.claude_code.records import (
     decode_objects,
     decode_record,
     derived_uuid,
+    text_of,
 )
 from aix_importers.common.json_text import leading_values, without_lone_surrogates
 from aix_importers.common.jsonl import LONGEST_BYTES, RawLine, raw_lines
 
-FIELDS = {
+_SAMPLE_BYTES = 500
+_BOM = b"\xef\xbb\xbf"
+_LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
+_STREAM_FIELDS = {
     "agents", "apiKeySource", "claude_code_version", "duration_api_ms", "duration_ms", "is_error", "mcp_servers",
     "model", "modelUsage", "num_turns", "output_style", "permission_denials", "plugins", "result", "skills",
     "slash_commands", "subtype", "tools", "total_cost_usd", "usage",
 }  # fmt: skip
-"""Names of fields that only such captures have."""
+"""Names of fields that only captures of the SDK have."""
 
 
 class _Metadata(Struct, gc=False):
@@ -44,7 +48,11 @@ class _Denial(Struct, gc=False):
 
 
 class StreamNormaliser:
-    """Gives the records of one capture what those of a transcript have."""
+    """Gives the records of one capture what those of a transcript have.
+
+    The SDK streams records of another spelling, without parents and times. Each follows the one before it in the same
+    conversation, and the call that started a subagent shows which conversation is the subagent's.
+    """
 
     def __init__(self) -> None:
         self._last: dict[str | None, str] = {}
@@ -57,7 +65,7 @@ class StreamNormaliser:
             return
         record.session_id = record.snake_session_id
         if record.subtype == "init":
-            self._cwd, self._version = record.cwd, _text(record, "claude_code_version")
+            self._cwd, self._version = record.cwd, text_of(_field(record, "claude_code_version"))
         record.cwd, record.version = record.cwd or self._cwd, record.version or self._version
         if record.uuid is None:
             record.uuid = f"stream:{record.session_id}:{line}"
@@ -87,24 +95,12 @@ def _field(record: Record, name: str) -> Raw:
     return (record.unknown or {}).get(name, NOTHING)
 
 
-def _text(record: Record, name: str) -> str | None:
-    try:
-        return msgspec.json.decode(_field(record, name), type=str)
-    except UNREADABLE:
-        return None
-
-
 def _metadata(raw: Raw) -> Raw:
     found = decode_object(_Metadata, raw)
     if found is None:
         return NOTHING
     named = {"trigger": found.trigger, "preTokens": found.pre_tokens, "postTokens": found.post_tokens}
     return Raw(msgspec.json.encode({name: value for name, value in named.items() if value is not None}))
-
-
-_SAMPLE_BYTES = 500
-_BOM = b"\xef\xbb\xbf"
-_LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
 
 
 class Located(Struct, gc=False, frozen=True):
@@ -137,7 +133,7 @@ class TranscriptReader:
                     self._name(record, line)
                 if record.unknown:
                     unknown = record.unknown.keys() - KNOWN_FIELDS
-                    self._unknown.update(unknown - FIELDS if record.snake_session_id is not None else unknown)
+                    self._unknown.update(unknown - _STREAM_FIELDS if record.snake_session_id is not None else unknown)
                 yield Located(record, line.number, line.byte_offset)
             if self._problems:
                 yield from self._problems
@@ -176,9 +172,6 @@ class TranscriptReader:
             return self._read_oddly(line, data)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return self._recovered(line)
-        except RecursionError:
-            self._note(line, "too_deep", "The line holds JSON that is nested too deeply to be read.")
-            return []
 
     def _read_oddly(self, line: RawLine, data: bytes) -> list[Record]:
         """Read a record that is JSON, but has fields or values that others do not have."""
@@ -251,12 +244,8 @@ class TranscriptReader:
 
 def _is_sound(data: bytes) -> bool:
     """Whether all of a line can be kept as text, also those parts that were not decoded."""
-    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
-        return not _LONE_SURROGATE.search(data) and _is_text(data)
-    return _is_text(data)
-
-
-def _is_text(data: bytes) -> bool:
+    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data) and _LONE_SURROGATE.search(data):
+        return False
     if data.isascii():
         return True
     try:

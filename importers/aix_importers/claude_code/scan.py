@@ -10,20 +10,27 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from aix.importing import Source
 from aix_importers.claude_code.discovery import FileKind, SourceFile, source_file
 from aix_importers.claude_code.reading import Located, TranscriptReader
 from aix_importers.claude_code.record_kinds import WARMUP, Kind, Progress
-from aix_importers.claude_code.records import Record
+from aix_importers.claude_code.records import NOTHING, Record
 
+TASK_CHARACTERS = 200
+"""As much of a prompt describes a task that is described by nothing else."""
+NO_TIME = -(2**63)
+"""Stands in columns for a time that is not known."""
+_WARMUP_DIGEST = hash(WARMUP)
+_STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
+_HEAD_BYTES = 64 * 2**10
+_TAIL_BYTES = 16 * 2**10
+_RECORDS = ("uuid", "parentUuid", "logicalParentUuid", "leafUuid")
+_NAMED = re.compile(rf'"({"|".join(_RECORDS)}|agentId|sessionId|session_id|slug)":\s?"([\w-]{{1,100}})"'.encode())
 _KINDS = tuple(Kind)
 _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 _QUEUE_STEP = -1
-NO_TIME = -(2**63)
-"""Stands in columns for a time that is not known."""
 _WIDTH = 9
 """How many numbers stand for one entry."""
 _TEXTS = 4
@@ -64,7 +71,11 @@ class QueueStep(Struct, gc=False):
 
 
 class Entries:
-    """Entries one after the other; to change one that was taken in changes nothing here."""
+    """Entries one after the other; to change one that was taken in changes nothing here.
+
+    A long transcript has hundreds of thousands, of which each is looked at a few times, in order. So they are kept in
+    columns, and made again whenever somebody goes through them: an object for each would need three times the memory.
+    """
 
     def __init__(self) -> None:
         self._numbers = array("q")
@@ -131,10 +142,17 @@ class Entries:
             )
 
 
-TASK_CHARACTERS = 200
-"""As much of a prompt describes a task that is described by nothing else."""
-_WARMUP_DIGEST = hash(WARMUP)
-_STANDARD_ID = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
+class SharedTexts(dict[str, str]):
+    """Texts of which one copy serves all who name them: ids that records refer to, models, folders.
+
+    >>> texts = SharedTexts()
+    >>> texts["".join(["a", "b"])] is texts["".join(["a", "b"])]
+    True
+    """
+
+    def __missing__(self, text: str) -> str:
+        self[text] = text
+        return text
 
 
 class Spawn(Struct, gc=False):
@@ -156,8 +174,8 @@ class SpawnResult(Struct, gc=False, rename="camel"):
     status: str | None = None
     is_async: bool | None = None
     total_tokens: int | None = None
-    content: Raw = msgspec.Raw(b"")
-    uuid: str = msgspec.field(default="", name="aix:uuid")
+    content: Raw = NOTHING
+    uuid: str = field(default="", name="aix:uuid")
     """The record that holds it."""
 
 
@@ -171,7 +189,7 @@ class Titles(Struct, gc=False):
     agent_names: dict[str, str] = {}
 
 
-class Ties:
+class TieNumbers:
     """The numbers of what a file has in common with others: names would need far more memory."""
 
     def __init__(self) -> None:
@@ -217,7 +235,7 @@ class Scan:
         self.first_text: str | None = None
         self.live_leaf: str | None = None
         """The record that is noted as the end of the conversation, unless it goes on behind that note."""
-        self.titles = Titles(custom={}, generated={}, of_leaves={}, agent_names={})
+        self.titles = Titles()
         self.slug: str | None = None
         self.spawns: dict[str, Spawn] = {}
         self.spawn_results: dict[str, SpawnResult] = {}
@@ -227,7 +245,7 @@ class Scan:
         self.agents_in_texts: dict[str, str] = {}
         self.ended_agents: dict[str, str] = {}
         """By agent: how a notice says that it ended."""
-        self.ties = Ties()
+        self.ties = TieNumbers()
         self.kept: list[Located] | None = None
         """The records themselves, where they are few enough to be kept until they are told."""
         self._uuids: set[str] | None = None
@@ -304,11 +322,6 @@ def is_warmup(entries: Iterable[Entry | QueueStep]) -> bool:
     return bool(asked) and set(asked) == {_WARMUP_DIGEST}
 
 
-def is_standard(message_id: str) -> bool:
-    """Whether the id of a message is one that the vendor makes, and so names no other message."""
-    return _STANDARD_ID.fullmatch(message_id) is not None
-
-
 class MessageKeys:
     """Names for the messages of a file; an id of a proxy may name several, which the first record distinguishes."""
 
@@ -317,7 +330,7 @@ class MessageKeys:
 
     def of(self, message_id: str, agent_id: str | None, uuid: str) -> str:
         """Return the name of the message that a record of an agent has a part of."""
-        if is_standard(message_id):
+        if _STANDARD_ID.fullmatch(message_id):  # the vendor makes it, so that it names no other message
             return message_id
         return f"{message_id}@{self._first_uuids.setdefault((message_id, agent_id), uuid)}"
 
@@ -340,31 +353,29 @@ def take_tie_numbers(scan: Scan) -> "array[int]":
                 ties.add(f"name:{folder}:{name}")
     if scan.file.agent_id:
         ties.add(f"agent:{scan.file.agent_id}")
-    scan.ties = Ties()
+    scan.ties = TieNumbers()
     return ties.numbers
 
 
-_HEAD_BYTES = 64 * 2**10
-_TAIL_BYTES = 16 * 2**10
-_RECORDS = ("uuid", "parentUuid", "logicalParentUuid", "leafUuid")
-_NAMED = re.compile(rf'"({"|".join(_RECORDS)}|agentId|sessionId|session_id|slug)":\s?"([\w-]{{1,100}})"'.encode())
-
-
 def likely_ties(source: Source) -> "array[int]":
-    """Return the numbers of what a transcript names at its beginning and end."""
+    """Return the numbers of the records, agents and session that a transcript names at its beginning and end.
+
+    Files that continue, copy or belong to one another nearly always show it there. Each name is one that reading the
+    file takes as a tie.
+    """
     found: dict[str, list[str]] = defaultdict(list)
-    for field, name in _NAMED.findall(_ends_of(source.path)):
-        found[field.decode()].append(name.decode())
+    for key, name in _NAMED.findall(_ends_of(source.path)):
+        found[key.decode()].append(name.decode())
     file = source_file(source)
     sessions = found["sessionId"] + found["session_id"]
-    names = {name for field in _RECORDS for name in found[field]}
+    names = {name for key in _RECORDS for name in found[key]}
     names |= {f"agent:{name}" for name in (*found["agentId"], file.agent_id) if name}
     if file.kind is FileKind.MAIN:
         names |= {f"session:{name}" for name in ([file.stem] if file.stem in sessions else sessions[-1:])}
         names |= {f"name:{source.path.rpartition(os.sep)[0]}:{name}" for name in found["slug"][:1]}
     else:
         names |= {f"session:{name}" for name in sessions[:1]}
-    ties = Ties()
+    ties = TieNumbers()
     for name in names:
         ties.add(name)
     return ties.numbers
@@ -376,23 +387,3 @@ def _ends_of(path: str) -> bytes:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(len(head), size - _TAIL_BYTES))
         return head + b"\n" + file.read(_TAIL_BYTES)
-
-
-class SharedTexts:
-    """Remembers texts until it is cleared.
-
-    >>> texts = SharedTexts()
-    >>> texts.of("".join(["a", "b"])) is texts.of("".join(["a", "b"]))
-    True
-    """
-
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-
-    def of(self, text: str) -> str:
-        """Return the copy of a text that was met first."""
-        return self._texts.setdefault(text, text)
-
-    def clear(self) -> None:
-        """Forget all texts; who names them keeps them."""
-        self._texts.clear()

@@ -154,16 +154,16 @@ class Requests:
             if usage is None:
                 return (), wrong
             name = key if key == message.id else message.id or ""
-            request = self._by_key[key] = Request(key, name, message.model and self._texts.of(message.model), file)
+            request = self._by_key[key] = Request(key, name, message.model and self._texts[message.model], file)
         if file.kind.is_conversation and not request.file.kind.is_conversation:
             request.file = file
         if time is not None:
             request.time = time if request.time is None else min(request.time, time)
-        request.model = request.model or (message.model and self._texts.of(message.model))
+        request.model = request.model or (message.model and self._texts[message.model])
         request.request_id = request.request_id or record.request_id
-        request.stop_reason = (message.stop_reason and self._texts.of(message.stop_reason)) or request.stop_reason
-        request.git_branch = request.git_branch or (record.git_branch and self._texts.of(record.git_branch))
-        request.cwd = request.cwd or (record.cwd and self._texts.of(record.cwd))
+        request.stop_reason = (message.stop_reason and self._texts[message.stop_reason]) or request.stop_reason
+        request.git_branch = request.git_branch or (record.git_branch and self._texts[record.git_branch])
+        request.cwd = request.cwd or (record.cwd and self._texts[record.cwd])
         if record.cost_usd is not None and 0 <= record.cost_usd < _COST_LIMIT:
             request.cost_usd = max(request.cost_usd or 0.0, record.cost_usd)
         if record.duration_ms is not None:
@@ -186,8 +186,8 @@ def _add_usage(request: Request, usage: Usage, texts: SharedTexts) -> None:
         request.server_search_count = _larger(request.server_search_count, usage.server_tool_use.web_search_requests)
     if usage.output_tokens_details is not None:
         request.thinking_tokens = _larger(request.thinking_tokens, usage.output_tokens_details.thinking_tokens)
-    request.service_tier = (usage.service_tier and texts.of(usage.service_tier)) or request.service_tier
-    request.speed = (usage.speed and texts.of(usage.speed)) or request.speed
+    request.service_tier = (usage.service_tier and texts[usage.service_tier]) or request.service_tier
+    request.speed = (usage.speed and texts[usage.speed]) or request.speed
     if usage.iterations and b'"advisor_message"' in bytes(usage.iterations):
         request.advice = _advice(usage) or request.advice
 
