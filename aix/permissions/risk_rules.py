@@ -13,7 +13,7 @@ import msgspec
 from aix.errors import RiskFileError, nearest_names
 from aix.permissions import RISK_FILE
 from aix.permissions.contract import dialects
-from aix.permissions.globs import PathPatterns, Sequences, Words
+from aix.permissions.globs import GlobError, PathPatterns, Sequences, Words
 
 SEVERITIES = ("high", "medium", "low")
 _BASES = ("exact", "inferred")
@@ -147,7 +147,10 @@ class _Reading:
             if entry.get("off") is True:
                 without.add(name)
             else:
-                rules[name] = self._rule(f"rule {name}", entry)
+                try:
+                    rules[name] = self._rule(f"rule {name}", entry)
+                except GlobError as error:
+                    self._fail(f"rule {name}", f"{error} is no pattern")
         return RuleFile(self._risks, self._lists, tuple(rules.values()), frozenset(without))
 
     def _rule(self, name: str, entry: Mapping[str, object]) -> RiskRule:

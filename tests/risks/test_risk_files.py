@@ -83,6 +83,7 @@ def test_what_is_kept_of_risks_is_made_anew_when_the_same_rules_give_another_ans
         ("[[rule", "this is not TOML"),
         ("rules = 1", "there is no 'rules'"),
         ('dated = "today"', "dated must be a day"),
+        ('[[rule]]\nid = "a"\nrisk = "network"\nseverity = "low"\nprogram = ["x[z-a]"]', "x[z-a] is no pattern"),
         ('[[rule]]\nrisk = "network"', "rule 1: it has no id"),
         ('[[rule]]\nid = "a"', "rule a: it fits everything"),
         ('[[rule]]\nid = "a"\nprogram = ["x"]', "rule a: it has no risk"),

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from aix.permissions import home_of
-from aix_importers.common.globs import beginnings, has_wildcards, path_glob
+from aix.permissions.globs import beginnings, has_wildcards, path_glob
 
 _DRIVE = re.compile(r"/?([A-Za-z]:)(?=/|\Z)")
 _PLAIN = re.compile(r"[^*?()\\\x00-\x1f\x7f]+")

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
+from aix.permissions.globs import command_glob, has_wildcards, name_glob
 from aix.permissions.shell import Script, split
-from aix_importers.common.globs import command_glob, has_wildcards, name_glob
 from aix_importers.common.paths import PathPattern, Place
 from aix_importers.session_log.programs import KINDS, NOTHING_ALLOWED
 

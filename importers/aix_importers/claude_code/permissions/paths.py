@@ -1,8 +1,4 @@
-"""Path patterns in the manner of gitignore, each with the folder that it starts from.
-
-A library would turn them into regular expressions that go back over a path again and again: five stars and 200
-characters took half a minute. Here each group is atomic, because what follows a star never needs it to be longer.
-"""
+"""Path patterns in the manner of gitignore, each with the folder that it starts from."""
 
 import posixpath
 import re
@@ -10,19 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from aix_importers.common.globs import beginnings
+from aix.permissions.globs import GITIGNORE, beginnings, path_expression
 
 _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|\Z)")
 _HERE = "/\0"
 """Stands for a folder that is not known, where calls with no or with a relative folder are made."""
 _BELOW = r"(?P<below>/.*)?\Z"
-_FOLDERS = "(?:[^/]+/)*?"
-_END = r"(?=/|\Z)"
 _SPECIAL = frozenset("*?[\\")
-
-
-class UnusablePatternError(ValueError):
-    """A text is no pattern of gitignore."""
 
 
 class Place(NamedTuple):
@@ -94,7 +84,7 @@ def compile_path(text: str, *, is_allow: bool) -> PathPattern:
     """Return the pattern of a rule.
 
     Raises:
-        UnusablePatternError: The text is not a pattern.
+        GlobError: The text is not a pattern.
     """
     if text.startswith("//"):
         return _pattern("root", text[1:], is_allow=is_allow)
@@ -123,7 +113,8 @@ def escaped(path: str) -> str:
 def _pattern(anchor: str, text: str, *, is_allow: bool) -> PathPattern:
     segments = _segments(text, is_allow=is_allow)
     plain = takewhile(lambda segment: not _SPECIAL & set(segment), segments)
-    return PathPattern(anchor, _expression(segments), "/".join(plain))
+    expression = path_expression(segments, GITIGNORE, _BELOW) if segments else r"(?P<below>.*)\Z"
+    return PathPattern(anchor, expression, "/".join(plain))
 
 
 def _segments(text: str, *, is_allow: bool) -> list[str]:
@@ -140,83 +131,6 @@ def _segments(text: str, *, is_allow: bool) -> list[str]:
     if len(segments) == 1 and not is_anchored and not (is_allow and is_folder):
         segments.insert(0, "**")
     return segments
-
-
-def _expression(segments: Sequence[str]) -> str:
-    if not segments:
-        return r"(?P<below>.*)\Z"
-    parts: list[str] = []
-    is_open = False
-    for number, segment in enumerate(segments):
-        if segment == "**":
-            is_open = True
-            continue
-        is_last = number == len(segments) - 1 or set(segments[number + 1 :]) == {"**"}
-        following = segments[number + 1] if not is_last else "**"
-        if is_open:
-            parts.append(f"(?>{_FOLDERS}")
-        elif not parts or segments[number - 1] == "**":
-            parts.append("(?>")
-        parts.append(_segment(segment))
-        parts.append("" if is_last else "/")
-        if following == "**":
-            parts.append(")")
-        is_open = False
-    return "".join(parts) + _BELOW
-
-
-def _segment(text: str) -> str:
-    """Return the expression of one name, in which a star stands for any characters of it."""
-    chunks: list[str] = [""]
-    place = 0
-    while place < len(text):
-        character = text[place]
-        place += 1
-        if character == "*":
-            if chunks[-1] or len(chunks) == 1:
-                chunks.append("")
-        elif character == "?":
-            chunks[-1] += "[^/]"
-        elif character == "[":
-            expression, place = _class(text, place)
-            chunks[-1] += expression
-        elif character == "\\":
-            if place == len(text):
-                raise UnusablePatternError(text)
-            chunks[-1] += re.escape(text[place])
-            place += 1
-        else:
-            chunks[-1] += re.escape(character)
-    first, *rest = chunks
-    if not rest:
-        return first + _END
-    middle = "".join(f"(?>[^/]*?{chunk})" for chunk in rest[:-1] if chunk)
-    return f"{first}{middle}[^/]*{rest[-1]}{_END}"
-
-
-def _class(text: str, place: int) -> tuple[str, int]:
-    """Return the expression of the characters in brackets, and where it ends."""
-    is_negated = text[place : place + 1] in ("!", "^")
-    place += is_negated
-    end = text.find("]", place + 1)
-    if end < 0:
-        raise UnusablePatternError(text)
-    members: list[str] = []
-    while place < end:
-        character = text[place]
-        if character == "\\" and place + 1 < end:
-            place += 1
-            character = text[place]
-        if place + 2 < end and text[place + 1] == "-":
-            last = text[place + 2]
-            if last < character:
-                raise UnusablePatternError(text)
-            members.append(f"{re.escape(character)}-{re.escape(last)}")
-            place += 3
-        else:
-            members.append(re.escape(character))
-            place += 1
-    return f"(?!/)[{'^' if is_negated else ''}{''.join(members)}]", end + 1
 
 
 class _Entry(NamedTuple):

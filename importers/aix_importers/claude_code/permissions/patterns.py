@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
-from aix_importers.common.globs import beginnings
+import msgspec
+
+from aix.permissions.globs import STARS, beginnings, host_glob, name_glob
 
 # A run of the possessive alternatives is one word of a shell command as it is written, quotes included.
 _WORD = re.compile(
@@ -34,54 +36,44 @@ def spaced(text: str) -> str:
     return " ".join(written_words(text))
 
 
-class TextPattern(NamedTuple):
-    """Pattern of a text: the exact text, its beginning, or a form with stars."""
+class TextPattern(msgspec.Struct, frozen=True, dict=True):
+    """Pattern of a text in which nothing but `*` is special, or the beginning of a command."""
 
-    blocks: tuple[str, ...]
-    """Pieces of text between the stars; a single one is the whole text."""
+    text: str
     is_prefix: bool = False
-    """Whether the only block is the beginning, followed by a space or nothing."""
+    """Whether the text is the beginning, followed by a space or nothing."""
 
     @property
     def is_exact(self) -> bool:
         """Whether one text alone matches."""
-        return len(self.blocks) == 1 and not self.is_prefix
+        return not self.is_prefix and "*" not in self.text
 
     def is_spelled(self, text: str) -> bool:
         """Whether a text is that of the pattern itself, stars and all."""
-        return not self.is_prefix and "*".join(self.blocks) == text
+        return not self.is_prefix and self.text == text
 
     def matches(self, text: str) -> bool:
         """Whether a text fits."""
-        first = self.blocks[0]
-        if not text.startswith(first):
-            return False
         if self.is_prefix:
-            return len(text) == len(first) or text[len(first)] == " "
-        if len(self.blocks) == 1:
-            return len(text) == len(first)
-        place = len(first)
-        for block in self.blocks[1:-1]:
-            found = text.find(block, place)
-            if found < 0:
-                return False
-            place = found + len(block)
-        last = self.blocks[-1]
-        return len(text) - len(last) >= place and text.endswith(last)
+            return text.startswith(self.text) and text[len(self.text) : len(self.text) + 1] in ("", " ")
+        return text == self.text or ("*" in self.text and self._glob.match(text) is not None)
 
-
-def compile_glob(text: str) -> TextPattern:
-    """Return the pattern in which nothing but `*` is special."""
-    return TextPattern(tuple(text.split("*")))
+    @cached_property
+    def _glob(self) -> re.Pattern[str]:
+        return name_glob(self.text, STARS)
 
 
 def compile_pattern(text: str) -> TextPattern:
-    """Return the pattern of a command: a trailing ` *` or `:*` that is its only star also fits the bare beginning."""
+    """Return the pattern of a command: a trailing ` *` or `:*` that is its only star also fits the bare beginning.
+
+    >>> compile_pattern("npm run *").matches("npm run"), compile_pattern("ls*").matches("lsof")
+    (True, True)
+    """
     if text.endswith(":*") and len(text) > len(":*"):
         text = f"{text[:-2]} *"
     if text.endswith(" *") and text.count("*") == 1:
-        return TextPattern((text[:-2],), is_prefix=True)
-    return compile_glob(text)
+        return TextPattern(text[:-2], is_prefix=True)
+    return TextPattern(text)
 
 
 class PatternIndex:
@@ -94,12 +86,12 @@ class PatternIndex:
         self._by_last: dict[str, list[tuple[int, TextPattern]]] = {}
         self._open: list[tuple[int, TextPattern]] = []
         for number, pattern in patterns:
-            first, ends, _ = pattern.blocks[0].partition(" ")
-            _, begins, last = pattern.blocks[-1].rpartition(" ")
+            first, ends, _ = pattern.text.partition("*")[0].partition(" ")
+            _, begins, last = pattern.text.rpartition("*")[2].rpartition(" ")
             if pattern.is_exact:
-                self._by_text.setdefault(pattern.blocks[0], []).append((number, pattern))
+                self._by_text.setdefault(pattern.text, []).append((number, pattern))
             elif pattern.is_prefix:
-                self._by_beginning.setdefault(pattern.blocks[0], []).append((number, pattern))
+                self._by_beginning.setdefault(pattern.text, []).append((number, pattern))
             elif ends:
                 self._by_first.setdefault(first, []).append((number, pattern))
             elif begins:
@@ -122,30 +114,31 @@ class PatternIndex:
 _IGNORED = re.compile(r"[\t\n\r]")
 
 
-class HostPattern(NamedTuple):
-    """A pattern of hosts, label by label."""
+class HostPattern(msgspec.Struct, frozen=True, dict=True):
+    """A pattern of hosts: a star stays between two dots unless it leads or stands alone."""
 
-    suffix: str | None
-    """Text that follows a leading `*.`; None without one."""
-    labels: tuple[TextPattern, ...]
+    name: str
+    """The pattern without a leading `*.`; empty where any host is meant."""
+    is_below: bool
+    """Whether something must come before it."""
 
     def matches(self, host: str) -> bool:
-        """Whether a host fits; a star stays between two dots unless it leads or stands alone."""
-        labels = host.split(".")
-        if self.suffix is not None:
-            if len(labels) <= len(self.labels):
-                return False
-            labels = labels[len(labels) - len(self.labels) :]
-        return len(labels) == len(self.labels) and all(map(TextPattern.matches, self.labels, labels))
+        """Whether a host fits."""
+        if self.is_below and self.name:
+            before, *labels = host.rsplit(".", self.name.count(".") + 1)
+            return len(labels) > self.name.count(".") and self._glob.match(host, len(before) + 1) is not None
+        return self.is_below or self._glob.match(host) is not None
+
+    @cached_property
+    def _glob(self) -> re.Pattern[str]:
+        return host_glob(self.name)
 
 
 def compile_host(text: str) -> HostPattern:
     """Return the pattern of a rule; case and trailing dots do not matter."""
     text = text.strip().lower().rstrip(".")
-    if text == "*":
-        return HostPattern("", ())
-    suffix = text[2:] if text.startswith("*.") else None
-    return HostPattern(suffix, tuple(map(compile_glob, (text if suffix is None else suffix).split("."))))
+    is_below = text == "*" or text.startswith("*.")
+    return HostPattern(text[2:] if is_below else text, is_below)
 
 
 class HostRules:
@@ -160,15 +153,13 @@ class HostRules:
     def add(self, number: int, text: str) -> None:
         """Take the pattern of a rule in."""
         pattern = compile_host(text)
-        if not pattern.labels or not all(label.is_exact for label in pattern.labels):
+        if "*" in pattern.name or (pattern.is_below and not pattern.name):
             self._open.append((number, pattern))
-            return
-        named = ".".join(label.blocks[0] for label in pattern.labels)
-        if pattern.suffix is None:
-            self._by_host.setdefault(named, []).append(number)
+        elif not pattern.is_below:
+            self._by_host.setdefault(pattern.name, []).append(number)
         else:
-            self._by_end.setdefault(named, []).append(number)
-            self._longest_end = max(self._longest_end, len(named))
+            self._by_end.setdefault(pattern.name, []).append(number)
+            self._longest_end = max(self._longest_end, len(pattern.name))
 
     def matching(self, host: str) -> Iterator[int]:
         """Yield the numbers of the patterns that a host fits."""

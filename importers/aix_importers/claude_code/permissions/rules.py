@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aix.permissions import Rule
+from aix.permissions.globs import GlobError
 from aix_importers.claude_code.permissions.paths import (
     PathRules,
-    UnusablePatternError,
     compile_path,
     literal_path,
 )
@@ -15,7 +15,6 @@ from aix_importers.claude_code.permissions.patterns import (
     HostRules,
     PatternIndex,
     TextPattern,
-    compile_glob,
     compile_pattern,
     spaced,
 )
@@ -126,7 +125,7 @@ def parse_parameter(tool: str, detail: str) -> Parameter | None:
         return None
     if tool == "WebFetch" and (name == "domain" or value.startswith("//")):
         return None
-    return Parameter(name, compile_glob(value), _CONTENT_FIELDS.get(tool) == name)
+    return Parameter(name, TextPattern(value), _CONTENT_FIELDS.get(tool) == name)
 
 
 def parameter_text(value: object) -> str | None:
@@ -216,7 +215,7 @@ class RulesOfKind:
         self.whole_commands = PatternIndex(
             (number, pattern)
             for number, pattern in self._commands["Bash"]
-            if pattern.is_exact or (not self.is_allow and any(map(_OPERATORS.search, pattern.blocks)))
+            if pattern.is_exact or (not self.is_allow and _OPERATORS.search(pattern.text))
         )
 
     def _add_tool(self, number: int, tool: str) -> None:
@@ -225,9 +224,9 @@ class RulesOfKind:
             raise _IdleError(f"No rule takes {UNSTOPPABLE} away or asks before it.")
         if "*" in tool:
             if not self.is_allow:
-                self._tool_globs.append(_Named(number, compile_glob(tool)))
+                self._tool_globs.append(_Named(number, TextPattern(tool)))
             elif server is not None and server.tool is not None and "*" not in server.server:
-                self._server_globs.setdefault(server.server, []).append(_Named(number, compile_glob(server.tool)))
+                self._server_globs.setdefault(server.server, []).append(_Named(number, TextPattern(server.tool)))
             else:
                 raise _IdleError("An allow rule may have a star in a tool's name only after `mcp__SERVER__`.")
         elif server is not None and server.tool is None:
@@ -285,7 +284,7 @@ class RulesOfKind:
             raise _IdleError("An allow rule cannot take a path out of another with `!`.")
         try:
             pattern = compile_path(detail.removeprefix("!"), is_allow=self.is_allow)
-        except UnusablePatternError:
+        except GlobError:
             if self.is_allow:
                 raise _IdleError("Its path is no pattern that could match.") from None
             pattern = literal_path(detail)

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from aix.permissions.globs import command_glob, has_wildcards
 from aix.permissions.shell import Script, SimpleCommand, split
 from aix_importers.common.commands import naming_length
-from aix_importers.common.globs import command_glob, has_wildcards
 
 _BASE_AND_ARGUMENTS = re.compile(r"([^\s:]+):(.*)", re.DOTALL)
 _PLAIN_WORD = re.compile(r"[\w./@%+=,~^-][\w./@%+=:,~^-]*")

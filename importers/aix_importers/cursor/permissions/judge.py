@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
-from aix_importers.common.globs import has_wildcards, name_glob
+from aix.permissions.globs import has_wildcards, name_glob
 from aix_importers.common.paths import PathPattern, PathRules, Place
 from aix_importers.cursor.permissions.approval import MCP_CALLS, SEARCHES, Asked, Kind, host_of, read_call
 from aix_importers.cursor.permissions.commands import CommandRules, read_chain
