@@ -125,7 +125,7 @@ def test_without_a_structured_result_a_search_refers_to_the_files_in_its_text(
     content: object, paths: list[str]
 ) -> None:
     for tool in ("Grep", "Glob"):
-        assert [use.path for use in files(tool, {"pattern": "x"}, None, content)] == paths
+        assert [use.file_path for use in files(tool, {"pattern": "x"}, None, content)] == paths
 
 
 def found(output: str, **params: object) -> list[tuple[str, int | None]]:
@@ -135,7 +135,7 @@ def found(output: str, **params: object) -> list[tuple[str, int | None]]:
     uses = files("Grep", given, result)
     assert uses == files("Grep", given, None, output)
     assert all(use.kind == "referenced" and use.line_start == use.line_end for use in uses)
-    return [(use.path, use.line_start) for use in uses]
+    return [(use.file_path, use.line_start) for use in uses]
 
 
 def test_a_search_for_lines_refers_to_each_line_once() -> None:
@@ -182,7 +182,7 @@ def test_lines_beyond_all_numbers_are_none() -> None:
 
 def test_a_count_refers_to_the_files_that_it_counts_in() -> None:
     result = {"mode": "count", "filenames": [], "content": "a.py:3\nC:\\b.py:1\n7\n", "numMatches": 4}
-    assert [use.path for use in files("Grep", {"output_mode": "count"}, result)] == ["/w/a.py", "C:\\b.py"]
+    assert [use.file_path for use in files("Grep", {"output_mode": "count"}, result)] == ["/w/a.py", "C:\\b.py"]
 
 
 @pytest.mark.parametrize("tool", ["Bash", "LS", "WebFetch", "TodoWrite", "mcp__a__b", ""])

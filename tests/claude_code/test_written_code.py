@@ -23,7 +23,7 @@ def code(tool: str, params: Mapping[str, object], result: object = None, cwd: st
 def test_an_edit_spans_the_lines_from_its_first_hunk_to_its_last() -> None:
     params = {"file_path": "/w/a.py", "old_string": "x", "new_string": "y\nz"}
     result = {"filePath": "/w/a.py", "structuredPatch": [hunk(10, 4), hunk(90, 2)]}
-    assert code("Edit", params, result) == [Code("/w/a.py", 10, 91, None, "y\nz")]
+    assert code("Edit", params, result) == [Code("y\nz", None, "/w/a.py", 10, 91)]
 
 
 @pytest.mark.parametrize(
@@ -31,20 +31,20 @@ def test_an_edit_spans_the_lines_from_its_first_hunk_to_its_last() -> None:
 )
 def test_without_a_usable_patch_an_edit_spans_no_lines(patch: object) -> None:
     params = {"file_path": "/w/a.py", "new_string": "y"}
-    assert code("Edit", params, {"structuredPatch": patch}) == [Code("/w/a.py", None, None, None, "y")]
+    assert code("Edit", params, {"structuredPatch": patch}) == [Code("y", None, "/w/a.py", None, None)]
 
 
 def test_a_hunk_that_cannot_be_read_spoils_no_other() -> None:
     result = {"structuredPatch": [hunk("1", 1), 5, hunk(10, 4), hunk(20, 0)]}
-    assert code("Edit", {"file_path": "/a", "new_string": "y"}, result) == [Code("/a", 10, 13, None, "y")]
+    assert code("Edit", {"file_path": "/a", "new_string": "y"}, result) == [Code("y", None, "/a", 10, 13)]
 
 
 def test_a_created_file_has_no_lines_and_an_updated_one_those_of_its_patch() -> None:
     params = {"file_path": "a.py", "content": "x\n"}
     created = {"type": "create", "content": "x\n", "structuredPatch": []}
     updated = {"type": "update", "content": "x\n", "structuredPatch": [hunk(1, 5)]}
-    assert code("Write", params, created, "/w") == [Code("/w/a.py", None, None, None, "x\n")]
-    assert code("Write", params, updated, "/w") == [Code("/w/a.py", 1, 5, None, "x\n")]
+    assert code("Write", params, created, "/w") == [Code("x\n", None, "/w/a.py", None, None)]
+    assert code("Write", params, updated, "/w") == [Code("x\n", None, "/w/a.py", 1, 5)]
 
 
 def test_each_of_several_edits_is_a_block_without_lines() -> None:
@@ -56,7 +56,7 @@ def test_each_of_several_edits_is_a_block_without_lines() -> None:
 def test_a_cell_of_a_notebook_is_a_block_unless_the_edit_failed() -> None:
     params = {"notebook_path": "/w/n.ipynb", "cell_id": "c", "new_source": "print(1)"}
     assert code("NotebookEdit", params, {"error": "", "language": "python"}) == [
-        Code("/w/n.ipynb", None, None, None, "print(1)")
+        Code("print(1)", None, "/w/n.ipynb", None, None)
     ]
     assert code("NotebookEdit", params, {"error": "No such cell"}) == []
 
@@ -72,13 +72,13 @@ def test_other_tools_write_no_code() -> None:
 
 
 def test_code_without_a_file_is_code() -> None:
-    assert code("Write", {"file_path": 5, "content": "x"}) == [Code(None, None, None, None, "x")]
+    assert code("Write", {"file_path": 5, "content": "x"}) == [Code("x", None, None, None, None)]
 
 
 @pytest.mark.parametrize("data", NOT_OBJECTS)
 def test_what_is_no_object_gives_nothing(data: bytes) -> None:
     assert code_of_call("Write", data, data, None) == []
-    assert code_of_call("Write", b'{"content":"x"}', data, None) == [Code(None, None, None, None, "x")]
+    assert code_of_call("Write", b'{"content":"x"}', data, None) == [Code("x", None, None, None, None)]
 
 
 NAMES = (

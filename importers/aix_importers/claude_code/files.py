@@ -242,7 +242,7 @@ def code_of_call(tool_name: str, params: bytes, structured: bytes | None, cwd: s
         written = [text(fields(edit).get("new_string")) for edit in items(given.get("edits"))]
     else:
         written = [text(given.get(_WRITTEN_TEXTS[tool_name]))]
-    return [Code(path, *lines, None, content) for content in written if content]
+    return [Code(content, None, path, *lines) for content in written if content]
 
 
 def _span(patch: Raw | None) -> LineRange:

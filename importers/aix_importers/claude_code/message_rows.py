@@ -94,9 +94,9 @@ class MessageRows:
         cwd = message.cwd
         attachments = [bytes(record.attachment) for record in context if record.attachment]
         attached = [use for attachment in attachments for use in files_of_attachment(attachment, cwd)]
-        paths = {use.path for use in attached}
+        paths = {use.file_path for use in attached}
         named = files_in_prompt(text, cwd) if message.source in ("human", "agent") else []
-        named = [use for use in named if use.kind != "attached" or use.path not in paths]
+        named = [use for use in named if use.kind != "attached" or use.file_path not in paths]
         self._add_files(source, message, [*attached, *named])
         lints = [lint for attachment in attachments for lint in lints_of_attachment(attachment)]
         self._add_lints(source, message, [*lints, *lints_in_text(text)])
@@ -104,7 +104,7 @@ class MessageRows:
     def _add_fenced_code(self, source: Source, message: OpenMessage, text: str) -> None:
         if "```" in text or "~~~" in text:
             for block in fenced_blocks(text):
-                code = Code(block.path, block.line_start, block.line_end, block.language, block.code)
+                code = Code(block.code, block.language, block.path, block.line_start, block.line_end)
                 self._add_code(source, message, code)
         pending, message.pending_code = message.pending_code, []
         for code in pending:
@@ -119,12 +119,12 @@ class MessageRows:
 
     def _add_files(self, source: Source, message: OpenMessage, uses: list[FileUse]) -> None:
         for use in uses:
-            key = (use.kind, use.path, use.line_start)
+            key = (use.kind, use.file_path, use.line_start)
             if key in message.files:
                 continue
             message.files.add(key)
             self.writer.add_file(source, message.id, use)
-            self._add_relative_path(source, use.path, message.cwd)
+            self._add_relative_path(source, use.file_path, message.cwd)
 
     def _add_relative_path(self, source: Source, path: str, workspace: str | None) -> None:
         relative = relative_path(path, workspace)

@@ -1,4 +1,7 @@
-"""Rows on their way out, each with the file that it was read from, and those that importers write alike."""
+"""Rows on their way out, each with the file that it was read from, and those that importers write alike.
+
+The fields of files, code and findings have the names of their columns.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -11,7 +14,7 @@ class FileUse(NamedTuple):
     """A file that was read, written, referenced or attached; the last line is included."""
 
     kind: str
-    path: str
+    file_path: str
     line_start: int | None = None
     line_end: int | None = None
 
@@ -19,11 +22,11 @@ class FileUse(NamedTuple):
 class Code(NamedTuple):
     """A block of code, and the place in a file that it is for."""
 
-    path: str | None
-    line_start: int | None
-    line_end: int | None
-    language: str | None
     content: str
+    language: str | None = None
+    file_path: str | None = None
+    line_start: int | None = None
+    line_end: int | None = None
 
 
 class Lint(NamedTuple):
@@ -62,31 +65,13 @@ class Writer:
 
     def add_file(self, source: Source, message_id: str, use: FileUse) -> None:
         """Take a file that a message touches; the caller gives each kind, path and first line once."""
-        self.add(
-            source,
-            "message_files",
-            id=h63("message_files", message_id, use.kind, use.path, use.line_start),
-            message_id=message_id,
-            kind=use.kind,
-            file_path=use.path,
-            line_start=use.line_start,
-            line_end=use.line_end,
-        )
+        row_id = h63("message_files", message_id, use.kind, use.file_path, use.line_start)
+        self.add(source, "message_files", id=row_id, message_id=message_id, **use._asdict())
 
     def add_code(self, source: Source, message_id: str, idx: int, code: Code) -> None:
         """Take a block of code of a message, by its number in it."""
-        self.add(
-            source,
-            "message_codeblocks",
-            id=h63("message_codeblocks", message_id, idx),
-            message_id=message_id,
-            idx=idx,
-            language=code.language,
-            content=code.content,
-            file_path=code.path,
-            line_start=code.line_start,
-            line_end=code.line_end,
-        )
+        row_id = h63("message_codeblocks", message_id, idx)
+        self.add(source, "message_codeblocks", id=row_id, message_id=message_id, idx=idx, **code._asdict())
 
     def add_lint(self, source: Source, message_id: str, idx: int, lint: Lint) -> None:
         """Take a finding that came with a message, by its number in it."""
@@ -133,7 +118,7 @@ def distinct_files(uses: Iterable[FileUse]) -> list[FileUse]:
     """Return each kind, path and first line once, as rows have them."""
     found: dict[tuple[str, str, int | None], FileUse] = {}
     for use in uses:
-        found.setdefault((use.kind, use.path, use.line_start), use)
+        found.setdefault((use.kind, use.file_path, use.line_start), use)
     return list(found.values())
 
 

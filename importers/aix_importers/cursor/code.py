@@ -8,22 +8,13 @@ from typing import NamedTuple
 
 from msgspec import Raw
 
+from aix_importers.common.row_writer import Code
 from aix_importers.cursor.paths import normal_path, uri_key, uri_path
 from aix_importers.cursor.values import ABSENT, count, field, fields, inner, items, text
 
 _FENCE = re.compile(r"[ \t]*(?:(`{3,})([^`]*)|(~{3,})(.*))")
 _CITATION = re.compile(r"(\d{1,18}):(\d{1,18}):(.+)")
 _LANGUAGE_AND_PATH = re.compile(r"([^\s:]+):(\S.*)")
-
-
-class Code(NamedTuple):
-    """One block."""
-
-    content: str
-    language: str | None = None
-    file_path: str | None = None
-    line_start: int | None = None
-    line_end: int | None = None
 
 
 def fences(content: str) -> list[Code]:

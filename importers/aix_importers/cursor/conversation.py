@@ -12,10 +12,10 @@ from msgspec import Raw
 
 from aix.ids import ulid
 from aix.importing import Problem, Source
+from aix_importers.common.row_writer import Code, FileUse, Lint
 from aix_importers.cursor.calls import Call
-from aix_importers.cursor.code import Code
-from aix_importers.cursor.files import FileUse, files_of_call, path_of
-from aix_importers.cursor.lints import Lint, lints_of_result
+from aix_importers.cursor.files import files_of_call, path_of
+from aix_importers.cursor.lints import lints_of_result
 from aix_importers.cursor.records import ORIGIN, Bubble, Composer
 from aix_importers.cursor.values import ABSENT
 

@@ -1,32 +1,19 @@
 """The files that a message read, wrote, named or carried. Lines are counted from 1, as Cursor counts them."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from msgspec import Raw
 
+from aix_importers.common.row_writer import FileUse, distinct_files
 from aix_importers.cursor.paths import absolute_path, normal_path, uri_path
 from aix_importers.cursor.records import Bubble, Result
 from aix_importers.cursor.tools import Params, is_reading, is_writing
 from aix_importers.cursor.values import ABSENT, count, field, fields, flag, inner, inner_items, is_filled, items, text
 
 
-class FileUse(NamedTuple):
-    """A file, and what happened to it."""
-
-    kind: str
-    file_path: str
-    line_start: int | None = None
-    line_end: int | None = None
-
-
 def distinct(uses: Iterable[FileUse], workspace: str | None) -> list[FileUse]:
     """Return each use once, with paths from the root on."""
-    found: dict[tuple[str, str, int | None], FileUse] = {}
-    for use in uses:
-        path = absolute_path(use.file_path, workspace)
-        found.setdefault((use.kind, path, use.line_start), use._replace(file_path=path))
-    return list(found.values())
+    return distinct_files(use._replace(file_path=absolute_path(use.file_path, workspace)) for use in uses)
 
 
 def files_of_bubble(bubble: Bubble) -> Iterator[FileUse]:

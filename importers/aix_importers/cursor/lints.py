@@ -1,10 +1,10 @@
 """Findings of linters that came with a message, or that a call brought back."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from msgspec import Raw
 
+from aix_importers.common.row_writer import Lint
 from aix_importers.cursor.paths import absolute_path, normal_path
 from aix_importers.cursor.records import Bubble, Result
 from aix_importers.cursor.values import ABSENT, count, field, inner_items, is_filled, items, text
@@ -13,19 +13,6 @@ _SEVERITIES = {
     1: "error", 2: "warning", 3: "info", 4: "info",
     "ERROR": "error", "WARNING": "warning", "INFORMATION": "info", "INFO": "info", "HINT": "info",
 }  # fmt: skip
-
-
-class Lint(NamedTuple):
-    """One finding."""
-
-    file_path: str | None
-    message: str | None
-    lint_source: str | None
-    start_line: int | None
-    start_col: int | None
-    end_line: int | None
-    end_col: int | None
-    severity: str | None
 
 
 def distinct(lints: Iterable[Lint], workspace: str | None) -> list[Lint]:

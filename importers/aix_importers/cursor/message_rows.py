@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
-from aix.ids import h63, ulid
-from aix_importers.common.row_writer import Writer
+from aix.ids import ulid
+from aix_importers.common.row_writer import Writer, relative_path
 from aix_importers.cursor.calls import Call
 from aix_importers.cursor.conversation import Conversation, Entry, Part, Said, Turn, session_label
 from aix_importers.cursor.files import distinct as distinct_files
@@ -19,6 +19,7 @@ class MessageRows:
     """Makes rows of the bubbles of one conversation."""
 
     def __init__(self, writer: Writer, conversation: Conversation, spawned: Mapping[Entry, Conversation]) -> None:
+        self._writer, self._source = writer, conversation.source
         self._add = partial(writer.add, conversation.source)
         self._mark = partial(writer.mark, conversation.source)
         self._conversation = conversation
@@ -116,37 +117,23 @@ class MessageRows:
             result_chars=len(result) if result and result != "null" else None,
             is_error=call.status == "failed" if has_ended and not said.are_outcomes_inferred else None,
         )
-        self._add(
-            "permission_decisions",
-            call_id=call_id,
-            turn_id=turn.id,
-            mode=self._mode,
-            **{"class": call.access.access_class},
-            raw_target=call.access.target,
-            outcome=call.outcome.word,
-            evidence=call.outcome.evidence,
-            is_inferred=call.outcome.is_inferred,
-        )
+        self._writer.add_decision(self._source, call_id, turn.id, self._mode, call.access, call.outcome)
 
     def _add_extras(self, message_id: str, said: Said) -> None:
         workspace = self._conversation.workspace
         for use in distinct_files(said.files, workspace):
-            row_id = h63("message_files", message_id, use.kind, use.file_path, use.line_start)
-            self._add("message_files", id=row_id, message_id=message_id, **use._asdict())
+            self._writer.add_file(self._source, message_id, use)
             self._add_relative_path(use.file_path, workspace)
         for idx, lint in enumerate(distinct_lints(said.lints, workspace)):
-            row_id = h63("message_lints", message_id, idx)
-            self._add("message_lints", id=row_id, message_id=message_id, **lint._asdict())
+            self._writer.add_lint(self._source, message_id, idx, lint)
         for idx, code in enumerate(said.code):
-            row_id = h63("message_codeblocks", message_id, idx)
-            self._add("message_codeblocks", id=row_id, message_id=message_id, idx=idx, **code._asdict())
+            self._writer.add_code(self._source, message_id, idx, code)
 
     def _add_relative_path(self, path: str, workspace: str | None) -> None:
-        if not workspace or path in self._paths or not path.startswith(f"{workspace.rstrip('/')}/"):
-            return
-        self._paths.add(path)
-        relative = path[len(workspace.rstrip("/")) + 1 :]
-        self._add("file_paths", file_path=path, workspace_path=workspace, relative_path=relative)
+        relative = relative_path(path, workspace)
+        if relative is not None and path not in self._paths:
+            self._paths.add(path)
+            self._add("file_paths", file_path=path, workspace_path=workspace, relative_path=relative)
 
     def _add_request(self, turn: Turn, entry: Entry, said: Said, position: int, model: str | None) -> None:
         """Add the request that gave an answer, where its tokens were counted."""

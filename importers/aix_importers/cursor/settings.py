@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from aix.importing import Problem, RowBuffer, Rows, Source, readable
 from aix.permissions import home_of
+from aix_importers.common.row_writer import add_rules
 from aix_importers.cursor.records import ORIGIN
 from aix_importers.cursor.values import (
     ABSENT,
@@ -94,21 +95,7 @@ def _editor_rules(state: Raw) -> Iterator[Rule]:
 def rule_rows(source: Source, rules: Iterable[Rule], scope: str, file: str, seen_at: int) -> Iterator[Rows]:
     """Go through the rows of rules, each of a kind once."""
     buffer = RowBuffer(source)
-    found: dict[tuple[str, str], Rule] = {}
-    for rule in rules:
-        found.setdefault((rule.kind, rule.rule), rule)
-    for rule in found.values():
-        buffer.add(
-            "permission_rules",
-            origin=ORIGIN,
-            scope=scope,
-            file=file,
-            position=rule.position,
-            kind=rule.kind,
-            rule=rule.rule,
-            first_seen_at=seen_at,
-            last_seen_at=seen_at,
-        )
+    add_rules(buffer, rules, origin=ORIGIN, scope=scope, file=file, seen_at=seen_at)
     yield from buffer.drain()
 
 

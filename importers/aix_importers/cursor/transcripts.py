@@ -11,11 +11,11 @@ from msgspec import Raw
 from aix.importing import Problem, Source
 from aix_importers.common.jsonl import RawLine, raw_lines
 from aix_importers.common.recognition import may_hold_lines, unread_form
+from aix_importers.common.row_writer import FileUse
 from aix_importers.common.times import UNDATED
 from aix_importers.cursor.calls import Call, Outcome, make_call
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part, Said
-from aix_importers.cursor.files import FileUse
 from aix_importers.cursor.message_list import Listed, make_conversation, query_of
 from aix_importers.cursor.paths import normal_path
 from aix_importers.cursor.values import (

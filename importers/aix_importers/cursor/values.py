@@ -9,14 +9,23 @@ from typing import TypeVar
 from msgspec import MsgspecError, Raw
 from msgspec.json import Decoder, decode, encode
 
-from aix_importers.common.json_text import ABSENT, DECODER, compact_json, items, read, text, whole_characters
+from aix_importers.common.json_text import (
+    ABSENT,
+    DECODER,
+    compact_json,
+    fields,
+    fields_if_object,
+    items,
+    read,
+    text,
+    whole_characters,
+)
 from aix_importers.common.times import read_time
 
-__all__ = ["ABSENT", "items", "read", "text"]
+__all__ = ["ABSENT", "fields", "fields_if_object", "items", "read", "text"]
 
 _EMPTY = {b"", b"null", b'""', b"[]", b"{}", b"false", b"0"}
 _LONGEST_EMPTY = max(map(len, _EMPTY))
-_OBJECT = Decoder(dict[str, Raw])
 _LIST = Decoder(list[Raw])
 _NUMBER = Decoder(int | float)
 _FLAG = Decoder(bool)
@@ -37,16 +46,6 @@ def is_filled(raw: Raw) -> bool:
         return False
     view = memoryview(raw)  # a value may be large: it is not copied to look at it
     return view.nbytes > _LONGEST_EMPTY or bytes(view) not in _EMPTY
-
-
-def fields(raw: bytes | Raw | None) -> dict[str, Raw]:
-    """Return the fields of an object."""
-    return fields_if_object(raw) or {}
-
-
-def fields_if_object(raw: bytes | Raw | None) -> dict[str, Raw] | None:
-    """Return the fields of an object; nothing where the data is not an object."""
-    return read(_OBJECT, raw)
 
 
 def field(raw: bytes | Raw | None, *names: str) -> Raw:
