@@ -1,4 +1,4 @@
-"""The `aix` command line: what users type, turned into calls of the library."""
+"""The `aix` command line, a module for each command or family of commands."""
 
 import atexit
 import gc
@@ -22,16 +22,16 @@ def program() -> None:
     from aix.cli.stdout import flush_stdout
 
     atexit._run_exitfuncs()
-    with suppress(OSError, ValueError):  # whoever read it has gone, which was said already
+    with suppress(OSError, ValueError):  # the reader has gone, which was said already
         flush_stdout()
     with suppress(OSError, ValueError):
         flush_stderr()
-    # Python would take apart what it has loaded, piece by piece, which lasts a tenth of a second and serves nobody.
+    # Python would take its modules apart, piece by piece, which lasts a tenth of a second and serves nobody.
     os._exit(code)
 
 
 def _run() -> int:
-    # What is loaded here stays to the end: to look through it for garbage, again and again, is a tenth of a short run.
+    # These modules stay to the end: to look through them for garbage, again and again, is a tenth of a short run.
     gc.disable()
     from aix.cli.diagnostics import run
     from aix.cli.root import aix

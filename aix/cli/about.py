@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 from aix.cli.command import Command, listing_output
 from aix.cli.stdout import emit_text
 from aix.config import load_config
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.schema import SCHEMA_VERSION
 from aix.version import __version__
 
@@ -33,12 +33,7 @@ def config(config_file: Path | None) -> Listing:
       timezone = "Europe/Berlin"
     """
     current = load_config(config_file)
-    columns = (
-        ListingColumn("setting"),
-        ListingColumn("value"),
-        ListingColumn("origin"),
-        ListingColumn("description"),
-    )
+    columns = listing_columns("setting", "value", "origin", "description")
     file_row = (
         "config",
         str(current.file),
@@ -66,7 +61,7 @@ def version() -> Listing:
         ("python", platform.python_version()),
         *((library, metadata.version(library)) for library in _LIBRARIES),
     ]
-    return Listing((ListingColumn("component"), ListingColumn("version")), versions)
+    return Listing(listing_columns("component", "version"), versions)
 
 
 @click.command(cls=Command)

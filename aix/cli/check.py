@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 
 from aix.cli.command import Command, ledger_option, listing_output
 from aix.health import Examination, OffendingRow, Severity, Status, check, check_names, examine, find_check
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.query.query_file import Query
 
 
@@ -40,14 +40,8 @@ def command(ctx: click.Context, name: str | None, ledger: Path) -> Listing:
 
 
 def _all_checks(ledger: Path) -> Listing:
-    columns = (
-        ListingColumn("check"),
-        ListingColumn("invariant"),
-        ListingColumn("severity"),
-        ListingColumn("status"),
-        ListingColumn("count", "BIGINT"),
-        ListingColumn("first_ids", "VARCHAR[]"),
-        ListingColumn("reason"),
+    columns = listing_columns(
+        "check", "invariant", "severity", "status", ("count", "BIGINT"), ("first_ids", "VARCHAR[]"), "reason"
     )
     findings = check(ledger)
     rows = [
@@ -68,6 +62,6 @@ def _all_checks(ledger: Path) -> Listing:
 def _offending_rows(examination: Examination, query: Query) -> Listing:
     rows = examination.offending_rows(query)
     first = list(islice(rows, 1))
-    columns = tuple(map(ListingColumn, OffendingRow._fields))
+    columns = listing_columns(*OffendingRow._fields)
     is_hard = query.severity == Severity.HARD
     return Listing(columns, chain(first, rows), has_findings=bool(first) and is_hard)

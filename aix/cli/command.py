@@ -1,10 +1,11 @@
 """The parts that commands are made of: their classes, the options that several share, and the output of listings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import ClassVar, ParamSpec, TypeVar
 
 import click
 
@@ -37,16 +38,16 @@ def print_and_exit(ctx: click.Context, text: str) -> None:
         ctx.exit()
 
 
-def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001, FBT001 - click's
+def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - click's
     if value:
         print_and_exit(ctx, ctx.get_help())
 
 
 class Command(click.Command):
-    """A command; left to itself, click would write its help to stdout past the owner of stdout."""
+    """A command whose help is written by the owner of stdout; click would write it itself."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return click's help option with our way of writing."""
+        """Return click's help option, with another callback."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.callback = _show_help
@@ -68,6 +69,33 @@ class Group(Command, click.Group):
         return super().resolve_command(ctx, args)
 
 
+class LazyGroup(Group):
+    """A group whose commands are imported when they run: its help takes no longer with fifty than with five."""
+
+    package: ClassVar[str]
+    members: ClassVar[Mapping[str, str]]
+    """The help of each command, on one line."""
+    places: ClassVar[Mapping[str, str]] = {}
+    """The module and the name in it of each command that is not `command` in the module of its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names of all commands."""
+        return list(self.members)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
+        if cmd_name not in self.members:
+            return None
+        module, _, name = self.places.get(cmd_name, f"{cmd_name}:command").partition(":")
+        command: click.Command = getattr(import_module(f"{self.package}.{module}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List all commands with their help."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.members.items()))
+
+
 def to_milliseconds(date: datetime | None, zone: tzinfo) -> int | None:
     """Return the Unix time at which clocks in the zone showed the date."""
     return None if date is None else int(date.replace(tzinfo=zone).timestamp() * 1000)
@@ -82,16 +110,14 @@ def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | N
     return check_ledger_path(value or load_config(ctx.obj).ledger)
 
 
-def ledger_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Give a command the folder of the ledger it works on, as `ledger`."""
-    option = click.option(
-        "--ledger",
-        type=click.Path(path_type=Path),
-        metavar="FOLDER",
-        callback=_ledger_in_force,
-        help="Use the ledger in FOLDER. Default: the one that `aix config` shows.",
-    )
-    return option(command)
+ledger_option = click.option(
+    "--ledger",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    callback=_ledger_in_force,
+    help="Use the ledger in FOLDER. Default: the one that `aix config` shows.",
+)
+"""Gives a command the folder of the ledger it works on, as `ledger`."""
 
 
 def _prices_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
@@ -102,27 +128,41 @@ def _prices_in_force(ctx: click.Context, param: click.Parameter, value: Path | N
     return load_config(ctx.obj).prices
 
 
-def prices_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Give a command the user's own file of prices, as `prices`."""
-    option = click.option(
-        "--prices",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        callback=_prices_in_force,
-        help="Take the prices in FILE before those that come with AIX. Default: the file that `aix config` shows.",
-    )
-    return option(command)
+prices_option = click.option(
+    "--prices",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    callback=_prices_in_force,
+    help="Take the prices in FILE before those that come with AIX. Default: the file that `aix config` shows.",
+)
+"""Gives a command the user's own file of prices, as `prices`."""
 
+risks_option = click.option(
+    "--risks",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Add the rules on risks in FILE to those that come with AIX; docs/permissions.md says how to write them.",
+)
+"""Gives a command the user's own file of rules on risks, as `risks`."""
 
-def risks_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Give a command the user's own file of rules on risks, as `risks`."""
-    option = click.option(
-        "--risks",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Add the rules on risks in FILE to those that come with AIX; docs/permissions.md says how to write them.",
-    )
-    return option(command)
+output_option = click.option(
+    "-o",
+    "--output",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
+)
+"""Gives a command the file that its output goes to, as `path`."""
+
+version_option = click.option(
+    "--at",
+    "version",
+    type=click.IntRange(min=1),
+    metavar="VERSION",
+    help="Ask an earlier version of the ledger. Default: the newest.",
+)
+"""Gives a command the version of the ledger that it reads, as `version`."""
 
 
 def _parse_options(
@@ -154,19 +194,6 @@ def importer_options(command: Callable[_P, _R]) -> Callable[_P, _R]:
     return only(option(command))
 
 
-def output_option(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Give a command the file that its output goes to, as `path`."""
-    option = click.option(
-        "-o",
-        "--output",
-        "path",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write to FILE instead of stdout; FILE is replaced once the output is whole.",
-    )
-    return option(command)
-
-
 def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
     """Give a command these of the shared parameters, as `parameters`: by name, those that were given."""
 
@@ -185,9 +212,8 @@ def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Calla
     return add_options
 
 
-def parameter_options(command: Callable[..., _R]) -> Callable[..., _R]:
-    """Give a command the shared parameters, as `parameters`: by name, those that were given."""
-    return chosen_parameter_options(*SHARED_PARAMETERS)(command)
+parameter_options = chosen_parameter_options(*SHARED_PARAMETERS)
+"""Gives a command all shared parameters."""
 
 
 def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
-from aix.cli.stdout import emit_lines, emit_paragraphs
+from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
-from aix.output import SUFFIXES, Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.output.humanise import bar, local_time, one_line, per_cent, short_count, signed_count
 from aix.output.transcript.compaction import (
     Detail,
@@ -31,19 +32,19 @@ from aix.schema import TABLES
 _NOTHING = "–"
 _TURN_CHARACTERS = 8
 _TITLE_CHARACTERS = 40
-_COLUMNS = (
-    ListingColumn("turn"),
-    ListingColumn("when"),
-    ListingColumn("session"),
-    ListingColumn("trigger"),
-    ListingColumn("evidence"),
-    ListingColumn("before", "BIGINT"),
-    ListingColumn("after", "BIGINT"),
-    ListingColumn("freed", "DOUBLE"),
-    ListingColumn(""),
-    ListingColumn("turns", "BIGINT"),
-    ListingColumn("requests after", "BIGINT"),
-    ListingColumn("cut"),
+_COLUMNS = listing_columns(
+    "turn",
+    "when",
+    "session",
+    "trigger",
+    "evidence",
+    ("before", "BIGINT"),
+    ("after", "BIGINT"),
+    ("freed", "DOUBLE"),
+    "",
+    ("turns", "BIGINT"),
+    ("requests after", "BIGINT"),
+    "cut",
 )
 
 _Row = dict[str, Any]
@@ -52,16 +53,8 @@ _SHOWN_CHARACTERS = 20_000
 _IN_DETAIL = ("table", "markdown", "json")
 _TEXT_CHARACTERS = 60
 _UNLOGGED = "in no log: system prompt, tools, what estimates miss"
-_CONTEXT_COLUMNS = (
-    ListingColumn("part"),
-    ListingColumn("turn"),
-    ListingColumn("when"),
-    ListingColumn("text"),
-    ListingColumn("calls", "BIGINT"),
-    ListingColumn("tokens", "BIGINT"),
-    ListingColumn("basis"),
-    ListingColumn("total", "BIGINT"),
-    ListingColumn(""),
+_CONTEXT_COLUMNS = listing_columns(
+    "part", "turn", "when", "text", ("calls", "BIGINT"), ("tokens", "BIGINT"), "basis", ("total", "BIGINT"), ""
 )
 
 
@@ -80,7 +73,7 @@ def command(
     parameters: dict[str, object],
     trigger: str | None,
     limit: int | None,
-    full: bool,  # noqa: FBT001 - click's
+    full: bool,
     ledger: Path,
 ) -> Listing:
     """List the compactions of contexts, the latest first, or show one in detail.
@@ -111,7 +104,8 @@ def command(
         if parameters.keys() - {TIMEZONE} or trigger or limit:
             raise click.UsageError("One compaction is shown whole: there is nothing to choose.")
         found = find_compaction(opened, named.key)
-        if (chosen := _chosen_format(ctx)) in _IN_DETAIL:
+        given_format = "json" if ctx.params["as_json"] else ctx.params["output_format"]
+        if (chosen := chosen_format(given_format, ctx.params["path"])) in _IN_DETAIL:
             detail = read_detail(opened, found, limit=WHOLE if full or chosen == "json" else _SHOWN_CHARACTERS)
             _show_in_detail(detail, View(zone, is_full=full), chosen, ctx.params["path"])
             ctx.exit()
@@ -126,20 +120,11 @@ def command(
     found = opened.compactions(trigger=trigger, **given)
     shown = found if limit is None else found.part(0, limit)
     rows = [dict(zip(shown.columns, row, strict=True)) for row in shown]
-    listing = shown.listing()
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        shown.listing(),
         notes=list(compaction_notes(opened, rows, given)),
         for_people=compaction_table(opened, rows, zone),
     )
-
-
-def _chosen_format(ctx: click.Context) -> str:
-    path: Path | None = ctx.params["path"]
-    by_suffix = SUFFIXES.get(path.suffix.lower(), "table") if path else "table"
-    return "json" if ctx.params["as_json"] else ctx.params["output_format"] or by_suffix
 
 
 def _show_in_detail(detail: Detail, view: View, chosen: str, path: Path | None) -> None:
@@ -227,11 +212,8 @@ def context(ctx: click.Context, name: str, ledger: Path) -> Listing:
     """
     found = open_ledger(ledger).context(name)
     rows = [dict(zip(found.columns, row, strict=True)) for row in found]
-    listing = found.listing()
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        found.listing(),
         notes=list(_context_notes(rows)),
         for_people=Listing(_CONTEXT_COLUMNS, _context_lines(rows, load_config(ctx.obj).timezone)),
     )

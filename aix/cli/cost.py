@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
 from aix.config import load_config
@@ -94,13 +95,10 @@ def command(ctx: click.Context, by: str, parameters: dict[str, object], limit: i
     if limit is not None:
         first = max(0, sum(1 for _ in found) - limit) if by in CALENDAR else 0
         shown = found.part(first, limit)
-    listing = shown.listing()
     by_model = opened.query("token_economics/cost_by_model", **given)
     models = [dict(zip(by_model.columns, row, strict=True)) for row in by_model]
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        shown.listing(),
         notes=cost_notes(models),
         for_people=cost_table(opened, by, found, limit, models),
     )
@@ -109,7 +107,7 @@ def command(ctx: click.Context, by: str, parameters: dict[str, object], limit: i
 def cost_table(ledger: Ledger, by: str, found: "Result", limit: int | None, models: Sequence[_Row]) -> Listing:
     """Return the rows in short, those beyond the limit put together, and what all of them come to.
 
-    What each model cost tells which columns there is something to say in.
+    A column that is empty for every model is left out.
     """
     has_likely = any(_shown(model["cost_usd"]) != _shown(model["cost_estimated_usd"]) for model in models)
     has_unpriced = any(model["unpriced_requests"] for model in models)

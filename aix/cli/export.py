@@ -35,7 +35,7 @@ _WHOLE_LEDGER = ("parquet", "duckdb")
 def command(
     form: str,
     target: Path,
-    canonical: bool,  # noqa: FBT001 - click's
+    canonical: bool,
     version: int | None,
     session: str | None,
     ledger: Path,

@@ -10,7 +10,7 @@ from aix.cli.command import DATE, Command, ledger_option, listing_output, to_mil
 from aix.cli.diagnostics import say
 from aix.config import load_config
 from aix.errors import UnknownSessionError
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 
 if TYPE_CHECKING:
     from aix.merge.forget import Forgotten
@@ -42,7 +42,7 @@ def command(
     source: Path | None,
     before: datetime | None,
     text: str | None,
-    dry_run: bool,  # noqa: FBT001 - click's
+    dry_run: bool,
     ledger: Path,
 ) -> Listing:
     """Remove sessions from the ledger for good, and show what went.
@@ -81,7 +81,7 @@ def command(
         if is_forgetting_unfinished(ledger):
             say("older versions still hold what was forgotten before; aix vacuum removes them")
         raise
-    columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
+    columns = listing_columns("what", "name", ("count", "BIGINT"))
     if dry_run:
         sessions = [("session", label, 1) for label in selection.labels]
         return Listing(columns, [*sessions, *(("rules", file, count) for file, count in rules.items())])
@@ -144,7 +144,7 @@ def _rows(forgotten: "Forgotten") -> list[tuple[str, str, int]]:
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @ledger_option
 @listing_output
-def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT001 - click's
+def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:
     """Put small groups of files together, and remove rows and files that nobody needs any more.
 
     When a session grows, its rows are written to new files, and its old rows stay in the old files, marked as dead.
@@ -169,7 +169,7 @@ def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:  # noqa: FBT00
     groups = untidy_groups(ledger) if dry_run else tidy_groups(ledger)
     if not dry_run:
         removals = collect(ledger, grace * 3600, is_cache_of)
-    columns = (ListingColumn("what"), ListingColumn("path"), ListingColumn("bytes", "BIGINT"))
+    columns = listing_columns("what", "path", ("bytes", "BIGINT"))
     rows = [
         *(("group written again", name, size) for name, size in groups.items()),
         *((removal.kind, removal.path.relative_to(ledger).as_posix(), removal.size_bytes) for removal in removals),

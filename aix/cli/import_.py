@@ -11,12 +11,12 @@ import click
 from aix.cli.command import Command, importer_options, ledger_option, listing_output, prices_option
 from aix.cli.diagnostics import console, say
 from aix.errors import NothingToImportError
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.output.humanise import counted
 from aix.output.text import to_json
 from aix.pipeline.report import Watcher
 from aix.process import load_arrow
-from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, count_rows, is_ledger
+from aix.store.manifest import EMPTY, PRICE_TABLES, count_rows, is_ledger
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -27,13 +27,8 @@ if TYPE_CHECKING:
     from aix.pipeline.run import Settings
 
 _SHOWN_CHARACTERS = 60
-_JOIN_COLUMNS = (
-    ListingColumn("table"),
-    ListingColumn("rows", "BIGINT"),
-    ListingColumn("new", "BIGINT"),
-    ListingColumn("contradictions", "BIGINT"),
-)
-_EXAMPLE = tuple(map(ListingColumn, ("example_row", "example_column", "own_value", "other_value")))
+_JOIN_COLUMNS = listing_columns("table", ("rows", "BIGINT"), ("new", "BIGINT"), ("contradictions", "BIGINT"))
+_EXAMPLE = listing_columns("example_row", "example_column", "own_value", "other_value")
 _FAILURES_SHOWN = 20
 
 
@@ -71,13 +66,13 @@ _FAILURES_SHOWN = 20
 @listing_output
 def command(
     paths: tuple[Path, ...],
-    dry_run: bool,  # noqa: FBT001 - click's
-    strict: bool,  # noqa: FBT001
-    reparse: bool,  # noqa: FBT001
+    dry_run: bool,
+    strict: bool,
+    reparse: bool,
     jobs: int | None,
     machine: str | None,
     settings: tuple[Path, ...],
-    keep_raw: bool,  # noqa: FBT001
+    keep_raw: bool,
     importer: str | None,
     options: "Options",
     prices: Path | None,
@@ -119,8 +114,8 @@ def command(
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
         from aix.pipeline.run import Settings
 
-        wish = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
-        return join_and_list(ledger, others, wish)
+        run_settings = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
+        return join_and_list(ledger, others, run_settings)
     from aix.process import hold_little_memory
 
     hold_little_memory()
@@ -128,7 +123,7 @@ def command(
     from aix.importing import readable
     from aix.pipeline.run import Settings, import_histories
 
-    manner = Settings(
+    run_settings = Settings(
         jobs=jobs,
         strict=strict,
         dry_run=dry_run,
@@ -141,22 +136,18 @@ def command(
         argv=[readable(word) for word in sys.argv[1:]],
     )
     with import_progress() as watcher, prints_beside():
-        report = import_histories(ledger, paths or None, manner, watcher)
+        report = import_histories(ledger, paths or None, run_settings, watcher)
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
     return _listing(report, is_by_default=not paths, dry_run=dry_run)
-
-
-def _given(version: Manifest) -> list[str]:
-    """Return the tables that sources give rows of."""
-    return [name for name in version.tables if name not in PRICE_TABLES]
 
 
 def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing:
     rows: list[tuple[str, str, int]] = [("sources", str(status), n) for status, n in sorted(report.statuses.items())]
     if report.after is not None and report.after != report.before:
         before = report.before or EMPTY
-        new = {name: count_rows(report.after, name) - count_rows(before, name) for name in _given(report.after)}
+        given = [name for name in report.after.tables if name not in PRICE_TABLES]  # sources give no prices
+        new = {name: count_rows(report.after, name) - count_rows(before, name) for name in given}
         rows += [("new rows", name, number) for name, number in new.items() if number]
     if report.problems:
         rows.append(("problems", "found", report.problems))
@@ -164,7 +155,7 @@ def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing
     rows.append(("time", "milliseconds", round(report.seconds * 1000)))
     if report.after is not None:
         rows.append(("version", "of the ledger", report.after.version))
-    columns = (ListingColumn("what"), ListingColumn("name"), ListingColumn("count", "BIGINT"))
+    columns = listing_columns("what", "name", ("count", "BIGINT"))
     notes = _notes(report, is_by_default=is_by_default, dry_run=dry_run)
     return Listing(columns, rows, has_findings=bool(report.failures), notes=notes)
 
@@ -195,10 +186,10 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
 
 @contextmanager
 def import_progress() -> Iterator[Watcher]:
-    """Give what hears of an import and draws it, when stderr is a terminal."""
+    """Give a watcher of an import, which draws a bar when stderr is a terminal."""
     terminal = console()
     if terminal is None:
-        yield _Reader()
+        yield _ArrowLoader()
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -213,12 +204,12 @@ def import_progress() -> Iterator[Watcher]:
         yield _Bar(progress)
 
 
-class _Reader(Watcher):
+class _ArrowLoader(Watcher):
     def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
         load_arrow()  # only now: a run that finds nothing to read needs none
 
 
-class _Bar(_Reader):
+class _Bar(_ArrowLoader):
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._sources = 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from aix.cli.command import Command, listing_output
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, ListingColumn, listing_columns
 
 
 @click.command(cls=Command)
@@ -51,7 +51,7 @@ def _options_of(name: str) -> Listing:
 
     importer = load_importer(name, {})
     rows = [(f"{name}.{option}", help_text) for option, help_text in importer.option_help.items()]
-    return Listing((ListingColumn("option"), ListingColumn("description")), rows)
+    return Listing(listing_columns("option", "description"), rows)
 
 
 @click.command(cls=Command)
@@ -60,7 +60,7 @@ def _options_of(name: str) -> Listing:
 @click.option("--regenerate", is_flag=True, help="Write the expected files that are missing.")
 @click.option("--force", is_flag=True, help="Write all expected files anew.")
 @listing_output
-def golden(folder: Path, cases: tuple[str, ...], regenerate: bool, force: bool) -> Listing:  # noqa: FBT001 - click's
+def golden(folder: Path, cases: tuple[str, ...], regenerate: bool, force: bool) -> Listing:
     """Compare what an importer makes of small logs with what is expected.
 
     For authors of importers. FOLDER has the name of the importer and holds a folder per CASE, each with the logs in
@@ -90,5 +90,5 @@ def golden(folder: Path, cases: tuple[str, ...], regenerate: bool, force: bool) 
             notes += difference.splitlines()
         else:
             rows.append((str(case), "as expected"))
-    columns = (ListingColumn("case"), ListingColumn("result"))
+    columns = listing_columns("case", "result")
     return Listing(columns, rows, has_findings=bool(notes), notes=notes)

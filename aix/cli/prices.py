@@ -11,7 +11,7 @@ import click
 from aix.cli.command import DATE, Command, Group, ledger_option, listing_output, prices_option, to_milliseconds
 from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import one_line
 from aix.prices.lines import COLUMNS, FOREVER, UNITS, PriceLine, parse_rule
 from aix.prices.table import PriceTable
@@ -148,14 +148,10 @@ def show(model: str, provider: str, at: datetime | None, input_tokens: int | Non
         and (input_tokens is None or price.tier_start_tokens <= input_tokens < price.tier_end_tokens)
     ]
     columns = (
-        ListingColumn("variant"),
-        ListingColumn("valid_from"),
-        ListingColumn("valid_to"),
-        ListingColumn("tier_start_tokens", "BIGINT"),
-        ListingColumn("tier_end_tokens", "BIGINT"),
+        *listing_columns("variant", "valid_from", "valid_to"),
+        *listing_columns(("tier_start_tokens", "BIGINT"), ("tier_end_tokens", "BIGINT")),
         *_PRICE_COLUMNS,
-        ListingColumn("price_basis"),
-        ListingColumn("rule"),
+        *listing_columns("price_basis", "rule"),
     )
     own = [price for price in wanted if price.variant == price.line.variant]
     return Listing(
@@ -206,13 +202,7 @@ def check(prices: Path | None, ledger: Path) -> Listing:
             notes.append("the ledger has other prices than these; aix import renews them")
     else:
         notes.append(f"there is no ledger at {ledger}: no models were looked up")
-    columns = (
-        ListingColumn("finding"),
-        ListingColumn("provider"),
-        ListingColumn("model"),
-        ListingColumn("requests", "BIGINT"),
-        ListingColumn("reason"),
-    )
+    columns = listing_columns("finding", "provider", "model", ("requests", "BIGINT"), "reason")
     return Listing(columns, rows, has_findings=bool(rows), notes=notes)
 
 

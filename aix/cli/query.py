@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 from click.shell_completion import CompletionItem
+from msgspec.structs import replace
 
-from aix.cli.command import SHARED_PARAMETERS, Command, ledger_option, listing_output, parameter_options
+from aix.cli.command import SHARED_PARAMETERS, Command, ledger_option, listing_output, parameter_options, version_option
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.output.humanise import displayed
 from aix.query.packs import Pack, find_query, packs, query_names, read_packs
 from aix.query.query_file import Parameter, Query
@@ -70,13 +71,7 @@ def _parse_values(
     help="Set any parameter that the query has. Can be repeated.",
 )
 @click.option("--sql", "show_sql", is_flag=True, help="Print the SQL file instead of running it.")
-@click.option(
-    "--at",
-    "version",
-    type=click.IntRange(min=1),
-    metavar="VERSION",
-    help="Ask an earlier version of the ledger. Default: the newest.",
-)
+@version_option
 @ledger_option
 @listing_output
 @click.pass_context
@@ -85,7 +80,7 @@ def command(
     name: str | None,
     parameters: dict[str, object],
     values: dict[str, str],
-    show_sql: bool,  # noqa: FBT001 - click's
+    show_sql: bool,
     version: int | None,
     ledger: Path,
 ) -> Listing:
@@ -123,8 +118,7 @@ def command(
 
 def _list(chosen: Iterable[Pack]) -> Listing:
     queries, problems = read_packs(chosen)
-    names = ("query", "title", "question", "parameters")
-    columns = tuple(ListingColumn(name, "VARCHAR[]" if name == "parameters" else "VARCHAR") for name in names)
+    columns = listing_columns("query", "title", "question", ("parameters", "VARCHAR[]"))
     rows = [(each.name, each.title, each.question, [one.name for one in each.parameters]) for each in queries]
     return Listing(
         columns,
@@ -143,10 +137,8 @@ def _run(query: "Query", given: dict[str, object], ledger: Path, version: int | 
         opened = opened.at(version)
     found = opened.query(query.name, **given)
     listing = found.listing()
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        listing,
         for_people=displayed(listing.columns, found, find_zone(given.get(TIMEZONE, zone))),
     )
 
@@ -197,13 +189,7 @@ def _explained(parameter: Parameter) -> str:
     metavar="FILE",
     help="Read the SQL from FILE, or from stdin when FILE is -.",
 )
-@click.option(
-    "--at",
-    "version",
-    type=click.IntRange(min=1),
-    metavar="VERSION",
-    help="Ask an earlier version of the ledger. Default: the newest.",
-)
+@version_option
 @ledger_option
 @listing_output
 def sql(query: str | None, file: TextIO | None, version: int | None, ledger: Path) -> Listing:

@@ -1,20 +1,15 @@
-"""The `aix` command itself.
+"""The `aix` command itself, and the places of its subcommands."""
 
-Each subcommand is a module of its own that is imported when it runs; `aix --help` needs none of them, so it stays as
-fast with fifty commands as with five.
-"""
-
-from importlib import import_module
 from pathlib import Path
 
 import click
 
-import aix as package
-from aix.cli.command import Group, print_and_exit
+from aix.cli.command import LazyGroup, print_and_exit
 from aix.cli.stdout import emit_text
+from aix.version import __version__
 
-# What a newcomer needs first comes first. The subcommand NAME is `command` in the module `aix.cli.NAME`, unless it has
-# another place in `PLACES`.
+# Commands that a newcomer needs come first. The subcommand NAME is `command` in the module `aix.cli.NAME`, unless
+# `PLACES` names another place.
 COMMANDS = {
     "import": "Import session histories into the ledger.",
     "overview": "Show what the ledger holds.",
@@ -57,27 +52,15 @@ PLACES = {
 """The module and the name in it of each command that shares a module with others."""
 
 
-class _Commands(Group):
-    """A group whose members are listed by `COMMANDS` and imported by name."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, name = PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
-        command: click.Command = getattr(import_module(f"aix.cli.{module}"), name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+class _Commands(LazyGroup):
+    package = "aix.cli"
+    members = COMMANDS
+    places = PLACES
 
 
-def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001, FBT001 - click's
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - click's
     if value:
-        print_and_exit(ctx, f"aix {package.__version__}")
+        print_and_exit(ctx, f"aix {__version__}")
 
 
 @click.group(

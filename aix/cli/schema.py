@@ -4,7 +4,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aix.cli.command import Command, listing_output
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.schema import TABLES, Table, find_table
 
 
@@ -34,12 +34,7 @@ def command(table: str | None) -> Listing:
 
 
 def _all_tables() -> Listing:
-    columns = (
-        ListingColumn("table"),
-        ListingColumn("kind"),
-        ListingColumn("columns", "BIGINT"),
-        ListingColumn("description"),
-    )
+    columns = listing_columns("table", "kind", ("columns", "BIGINT"), "description")
     rows = [
         (table.name, "canonical" if table.canonical else "extension", len(table.columns), table.description)
         for table in TABLES.values()
@@ -48,15 +43,8 @@ def _all_tables() -> Listing:
 
 
 def _columns_of(table: Table) -> Listing:
-    columns = (
-        ListingColumn("column"),
-        ListingColumn("type"),
-        ListingColumn("nullable", "BOOLEAN"),
-        ListingColumn("unit"),
-        ListingColumn("join"),
-        ListingColumn("words", "VARCHAR[]"),
-        ListingColumn("references"),
-        ListingColumn("description"),
+    columns = listing_columns(
+        "column", "type", ("nullable", "BOOLEAN"), "unit", "join", ("words", "VARCHAR[]"), "references", "description"
     )
     rows = [
         (

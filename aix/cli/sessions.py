@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output, to_milliseconds
 from aix.config import load_config
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.output.humanise import bounded_dollars, local_time, one_line, short_count
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.search import ORDERS, SessionSearch, first_prompts, names_to_type, search_sessions
@@ -20,31 +21,11 @@ if TYPE_CHECKING:
 
 _TITLE_CHARACTERS = 72
 _PROJECT_CHARACTERS = 16
-_PEOPLES_COLUMNS = (
-    ListingColumn("updated"),
-    ListingColumn("session"),
-    ListingColumn("project"),
-    ListingColumn("title"),
-    ListingColumn("turns", "BIGINT"),
-    ListingColumn("tokens", "BIGINT"),
-    ListingColumn("cost", "BIGINT"),
+_PEOPLES_COLUMNS = listing_columns(
+    "updated", "session", "project", "title", ("turns", "BIGINT"), ("tokens", "BIGINT"), ("cost", "BIGINT")
 )
-_OVERVIEW_COLUMNS = tuple(
-    ListingColumn(name, "BIGINT" if is_number else "VARCHAR")
-    for name, is_number in (
-        ("origin", False),
-        ("sessions", True),
-        ("turns", True),
-        ("failed", True),
-        ("messages", True),
-        ("calls", True),
-        ("input", True),
-        ("output", True),
-        ("cache read", True),
-        ("from", False),
-        ("to", False),
-    )
-)
+_COUNTS = ("sessions", "turns", "failed", "messages", "calls", "input", "output", "cache read")
+_OVERVIEW_COLUMNS = listing_columns("origin", *((name, "BIGINT") for name in _COUNTS), "from", "to")
 _NO_ORIGIN = "(no session)"
 """Requests that no session of the ledger made; their logs do not say which."""
 _NEXT_COMMANDS = (
@@ -84,10 +65,10 @@ def command(
     model: str | None,
     tag: str | None,
     text: str | None,
-    subagents: bool | None,  # noqa: FBT001 - click's
+    subagents: bool | None,
     status: str | None,
     order: str,
-    reverse: bool,  # noqa: FBT001 - click's
+    reverse: bool,
     limit: int | None,
     ledger: Path,
 ) -> Listing:
@@ -124,11 +105,8 @@ def command(
     )
     opened = open_ledger(ledger)
     found = search_sessions(opened, search, order=order, reverse=reverse, limit=limit)
-    listing = found.listing()
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        found.listing(),
         for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, found, zone)),
     )
 
@@ -177,11 +155,8 @@ def overview(ctx: click.Context, ledger: Path) -> Listing:
     place = "" if is_default else f" --ledger {ledger}"
     opened = aix.open(ledger)
     found = opened.query("overview/by_origin")
-    listing = found.listing()
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        found.listing(),
         notes=[f"try {words}{place}: {effect}" for words, effect in _NEXT_COMMANDS],
         for_people=Listing(_OVERVIEW_COLUMNS, _overview_rows(found, load_config(ctx.obj).timezone)),
     )

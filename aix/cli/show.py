@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from aix.cli.command import Command, ledger_option, output_option
-from aix.cli.stdout import emit_lines, emit_paragraphs
+from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.output.transcript.forms import json_lines, markdown_lines, paragraphs
 from aix.output.transcript.model import View
@@ -34,9 +34,9 @@ _FOLDED_CHARACTERS = 20_000
 def command(
     ctx: click.Context,
     name: str,
-    full: bool,  # noqa: FBT001 - click's
-    thinking: bool,  # noqa: FBT001
-    tools: bool,  # noqa: FBT001
+    full: bool,
+    thinking: bool,
+    tools: bool,
     last: int | None,
     form: str | None,
     path: Path | None,
@@ -62,7 +62,7 @@ def command(
       aix show 5b1f03ab -o session.md
       aix show 5b1f03ab --format json | jq '.[].messages[].content'
     """
-    chosen = form or (_SUFFIXES.get(path.suffix.lower(), "text") if path else "text")
+    chosen = chosen_format(form, path, _SUFFIXES, "text")
     view = View(load_config(ctx.obj).timezone, is_full=full, with_thinking=thinking, with_tools=tools)
     limit = WHOLE if full or chosen == "json" else _FOLDED_CHARACTERS
     transcript = read_transcript(open_ledger(ledger), name, limit=limit, last=last)

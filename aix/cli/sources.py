@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from aix.cli.command import Command, importer_options, ledger_option, listing_output
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.output.humanise import one_line
 from aix.paths import absolute_path
 from aix.query.packs import find_query
@@ -18,14 +19,7 @@ if TYPE_CHECKING:
     from aix.pipeline.run import Survey
     from aix.reading.result import Result
 
-_COLUMNS = (
-    ListingColumn("state"),
-    ListingColumn("importer"),
-    ListingColumn("source"),
-    ListingColumn("size_bytes", "BIGINT"),
-    ListingColumn("modified_at", "BIGINT"),
-    ListingColumn("reason"),
-)
+_COLUMNS = listing_columns("state", "importer", "source", ("size_bytes", "BIGINT"), ("modified_at", "BIGINT"), "reason")
 
 Row = tuple[str, str | None, str, int | None, int | None, str | None]
 _SAMPLE_CHARACTERS = 60
@@ -124,7 +118,7 @@ def _gone(
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N.")
 @ledger_option
 @listing_output
-def problems(source: Path | None, kind: str | None, all_runs: bool, limit: int | None, ledger: Path) -> Listing:  # noqa: FBT001 - click's
+def problems(source: Path | None, kind: str | None, all_runs: bool, limit: int | None, ledger: Path) -> Listing:
     """List what imports did not take as it stood: where it is, what is wrong with it, and how it begins.
 
     A problem is one piece of a source, such as a line that ends too early; the rest of the source was imported. A
@@ -152,10 +146,8 @@ def problems(source: Path | None, kind: str | None, all_runs: bool, limit: int |
     """  # noqa: S608 - made of the texts above
     found = open_ledger(ledger).sql(sql, parameters or None)
     listing = found.listing()
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        listing,
         for_people=Listing(listing.columns, _with_short_samples(found)),
     )
 

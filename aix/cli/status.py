@@ -25,7 +25,7 @@ _FIELD = re.compile(r"\{(\w*)\}")
 @click.option("--timezone", metavar="ZONE", help="Zone in which days begin. Default: the one that `aix config` shows.")
 @ledger_option
 @click.pass_context
-def command(ctx: click.Context, as_json: bool, template: str | None, timezone: str | None, ledger: Path) -> None:  # noqa: FBT001 - click's
+def command(ctx: click.Context, as_json: bool, template: str | None, timezone: str | None, ledger: Path) -> None:
     """Say on one line what today, this week and this month cost: for a prompt or a status bar.
 
     The figures are list prices of what was imported, whatever you pay. ≥ stands before an amount when the logs do not

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -20,7 +20,7 @@ class ReaderGoneError(Exception):
 
 
 class Sink:
-    """A stream of bytes that knows its name; errors of whoever makes the bytes pass through it untouched."""
+    """A stream of bytes with a name, which stands in its errors; errors of the maker of the bytes pass through."""
 
     closed = False
 
@@ -91,39 +91,36 @@ def _mode_of(target: Path) -> int:
     return 0o666 & ~mask
 
 
+def chosen_format(
+    given: str | None, path: Path | None, suffixes: Mapping[str, str] = SUFFIXES, default: str = "table"
+) -> str:
+    """Return the format that was given, else that of the file's suffix, else the default."""
+    return given or (suffixes.get(path.suffix.lower(), default) if path else default)
+
+
 def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> None:
     """Write a listing to the file, or to stdout when no file is given.
 
     Without a format, the file's suffix decides; anything else is a table.
     """
-    chosen = output_format or (SUFFIXES.get(path.suffix.lower(), "table") if path else "table")
+    chosen = chosen_format(output_format, path)
     if chosen == "table" and listing.for_people is not None:
         listing = listing.for_people
-    if path is not None:
-        with replaced_file(path) as sink:
+    with _opened(path) as sink:
+        if path is None and sys.stdout.isatty():
+            _write_to_terminal(listing, chosen, sink)
+        else:
             _write(listing, chosen, sink)
-        return
-    sink = _stdout()
-    if sys.stdout.isatty():
-        _write_to_terminal(listing, chosen, sink)
-    else:
-        _write(listing, chosen, sink)
-    sink.flush()
 
 
 def emit_lines(lines: Iterable[str], path: Path | None) -> None:
     """Write lines as they come to the file, or to stdout when no file is given."""
-    if path is not None:
-        with replaced_file(path) as sink:
-            _write_lines(lines, sink)
-        return
-    sink = _stdout()
-    _write_lines(lines, sink)
-    sink.flush()
+    with _opened(path) as sink:
+        _write_lines(lines, sink)
 
 
 def emit_at_once(lines: Iterable[str]) -> None:
-    """Write each line to stdout as soon as it is there, for whoever waits for it before going on."""
+    """Write each line to stdout as soon as it is there, for readers that wait for it."""
     sink = _stdout()
     for line in lines:
         _write_lines([line], sink)
@@ -146,7 +143,7 @@ def emit_text(text: str) -> None:
 
 
 def flush_stdout() -> None:
-    """Write what is held back."""
+    """Write out the buffer of stdout."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
@@ -155,6 +152,17 @@ def _stdout() -> Sink:
     if sys.stdout is None:
         raise OutputError("stdout", "is closed", "name a file with -o FILE")
     return Sink(sys.stdout.buffer, "stdout")
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[Sink]:
+    if path is not None:
+        with replaced_file(path) as sink:
+            yield sink
+        return
+    sink = _stdout()
+    yield sink
+    sink.flush()
 
 
 def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from aix.cli.command import Command, Group, ledger_option, listing_output
 from aix.cli.stdout import emit_text
 from aix.config import load_config
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.output.humanise import local_time, one_line
 from aix.reading.ledger import Ledger, open_ledger
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 _TITLE_CHARACTERS = 72
-_CHANGES = (ListingColumn("tag"), ListingColumn("entity_type"), ListingColumn("entity_id"), ListingColumn("change"))
-_PEOPLES_COLUMNS = tuple(ListingColumn(name) for name in ("tag", "added", "kind", "name", "title"))
+_CHANGES = listing_columns("tag", "entity_type", "entity_id", "change")
+_PEOPLES_COLUMNS = listing_columns("tag", "added", "kind", "name", "title")
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -73,7 +74,7 @@ def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
 @click.option("--everywhere", is_flag=True, help="Take the tag from all that have it.")
 @ledger_option
 @listing_output
-def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> Listing:  # noqa: FBT001 - click's
+def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> Listing:
     """Take a tag from sessions and turns.
 
     \b
@@ -110,12 +111,9 @@ def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
     tags = find_query("overview/tags").sql
     sql = f"select * from (\n{tags}\n) where $tag is null or tag = $tag order by tag, entity_type, entity_id"  # noqa: S608
     found = opened.sql(sql, {"tag": tag})
-    listing = found.listing()
     zone = load_config(ctx.obj).timezone
-    return Listing(
-        listing.columns,
-        listing.rows,
-        listing.arrow_reader,
+    return replace(
+        found.listing(),
         for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, found, zone)),
     )
 

@@ -31,6 +31,15 @@ class ListingColumn(msgspec.Struct, frozen=True):
         return self.type.startswith(_NUMBERS) and not self.type.endswith("[]")
 
 
+def listing_columns(*columns: str | tuple[str, str]) -> tuple[ListingColumn, ...]:
+    """Return columns by their names; those that hold no text by name and type.
+
+    >>> [column.type for column in listing_columns("table", ("rows", "BIGINT"))]
+    ['VARCHAR', 'BIGINT']
+    """
+    return tuple(ListingColumn(*((each,) if isinstance(each, str) else each)) for each in columns)
+
+
 class Listing(msgspec.Struct, frozen=True):
     """Rows on their way out; they are gone through once."""
 

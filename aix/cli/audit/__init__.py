@@ -1,15 +1,14 @@
 """`aix audit` and the commands below it, each a module of its own that is imported when it runs."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import click
 
-from aix.cli.command import Group, chosen_parameter_options, ledger_option, output_option, risks_option
-from aix.cli.stdout import emit_lines, emit_paragraphs
+from aix.cli.command import LazyGroup, chosen_parameter_options, ledger_option, output_option, risks_option
+from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.permissions.audit.findings import Severity
 
 if TYPE_CHECKING:
@@ -27,21 +26,9 @@ _WITH_INVENTORIES = ("json", "markdown", "html")
 _FILTERS = ("project", "since", "until", "origin", "session", "tag", "timezone")
 
 
-class _AuditCommands(Group):
-    """A group whose members are listed by `COMMANDS` and imported by name."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"aix.cli.audit.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+class _AuditCommands(LazyGroup):
+    package = "aix.cli.audit"
+    members = COMMANDS
 
 
 @click.group(cls=_AuditCommands, invoke_without_command=True)
@@ -117,7 +104,7 @@ def command(
     from aix.query.values import TIMEZONE, find_zone
 
     zone = find_zone(parameters.get(TIMEZONE, load_config(ctx.obj).timezone.key))
-    chosen = form or (_SUFFIXES.get(path.suffix.lower(), "table") if path else "table")
+    chosen = chosen_format(form, path, _SUFFIXES)
     listed = chosen in _WITH_INVENTORIES
     report = make_report(ledger, pack, parameters, settings, risks, baseline, zone, with_inventories=listed)
     write_report(report, chosen, path, zone)

@@ -51,7 +51,7 @@ def command(
     cwd: str | None,
     origin: str | None,
     form: str | None,
-    as_json: bool,  # noqa: FBT001 - click's
+    as_json: bool,
     risks: Path | None,
     path: Path | None,
     ledger: Path,

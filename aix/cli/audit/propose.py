@@ -65,7 +65,7 @@ def command(
     cover: float,
     allowed_risks: tuple[str, ...],
     risks: Path | None,
-    as_json: bool,  # noqa: FBT001 - click's
+    as_json: bool,
     path: Path | None,
     ledger: Path,
 ) -> None:

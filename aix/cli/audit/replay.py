@@ -8,26 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command, chosen_parameter_options, ledger_option, listing_output, risks_option
-from aix.output import Listing, ListingColumn
+from aix.output import Listing, listing_columns
 from aix.output.humanise import counted, one_line, per_cent
 
 if TYPE_CHECKING:
     from aix.permissions.audit.proposal import Observed
 
 _FILTERS = ("project", "since", "until", "origin", "session", "tag")
-_SUMMARY = (
-    *(ListingColumn(name) for name in ("would", "by", "happened")),
-    ListingColumn("calls", "BIGINT"),
-    ListingColumn("agrees", "BOOLEAN"),
-)
-_CALLS = (
-    *(
-        ListingColumn(name)
-        for name in ("call_id", "tool", "target", "cwd", "would", "by", "rule", "reason", "happened")
-    ),
-    ListingColumn("agrees", "BOOLEAN"),
-    ListingColumn("by_itself", "BOOLEAN"),
-    ListingColumn("risks", "VARCHAR[]"),
+_SUMMARY = listing_columns("would", "by", "happened", ("calls", "BIGINT"), ("agrees", "BOOLEAN"))
+_CALLS = listing_columns(
+    *("call_id", "tool", "target", "cwd", "would", "by", "rule", "reason", "happened"),
+    ("agrees", "BOOLEAN"),
+    ("by_itself", "BOOLEAN"),
+    ("risks", "VARCHAR[]"),
 )
 _RULE_CHARACTERS = 100
 _MOST_NAMED = 10
@@ -45,8 +38,8 @@ _STRICTEST_FIRST = ("deny", "ask", "allow")
 def command(
     settings: tuple[Path, ...],
     parameters: dict[str, object],
-    lists_calls: bool,  # noqa: FBT001 - click's
-    disagreements: bool,  # noqa: FBT001
+    lists_calls: bool,
+    disagreements: bool,
     risks: Path | None,
     ledger: Path,
 ) -> Listing:
@@ -76,9 +69,9 @@ def command(
     named = None if origin is None else str(origin)
     with open_ledger(ledger) as opened, opened.under(*settings, risks=risks, origin=named) as ruled:
         found = observed_calls(ruled, parameters)
-        passed_over = ruled.settings_problems
+        problems = ruled.settings_problems
     calls = [call for call in found if call.decision is not None]
-    notes = [*passed_over, *_idle_rules(settings, named), _coverage(calls)]
+    notes = [*problems, *_idle_rules(settings, named), _coverage(calls)]
     if len(calls) < len(found):
         notes.append(f"{counted(len(found) - len(calls), 'call')} of other tools left out")
     if not lists_calls and not disagreements:

@@ -11,7 +11,7 @@ from aix.output.humanise import counted, dollars, local_time, one_line, short_co
 from aix.output.line_formats import fenced, prose_line
 from aix.output.paragraphs import Paragraph
 from aix.output.text import to_json
-from aix.output.transcript.forms import plain
+from aix.output.transcript.forms import folded_paragraphs, plain
 from aix.output.transcript.model import Excerpt, View, fold
 from aix.output.transcript.source import fetch
 from aix.reading.search import COUNTED, names_of_sessions
@@ -194,11 +194,7 @@ def detail_paragraphs(detail: Detail, view: View) -> Iterator[Paragraph]:
         for text, basis in block.lines:
             yield Paragraph(text, "", "  ", tail=f" ({basis})" if basis else "")
         if block.quote is not None:
-            folded = fold(block.quote, view.limits(_SUMMARY_LINES, _SUMMARY_COLUMNS))
-            for line in folded.lines:
-                yield Paragraph(line, "dim", "  │ ", is_quote=True)
-            if folded.hidden:
-                yield Paragraph(f"… {folded.hidden}", "dim", "  │ ")
+            yield from folded_paragraphs(block.quote, view.limits(_SUMMARY_LINES, _SUMMARY_COLUMNS), "  │ ", "dim")
 
 
 def detail_markdown(detail: Detail, view: View) -> Iterator[str]:
@@ -209,8 +205,7 @@ def detail_markdown(detail: Detail, view: View) -> Iterator[str]:
         for text, basis in block.lines:
             yield f"- {prose_line(text)}{f' *({prose_line(basis)})*' if basis else ''}"
         if block.quote is not None:
-            folded = fold(block.quote, view.limits(_SUMMARY_LINES, _SUMMARY_COLUMNS))
-            yield from fenced([*folded.lines, *([f"… {folded.hidden}"] if folded.hidden else [])])
+            yield from fenced(fold(block.quote, view.limits(_SUMMARY_LINES, _SUMMARY_COLUMNS)))
 
 
 def detail_json(detail: Detail) -> str:

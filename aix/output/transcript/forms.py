@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from aix.output.line_formats import fenced, prose_line
 from aix.output.paragraphs import Paragraph
 from aix.output.text import to_json
-from aix.output.transcript.model import Call, Excerpt, Fold, Folded, Header, Message, Turn, View, fold
+from aix.output.transcript.model import Call, Excerpt, Fold, Header, Message, Turn, View, fold
 from aix.output.transcript.source import Transcript
 from aix.output.transcript.wording import (
     call_outcome,
@@ -63,7 +63,7 @@ def _turn_paragraphs(turn: Turn, view: View) -> Iterator[Paragraph]:
     if turn.compaction is not None:
         yield Paragraph()
         yield Paragraph(compaction_text(turn.compaction), "yellow", "≡ ")
-        yield from _folded(turn.compaction.summary, view.limits(_SUMMARY_LINES), "  ", "dim")
+        yield from folded_paragraphs(turn.compaction.summary, view.limits(_SUMMARY_LINES), "  ", "dim")
     for message in turn.messages:
         yield from _message_paragraphs(message, turn, view)
     yield from _calls(turn.calls, turn, view)
@@ -74,7 +74,7 @@ def _turn_paragraphs(turn: Turn, view: View) -> Iterator[Paragraph]:
 def _message_paragraphs(message: Message, turn: Turn, view: View) -> Iterator[Paragraph]:
     if message.thinking is not None and message.thinking.text.strip():
         yield Paragraph()
-        yield from _folded(message.thinking, view.limits(_THINKING_LINES), "  ~ ", "dim italic")
+        yield from folded_paragraphs(message.thinking, view.limits(_THINKING_LINES), "  ~ ", "dim italic")
     if message.content is not None and message.content.text.strip():
         yield Paragraph()
         yield from _content(message, message.content, view)
@@ -89,7 +89,7 @@ def _content(message: Message, content: Excerpt, view: View) -> Iterator[Paragra
         yield Paragraph(f"{who}:", "dim", "  ")
     style = "red" if message.is_error else "bold" if message.role == "user" else ""
     mark = "> " if message.role == "user" else "  "
-    yield from _folded(content, view.limits(_TEXT_PROSE_LINES, _PROSE_COLUMNS), mark, style)
+    yield from folded_paragraphs(content, view.limits(_TEXT_PROSE_LINES, _PROSE_COLUMNS), mark, style)
 
 
 def _calls(calls: tuple[Call, ...], turn: Turn, view: View) -> Iterator[Paragraph]:
@@ -111,18 +111,19 @@ def _call_paragraphs(call: Call, turn: Turn, view: View) -> Iterator[Paragraph]:
         tail_style="red" if has_failed else "",
     )
     if view.is_full:
-        yield from _folded(readable_params(call.params), None, "    │ ", "dim")
+        yield from folded_paragraphs(readable_params(call.params), None, "    │ ", "dim")
     limits = view.limits(_TEXT_RESULT_LINES, _RESULT_COLUMNS)
     if call.error is not None:
-        yield from _folded(call.error, limits, "    │ ", "red")
+        yield from folded_paragraphs(call.error, limits, "    │ ", "red")
     if call.result is not None:
-        yield from _folded(readable_result(call.result), limits, "    │ ", "dim")
+        yield from folded_paragraphs(readable_result(call.result), limits, "    │ ", "dim")
     if call.subagent is not None:
         yield Paragraph(subagent_text(call.subagent), "magenta", "    ↳ ")
 
 
-def _folded(excerpt: Excerpt, limits: Fold | None, mark: str, style: str) -> Iterator[Paragraph]:
-    folded: Folded = fold(excerpt, limits)
+def folded_paragraphs(excerpt: Excerpt, limits: Fold | None, mark: str, style: str) -> Iterator[Paragraph]:
+    """Give a text line by line, folded, with a mark before each line."""
+    folded = fold(excerpt, limits)
     for line in folded.lines:
         yield Paragraph(line, style, mark, is_quote=True)
     if folded.hidden:
@@ -181,7 +182,7 @@ def _call_markdown(call: Call, turn: Turn, view: View) -> Iterator[str]:
         folded = fold(excerpt, limits)
         if folded.lines:
             yield ""
-            yield from fenced([*folded.lines, *([f"… {folded.hidden}"] if folded.hidden else [])])
+            yield from fenced(folded)
     if call.subagent is not None:
         yield from ("", f"↳ {prose_line(subagent_text(call.subagent))}")
 

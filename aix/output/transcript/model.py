@@ -1,6 +1,7 @@
 """The data of a transcript, and how much of it a reader sees."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from decimal import Decimal
@@ -166,10 +167,15 @@ class Fold:
 
 @dataclass(frozen=True)
 class Folded:
-    """The lines that are shown, and how much is not, in words."""
+    """The lines that are shown, and how much is hidden, in words; it is gone through with a line for that."""
 
     lines: list[str]
     hidden: str = ""
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.lines
+        if self.hidden:
+            yield f"… {self.hidden}"
 
 
 def fold(excerpt: Excerpt, limits: Fold | None) -> Folded:
@@ -215,7 +221,7 @@ class View:
         return None if self.is_full else Fold(lines, columns)
 
     def of(self, turn: Turn) -> Turn:
-        """Return a turn without what is not shown."""
+        """Return a turn without the parts that are not shown."""
         messages = tuple(map(self._of_message, turn.messages))
         if self.with_tools:
             return replace(turn, messages=messages)

@@ -122,21 +122,11 @@ def _read_header(ledger: "Ledger", label: str) -> Header:
     sessions = find_query("overview/sessions").sql
     [row] = fetch(ledger, f"select * from (\n{sessions}\n) where label = $label", {"label": label})  # noqa: S608
     return Header(
-        row["label"],
-        row["title"],
-        row["origin"],
-        row["project"],
-        row["workspace_path"],
-        row["parent_session_label"],
-        row["created_at"],
-        row["updated_at"],
-        row["status"],
-        row["turns"],
-        row["failed_turns"],
-        row["models"],
-        _tokens_of(row),
-        _cost_of(row),
-        _cost_of_subagents(ledger, label),
+        **_picked(row, "label", "title", "origin", "project", "workspace_path", "parent_session_label"),
+        **_picked(row, "created_at", "updated_at", "status", "turns", "failed_turns", "models"),
+        tokens=_tokens_of(row),
+        cost=_cost_of(row),
+        subagent_cost=_cost_of_subagents(ledger, label),
     )
 
 
@@ -205,24 +195,14 @@ class _Batch:
 
         return Turn(
             number=self._numbers[turn_id],
-            id=turn_id,
-            turn_type=row["turn_type"],
-            status=row["status"],
-            is_interrupted=row["is_interrupted"],
-            started_at=row["started_at"],
-            completed_at=row["completed_at"],
-            model=row["model"],
+            **_picked(row, "id", "turn_type", "status", "is_interrupted", "started_at", "completed_at"),
+            **_picked(row, "model", "workspace_path"),
             tokens=_tokens_of(row),
             cost=self._costs.get(turn_id, _NO_COST),
             tool_call_count=row["tool_call_count"] or 0,
-            workspace_path=row["workspace_path"],
             messages=tuple(
                 Message(
-                    id=message["id"],
-                    role=message["role"],
-                    source=message["source"],
-                    created_at=message["created_at"],
-                    is_error=message["is_error"],
+                    **_picked(message, "id", "role", "source", "created_at", "is_error"),
                     content=_excerpt(message, "content"),
                     thinking=_excerpt(message, "thinking"),
                     calls=tuple(map(make_call, by_message[message["id"]])),
@@ -241,11 +221,7 @@ class _Batch:
 
 def _call(row: _Row, subagent: Subagent | None) -> Call:
     return Call(
-        id=row["id"],
-        tool_name=row["tool_name"],
-        status=row["status"],
-        started_at=row["started_at"],
-        completed_at=row["completed_at"],
+        **_picked(row, "id", "tool_name", "status", "started_at", "completed_at"),
         params=_excerpt(row, "params") or Excerpt("", 0),
         result=_excerpt(row, "result"),
         error=_excerpt(row, "error"),
@@ -263,10 +239,7 @@ def _compaction(row: _Row | None) -> Compaction | None:
         return None
     return Compaction(
         summary=_excerpt(row, "summary") or Excerpt("", 0),
-        tokens_before=row["tokens_before"],
-        tokens_after=row["tokens_after"],
-        turns_summarized=row["turns_summarized"],
-        trigger=row["trigger"],
+        **_picked(row, "tokens_before", "tokens_after", "turns_summarized", "trigger"),
     )
 
 
@@ -282,6 +255,10 @@ def _tokens_of(row: _Row) -> Tokens:
 
 def _cost_of(row: _Row) -> Cost:
     return Cost(row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"])
+
+
+def _picked(row: _Row, *names: str) -> _Row:
+    return {name: row[name] for name in names}
 
 
 def _excerpt(row: _Row, name: str) -> Excerpt | None:
