@@ -22,9 +22,9 @@ from aix.derived.pricing import PRICES_DIGEST, bundled_rows, bundled_rows_path, 
 from aix.ids import h63, ulid
 from aix.merge.ledger_merge import compared_columns
 from aix.prices.table import PriceTable
-from aix.query.packs import find_query, own_query_names, view_folder
+from aix.query.packs import find_query, own_query_names
 from aix.query.query_file import Query, query_root
-from aix.query.views import read_views
+from aix.query.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES, Column, Join, Table
 from aix.schema.migrations import MIGRATIONS
 from aix.store.manifest import PRICE_TABLES
@@ -320,7 +320,7 @@ def _column_cells(column: Column) -> tuple[str, ...]:
 
 def _queries_page() -> Iterator[str]:
     queries = [find_query(name) for name in own_query_names()]
-    views = read_views(view_folder())
+    views = library_views()
     yield "# Queries"
     yield ""
     yield "<!-- Made from the files' headers by docs/generate.py. Do not edit: change those and run `make docs`. -->"

@@ -18,8 +18,7 @@ import pytest
 import aix
 from aix.derived import catalog
 from aix.derived.catalog import CATALOG, CATALOG_NOTE, refresh_catalog, write_catalog
-from aix.query.packs import view_folder
-from aix.query.views import create_library_views, read_views
+from aix.query.views import create_library_views, library_views
 from aix.schema import TABLES
 from aix.store.engine import engine
 from aix.store.manifest import manifest_path, read_latest, read_manifest
@@ -106,7 +105,7 @@ print(*[name for name, in connection.execute("select view_name from duckdb_views
     first, views = said.splitlines()
     assert first.startswith("1.5.")
     assert first.endswith(f" {len(SAMPLE_ROWS['turns'])}")
-    assert set(views.split()) == {*TABLES, *read_views(view_folder())}
+    assert set(views.split()) == {*TABLES, *library_views()}
 
 
 def test_a_reader_that_opens_it_all_the_time_sees_whole_versions(tmp_path: Path) -> None:

@@ -137,15 +137,10 @@ def _files(pack: str, folder: Path) -> dict[str, Path]:
     return {f"{pack}/{path.relative_to(folder).with_suffix('').as_posix()}": path for path in paths}
 
 
-def view_folder() -> Path:
-    """Return the folder of the view files of AIX."""
-    return query_root() / VIEWS
-
-
 @cache
 def library_views_digest() -> str:
     """Return what changes when a view of AIX does."""
-    return views_digest(view_folder())
+    return views_digest(query_root() / VIEWS)
 
 
 def views_digest(folder: Path) -> str:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import LedgerDamagedError, QueryFileError
-from aix.query.packs import library_views_digest, view_folder
-from aix.query.query_file import Query, read_query_file
+from aix.query.packs import VIEWS, library_views_digest
+from aix.query.query_file import Query, query_root, read_query_file
 from aix.schema import TABLES
 from aix.schema.sql import quote_name
 
@@ -48,7 +48,7 @@ def read_views(folder: Path) -> dict[str, Query]:
 def library_views() -> dict[str, Query]:
     """Return the views of AIX by name, each after those that it stands on."""
     library_views_digest()  # before they are read: rows of an older file never pass for those of a newer one
-    return read_views(view_folder())
+    return read_views(query_root() / VIEWS)
 
 
 def views_named(sql: str, views: dict[str, Query], kept: Container[str] = ()) -> list[Query]:

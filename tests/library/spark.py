@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aix.query.packs import view_folder
-from aix.query.views import read_views
+from aix.query.views import library_views
 from aix.schema import TABLES, Type
 from aix.store.manifest import Manifest, Segment
 
@@ -72,7 +71,7 @@ class SparkLedger:
 
     def __init__(self, session: "SparkSession", ledger: Path, manifest: Manifest) -> None:
         self._session = session
-        views = read_views(view_folder())
+        views = library_views()
         self._views = {name: view.sql for name, view in views.items() if not view.derived}
         self._computed: set[str] = set()
         self._values: list[Values] = []

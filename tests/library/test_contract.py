@@ -9,10 +9,10 @@ import pytest
 from aix.derived.cache_key import PRICES
 from aix.output import ListingColumn
 from aix.permissions.derivation import SOURCES
-from aix.query.packs import find_query, view_folder
+from aix.query.packs import find_query
 from aix.query.query_file import ParameterType, Query, query_root
 from aix.query.values import bind
-from aix.query.views import read_views, views_named
+from aix.query.views import library_views, views_named
 from aix.reading.ledger import Ledger
 from aix.schema import TABLES
 from aix.store.nodes import in_conversations
@@ -21,7 +21,7 @@ from tests.library.ledger import QUERIES, RUNNABLE, expected_file, expected_text
 
 RULES = "permission_rules"
 """Of which all groups know all, as of prices: they are made again when a rule changes."""
-VIEWS = read_views(view_folder())
+VIEWS = library_views()
 FILES = [*QUERIES.values(), *VIEWS.values()]
 SHARED: Mapping[str, tuple[ParameterType, str | None]] = {
     "since": (ParameterType.TIMESTAMP, None),
