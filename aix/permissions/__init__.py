@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aix.permissions.contract import Call, Decision, Dialect, Judge, Rule, Verdict
-from aix.permissions.homes import home_of
+from aix.permissions.paths import home_of
 
 __all__ = ["RISK_FILE", "Call", "Decision", "Dialect", "Judge", "Rule", "Verdict", "home_of"]
 

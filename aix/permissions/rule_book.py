@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from aix.errors import SettingsFileError, UnknownNameError
 from aix.importing import readable
 from aix.permissions.contract import Dialect, Judge, Rule, dialects
-from aix.permissions.homes import home_of
+from aix.permissions.paths import home_of
 
 _SCOPES = ("persona", "user", "project", "local", "command_line", "managed")
 """From the weakest to the strongest."""

@@ -6,8 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from aix.permissions.hosts import host_of_stream, host_or_none, hosts_named
-from aix.permissions.operands import files_named
+from aix.permissions.operands import files_named, host_of_stream, host_or_none, hosts_named
 from aix.permissions.paths import Folders, Place, folders_of, is_file_name, place
 from aix.permissions.programs import plain_name
 from aix.permissions.shell import Command, Redirect, Script, split

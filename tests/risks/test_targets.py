@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aix.permissions.hosts import hosts_named
-from aix.permissions.operands import files_named
+from aix.permissions.operands import files_named, hosts_named
 from aix.permissions.paths import folders_of, place
 from aix.permissions.targets import CUT, MOST_PARTS, Part, parts_of
 

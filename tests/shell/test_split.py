@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aix.permissions.shell import Script, reading, split
-from aix.permissions.shell.grammar import parse
-from aix.permissions.shell.plain import read_plain
+from aix.permissions.shell.reading import read_plain
 from aix.permissions.shell.splitting import MAX_LENGTH
 from aix.permissions.shell.tokens import Tokens
+from aix.permissions.shell.tree import parse
 from tests.shell.scripts import Part, scripts
 
 CASES: list[dict[str, Any]] = [

@@ -25,8 +25,8 @@ What is decided here:
 - A line may end with CR LF. Any other control character is a part of its word.
 """
 
+from aix.permissions.shell.masking import command_substitutions
 from aix.permissions.shell.model import Command, Redirect, Script, SimpleCommand
-from aix.permissions.shell.nesting import command_substitutions
 from aix.permissions.shell.splitting import split
 
 __all__ = ["Command", "Redirect", "Script", "SimpleCommand", "command_substitutions", "split"]

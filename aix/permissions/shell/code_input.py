@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from aix.permissions.shell.model import Command
-from aix.permissions.shell.outputs import DECODERS, printed
 from aix.permissions.shell.splitting import split
+from aix.permissions.shell.values import DECODERS, printed
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "csh", "tcsh", "rbash"))
 _READING_SCRIPT = frozenset(("source", "."))

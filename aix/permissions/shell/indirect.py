@@ -13,13 +13,11 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from aix.permissions.shell import code_input, inline_code
-from aix.permissions.shell.git_runs import GIT_RUNNING, git_loads_code, git_runs
+from aix.permissions.shell.inline_code import sed_effects
 from aix.permissions.shell.model import Command, Script
-from aix.permissions.shell.outputs import printed
-from aix.permissions.shell.runners import Run, listed, running_programs, runs
-from aix.permissions.shell.sed_scripts import sed_effects
+from aix.permissions.shell.runners import GIT_RUNNING, Run, git_loads_code, git_runs, listed, running_programs, runs
 from aix.permissions.shell.splitting import split, split_words
-from aix.permissions.shell.values import MAX_VARIANTS, Values, braces_expanded, classes_resolved
+from aix.permissions.shell.values import MAX_VARIANTS, Values, braces_expanded, classes_resolved, printed
 
 PROGRAM, SPELLING, CODE, DECODED, LOADED = "program", "spelling", "code", "decoded", "loaded"
 """Kinds of unknown things: a program; a name that a pattern spells; code; code that is decoded; code that is loaded."""

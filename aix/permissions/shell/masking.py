@@ -5,10 +5,222 @@ here-documents, and a few forms that it does not know. Overwriting within quotes
 """
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
-from aix.permissions.shell.nesting import HereDocument, here_documents
+from aix.permissions.shell.words import Span, resolve
+
+
+class HereDocument(NamedTuple):
+    """A here-document, with the places of its parts in the text."""
+
+    op: str
+    start: int
+    """Where its operator stands."""
+    end: int
+    """Where its delimiter ends."""
+    delimiter: str
+    is_expanded: bool
+    """Whether the shell expands its body: when no part of the delimiter is quoted."""
+    body: Span
+    closed: int
+    """Where the delimiter ends that closes it."""
+
+    def text(self, script: str) -> str:
+        """Return the body as the program reads it, apart from expansions."""
+        body = script[slice(*self.body)]
+        return _INDENTATION.sub("", body) if self.op == "<<-" else body
+
+
+class _Frame(NamedTuple):
+    """Something open: how its inside reads, and what closes it."""
+
+    mode: str
+    closer: str
+    start: int
+    is_substitution: bool = False
+
+
+_SCRIPT, _QUOTES, _BODY, _BRACE, _QUOTED_BRACE, _ARITHMETIC = "script", "quotes", "body", "brace", "quoted brace", "sum"
+_EXPANSION = r"`|\$\(\(|\$\(|\$\{"
+_STRING = r"'[^']*+(?:'|\Z)|\$'(?:[^'\\]|\\.)*+(?:'|\Z)|\""
+_TOKENS = {
+    _SCRIPT: re.compile(
+        rf"\\.|{_STRING}|{_EXPANSION}|\(\(|[<>]\(|\(|\)|<<<|<<-?|(?<![^\s;&|()`])#[^\n]*|\n", re.DOTALL
+    ),
+    _QUOTES: re.compile(rf'\\.|"|{_EXPANSION}', re.DOTALL),
+    _BODY: re.compile(rf"\\.|{_EXPANSION}", re.DOTALL),
+    _BRACE: re.compile(rf"\\.|{_STRING}|{_EXPANSION}|\}}", re.DOTALL),
+    _QUOTED_BRACE: re.compile(rf'\\.|"|{_EXPANSION}|\}}', re.DOTALL),
+    _ARITHMETIC: re.compile(rf"\\.|{_STRING}|{_EXPANSION}|\(|\)\)|\)", re.DOTALL),
+}
+_DELIMITER = re.compile(
+    r"[ \t]*((?:\\.|'[^']*'|\$?\"(?:[^\"\\]|\\.)*+\"|\$'(?:[^'\\]|\\.)*+'|[^\s;&|<>()`'\"\\])++)", re.DOTALL
+)
+
+
+_INDENTATION = re.compile(r"^\t+", re.MULTILINE)
+
+
+def here_documents(text: str) -> list[HereDocument]:
+    """Return the here-documents of a script, those in its substitutions among them."""
+    return _Nesting(text, _SCRIPT).here_documents
+
+
+def substitutions(body: str) -> list[str]:
+    """Return the scripts that run when the body of a here-document is expanded."""
+    return [body[start:end] for start, end in _Nesting(body, _BODY).substitutions]
+
+
+def command_substitutions(script: str) -> list[str]:
+    """Return the scripts of the outermost `$(…)` and backticks of a script.
+
+    >>> command_substitutions("git log $(cat a) '$(cat b)' <(cat c)")
+    ['cat a']
+    """
+    spans = _Nesting(script, _SCRIPT).substitutions
+    return [script[start:end] for start, end in spans if script[max(start - 2, 0) : start].endswith(("$(", "`"))]
+
+
+class _Nesting:
+    """Follows a text to its end, in one pass."""
+
+    def __init__(self, text: str, mode: str) -> None:
+        self._text = text
+        self._lines = _Lines(text)
+        self._frames = [_Frame(mode, "", 0)]
+        self._backticks = 0
+        self._open_substitutions = 0
+        self._waiting: list[tuple[str, int, int, int]] = []
+        self.here_documents: list[HereDocument] = []
+        self.substitutions: list[Span] = []
+        position = 0
+        while (token := _TOKENS[self._frames[-1].mode].search(text, position)) is not None:
+            position = self._take(token.group(), token.start(), token.end())
+        self._read_bodies(len(text))
+
+    def _take(self, mark: str, start: int, end: int) -> int:
+        """Open or close what a token opens or closes, and return where to read on."""
+        frame = self._frames[-1]
+        if mark == "`":
+            self._close("`", end - 1) if self._backticks else self._open(_SCRIPT, "`", end, is_substitution=True)
+        elif mark == '"':
+            self._close('"', end - 1) if frame.closer == '"' else self._open(_QUOTES, '"', end)
+        elif mark in ("$(", "<(", ">("):
+            self._open(_SCRIPT, ")", end, is_substitution=True)
+        elif mark in ("$((", "(("):
+            self._open(_ARITHMETIC, "))", end)
+        elif mark == "${":
+            self._open(_BRACE if frame.mode in (_SCRIPT, _BRACE, _ARITHMETIC) else _QUOTED_BRACE, "}", end)
+        elif mark == "(":
+            self._open(frame.mode, ")", end)
+        elif mark in (")", "))", "}"):
+            return self._take_closer(mark, start, end)
+        elif mark == "\n":
+            return self._read_bodies(end)
+        elif mark in ("<<", "<<-"):
+            return self._expect_body(mark, start, end)
+        return end
+
+    def _take_closer(self, mark: str, start: int, end: int) -> int:
+        closer = self._frames[-1].closer
+        if closer == mark:
+            self._close(mark, start)
+        elif mark == "))" and closer == ")":
+            self._close(")", start)
+            return end - 1
+        elif mark == ")" and closer == "))":
+            # What began like arithmetic is a subshell within brackets.
+            self._frames[-1] = self._frames[-1]._replace(mode=_SCRIPT, closer=")")
+        return end
+
+    def _open(self, mode: str, closer: str, start: int, *, is_substitution: bool = False) -> None:
+        self._frames.append(_Frame(mode, closer, start, is_substitution))
+        self._backticks += closer == "`"
+        self._open_substitutions += is_substitution
+
+    def _close(self, closer: str, end: int) -> None:
+        """Close the innermost frame with a closer, and all that stayed open in it."""
+        while True:
+            frame = self._frames.pop()
+            self._backticks -= frame.closer == "`"
+            if frame.is_substitution:
+                self._open_substitutions -= 1
+                if not self._open_substitutions:
+                    self.substitutions.append((frame.start, end))
+            if frame.closer == closer:
+                return
+
+    def _expect_body(self, op: str, start: int, end: int) -> int:
+        delimiter = _DELIMITER.match(self._text, end)
+        if delimiter is None:
+            self.here_documents.append(HereDocument(op, start, end, "", False, (end, end), end))
+            return end
+        self._waiting.append((op, start, *delimiter.span(1)))
+        return delimiter.end()
+
+    def _read_bodies(self, position: int) -> int:
+        """Read the bodies that begin after the end of a line, and return where the last one is closed."""
+        closed = position
+        for op, start, word_start, word_end in self._waiting:
+            written = self._text[word_start:word_end]
+            delimiter = resolve(self._text, word_start, word_end, ()).text
+            end, closed = self._lines.closing(delimiter, position, is_indented=op == "<<-")
+            self.here_documents.append(
+                HereDocument(op, start, word_end, delimiter, delimiter == written, (position, end), closed)
+            )
+            position = self._text.find("\n", closed) + 1 or len(self._text)
+        self._waiting.clear()
+        return closed
+
+
+class _Lines:
+    """Finds the line that closes a here-document without reading the text again for each."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def closing(self, delimiter: str, position: int, *, is_indented: bool) -> Span:
+        """Return where the delimiter stands that closes a body, or the end of the text when no delimiter does."""
+        for places in (self._indented if is_indented else self._exact, self._bracketed):
+            starts = places.get(delimiter, [])
+            following = bisect_left(starts, position)
+            if following < len(starts):
+                return starts[following], starts[following] + len(delimiter)
+        return len(self._text), len(self._text)
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, str]]:
+        lines: list[tuple[int, str]] = []
+        position = 0
+        for line in self._text.split("\n"):
+            lines.append((position, line.removesuffix("\r")))
+            position += len(line) + 1
+        return lines
+
+    @cached_property
+    def _exact(self) -> dict[str, list[int]]:
+        return _places((line, start) for start, line in self._lines)
+
+    @cached_property
+    def _indented(self) -> dict[str, list[int]]:
+        stripped = ((start, line, line.lstrip("\t")) for start, line in self._lines)
+        return _places((inner, start + len(line) - len(inner)) for start, line, inner in stripped)
+
+    @cached_property
+    def _bracketed(self) -> dict[str, list[int]]:
+        """Lines such as `EOF)`, which shells take for the end within a substitution."""
+        return _places((line.split(")", 1)[0], start) for start, line in self._lines if ")" in line)
+
+
+def _places(lines: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for line, start in lines:
+        places[line].append(start)
+    return places
 
 
 class Masked(NamedTuple):

@@ -1,6 +1,11 @@
 """Parts of a shell command."""
 
+import re
 from typing import NamedTuple
+
+import msgspec
+
+from aix.permissions.shell.words import Word
 
 
 class Redirect(NamedTuple):
@@ -55,3 +60,21 @@ class Script(NamedTuple):
     """Those that belong to no simple command, as of a loop, a group, or a line that only redirects."""
     assignments: tuple[str, ...] = ()
     """Assignments to variables such as `x=1`, quotes resolved, and the values of `for` loops in the same form."""
+
+
+REDIRECT_OPERATOR = re.compile(r"[0-9]*(?:\{\w+\})?(&>>|&>|<<<|<<-?|<>|>>|>\||[<>]&|[<>])")
+"""A redirection with its descriptor, as it is written."""
+
+
+class Statement(msgspec.Struct):
+    """A simple command with the places of its words."""
+
+    text: str
+    """The text that the places are in."""
+    pipe: int | None
+    """The number of the pipeline that it is a part of, when there is one."""
+    words: list[Word] = msgspec.field(default_factory=list)
+    env: list[str] = msgspec.field(default_factory=list)
+    redirects: list[Redirect] = msgspec.field(default_factory=list)
+    documents: list[str] = msgspec.field(default_factory=list)
+    """The bodies of its here-documents."""

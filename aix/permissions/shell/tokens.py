@@ -10,9 +10,8 @@ from itertools import takewhile
 
 import msgspec
 
-from aix.permissions.shell.model import Redirect
-from aix.permissions.shell.nesting import HereDocument
-from aix.permissions.shell.statement import REDIRECT_OPERATOR, Statement
+from aix.permissions.shell.masking import HereDocument
+from aix.permissions.shell.model import REDIRECT_OPERATOR, Redirect, Statement
 from aix.permissions.shell.words import Span, Word, resolve
 
 MAX_DEPTH = 32

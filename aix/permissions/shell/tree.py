@@ -5,11 +5,11 @@ The tree is walked with a stack of our own, because its depth is the text's to c
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
-from aix.permissions.shell.model import Redirect
-from aix.permissions.shell.nesting import HereDocument, substitutions
-from aix.permissions.shell.statement import REDIRECT_OPERATOR, Statement
+from aix.permissions.shell.masking import HereDocument, substitutions
+from aix.permissions.shell.model import REDIRECT_OPERATOR, Redirect, Statement
 from aix.permissions.shell.words import QUOTING, Span, Word, resolve
 
 if TYPE_CHECKING:
@@ -211,3 +211,20 @@ def _expansions(node: "Node") -> Iterator[Span]:
             yield node.start_byte, node.end_byte
         else:
             stack.extend(reversed(node.named_children))
+
+
+if TYPE_CHECKING:
+    from tree_sitter import Parser, Tree
+
+
+@cache
+def _parser() -> "Parser":
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(text: str) -> "Tree":
+    """Return the syntax tree of a text of ASCII characters; its places are those of the text."""
+    return _parser().parse(text.encode("ascii"))
