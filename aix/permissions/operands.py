@@ -1,6 +1,6 @@
-"""Which files the words of a command name, as the table of programs says.
+"""Which files and hosts the words of a command name, as the table of programs says.
 
-A program that is not in the table names no files here, and a file that a script opens by itself is not seen.
+A program that is not in the table names none here, and a file that a script opens by itself is not seen.
 """
 
 import re
@@ -11,6 +11,20 @@ from urllib.parse import urlsplit
 from aix.permissions.programs import Argument, Program, program
 from aix.permissions.shell.inline_code import sed_effects
 
+_ATTACHED_BODY = frozenset({"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-H"})
+_MOST_WORDS = 2000
+_PACKERS = frozenset({"gzip", "bzip2", "xz"})
+_SEDS = frozenset({"sed", "gsed"})
+_LINE_EDITORS = frozenset({"perl", "ruby"})
+"""Programs whose code goes through the lines of files with `-n` and `-p`."""
+_FIND_OUTPUTS = frozenset({"-fprint", "-fprint0", "-fprintf", "-fls"})
+_LONGEST_HOST = 255
+_ADDRESS = re.compile(r"^(?:git\+)?[a-z][a-z0-9+.-]{0,20}://", re.IGNORECASE)
+_HOST = re.compile(r"^(?:\[[0-9a-f:.%]{2,45}\]|[a-z0-9_](?:[a-z0-9_.-]{0,253}[a-z0-9_])?\.?)$", re.IGNORECASE)
+_REMOTE = re.compile(r"^(?:[^\s/@:]{1,64}@)?([A-Za-z0-9_.-]{2,255}|\[[0-9a-fA-F:.]+\]):(?!//|\\)")
+_GIT_WITH_REMOTE = frozenset({"clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive"})
+_STREAM = re.compile(r"^/dev/(?:tcp|udp)/([^/]{1,255})/")
+
 
 class FileUse(NamedTuple):
     """A file that a command names."""
@@ -18,10 +32,6 @@ class FileUse(NamedTuple):
     access: str
     """`read` or `write`; what is deleted, moved or changed is written."""
     path: str
-
-
-_ATTACHED_BODY = frozenset({"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-H"})
-_MOST_WORDS = 2000
 
 
 def files_named(name: str, words: Sequence[str]) -> Iterator[FileUse]:
@@ -166,19 +176,6 @@ _SPECIAL = {
     "git": _of_git,
     "openssl": _of_openssl,
 } | dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "gvim", "nano", "emacs"), _of_editor)
-_PACKERS = frozenset({"gzip", "bzip2", "xz"})
-_SEDS = frozenset({"sed", "gsed"})
-_LINE_EDITORS = frozenset({"perl", "ruby"})
-"""Programs whose code goes through the lines of files with `-n` and `-p`."""
-_FIND_OUTPUTS = frozenset({"-fprint", "-fprint0", "-fprintf", "-fls"})
-
-
-_LONGEST_HOST = 255
-_ADDRESS = re.compile(r"^(?:git\+)?[a-z][a-z0-9+.-]{0,20}://", re.IGNORECASE)
-_HOST = re.compile(r"^(?:\[[0-9a-f:.%]{2,45}\]|[a-z0-9_](?:[a-z0-9_.-]{0,253}[a-z0-9_])?\.?)$", re.IGNORECASE)
-_REMOTE = re.compile(r"^(?:[^\s/@:]{1,64}@)?([A-Za-z0-9_.-]{2,255}|\[[0-9a-fA-F:.]+\]):(?!//|\\)")
-_GIT_WITH_REMOTE = frozenset({"clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive"})
-_STREAM = re.compile(r"^/dev/(?:tcp|udp)/([^/]{1,255})/")
 
 
 def hosts_named(name: str, sub: str | None, words: Sequence[str]) -> Iterator[str]:

@@ -12,21 +12,8 @@ from urllib.parse import unquote
 _HOME = re.compile(
     r"(?:/var)?/(?:home|Users)/[^/]+|(?:/var)?/root(?=/|\Z)|(?i:[a-z]:|/mnt/[a-z])/(?i:users|home)/[^/]+"
 )
-
-
-def home_of(path: str) -> str | None:
-    r"""Return the home folder that a path lies in or is, with `/` alone; None where its name does not tell.
-
-    >>> home_of("/home/ada/work"), home_of("C:\\Users\\ada"), home_of("/rooted"), home_of("/srv/app")
-    ('/home/ada', 'C:/Users/ada', None, None)
-    """
-    found = _HOME.match(path.replace("\\", "/"))
-    return None if found is None else found[0]
-
-
 LONGEST_PATH = 2000
 """Longer paths are cut after so many characters."""
-
 _SPECIAL = re.compile(r"[\\$`*?\[{~%]|//|/\.|^[A-Za-z]:|^file:|/$")
 _UNFIXED = re.compile(r"[$`*?\[{]")
 _DRIVE = re.compile(r"^/?([A-Za-z]):(?=/|$)")
@@ -37,6 +24,16 @@ _LINKED_ROOT = re.compile(r"^/private(?=/(?:tmp|var|etc)(?:/|$))")
 _NOT_FILES = re.compile(
     r"^/dev/(?:null|zero|u?random|stdin|stdout|stderr|tty|fd(?:/.*)?)$|^(?:nul|-|\$null|\{\})$", re.IGNORECASE
 )
+
+
+def home_of(path: str) -> str | None:
+    r"""Return the home folder that a path lies in or is, with `/` alone; None where its name does not tell.
+
+    >>> home_of("/home/ada/work"), home_of("C:\\Users\\ada"), home_of("/rooted"), home_of("/srv/app")
+    ('/home/ada', 'C:/Users/ada', None, None)
+    """
+    found = _HOME.match(path.replace("\\", "/"))
+    return None if found is None else found[0]
 
 
 class Place(NamedTuple):

@@ -4,7 +4,6 @@ The table is `programs.toml`. It is read when the first command needs it, and of
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -159,15 +158,22 @@ class Program(msgspec.Struct, frozen=True):
         return InnerCommand(place, tuple(assignments), frozenset(names)) if place < len(words) else None
 
 
+def listed(words: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(words.split())
+
+
 @cache
 def _table() -> dict[str, Any]:
+    import tomllib
+
     return tomllib.loads(_TABLE.read_text("utf-8"))
 
 
 @cache
 def programs_in(group: str) -> frozenset[str]:
     """Return the programs of a group: `wrappers`, `runners` or `subcommands`."""
-    return frozenset(_table()["groups"][group].split())
+    return listed(_table()["groups"][group])
 
 
 @cache

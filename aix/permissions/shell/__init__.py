@@ -1,9 +1,9 @@
 """Shell commands, split into the programs that they run.
 
 A text is read with the grammar of bash (tree-sitter-bash). What the grammar is known to misread is overwritten first
-(`masking`), here-documents are read apart (`nesting`), and the tokens are read as well (`tokens`): where they show a
+(`masking`), here-documents are read apart, and the tokens are read as well (`tokens`): where they show a
 program that the grammar lost, or it finds no valid shell, they alone count and the answer is not whole. Plain texts
-need no grammar (`plain`).
+need no grammar (`reading`).
 
 What is decided here:
 

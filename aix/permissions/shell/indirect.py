@@ -12,10 +12,11 @@ from functools import cache, cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
+from aix.permissions.programs import listed
 from aix.permissions.shell import code_input, inline_code
 from aix.permissions.shell.inline_code import sed_effects
 from aix.permissions.shell.model import Command, Script
-from aix.permissions.shell.runners import GIT_RUNNING, Run, git_loads_code, git_runs, listed, running_programs, runs
+from aix.permissions.shell.runners import GIT_RUNNING, Run, git_loads_code, git_runs, running_programs, runs
 from aix.permissions.shell.splitting import split, split_words
 from aix.permissions.shell.values import MAX_VARIANTS, Values, braces_expanded, classes_resolved, printed
 

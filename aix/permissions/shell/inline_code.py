@@ -1,6 +1,7 @@
-"""Code of other languages within a command: the shell commands that it runs, and the files that it reads or deletes.
+"""Code of other languages within a command: the shell commands that it runs, and the files that it touches.
 
-Only calls with the command or file written out are seen. Code is searched, not parsed: a call in a comment counts too.
+Scripts of sed are read as sed reads them. Of other languages, only calls with the command or file written out are seen:
+their code is searched, not parsed, and a call in a comment counts too.
 """
 
 import re
@@ -57,6 +58,11 @@ _STRINGS = re.compile(_STRING)
 _HINT = re.compile(
     r"system|[pP]open|exec|subprocess|output|spawn|shell|unlink|rm[tS_]|rm\(|remove|delete|[oO]pen\(|ead|Path"
 )
+_MAX_SCRIPT = 4096
+_ADDRESS = re.compile(r"(?:\d+(?:~\d+)?|\$|[+~]\d+|[\s,!;{}])+")
+_LABEL = re.compile(r"[^;\n}]*")
+_LINE = re.compile(r"[^\n]*")
+_FLAGS = re.compile(r"[gpiImMe0-9]*")
 
 
 def code_in(program: str, words: Sequence[str]) -> Iterator[str]:
@@ -160,13 +166,6 @@ def _is_cluster(program: str, word: str) -> bool:
 
 def _unescaped(text: str) -> str:
     return text.replace('\\"', '"').replace("\\'", "'") if "\\" in text else text
-
-
-_MAX_SCRIPT = 4096
-_ADDRESS = re.compile(r"(?:\d+(?:~\d+)?|\$|[+~]\d+|[\s,!;{}])+")
-_LABEL = re.compile(r"[^;\n}]*")
-_LINE = re.compile(r"[^\n]*")
-_FLAGS = re.compile(r"[gpiImMe0-9]*")
 
 
 class SedEffect(NamedTuple):

@@ -1,4 +1,6 @@
-"""A text as the grammar reads it best: as long as the text itself, so that places in both are the same.
+"""A text as the grammar reads it best, and where here-documents and substitutions stand in it.
+
+It is as long as the text itself, so that places in both are the same.
 
 Words are always cut from the text itself. Here, what the grammar would misread is overwritten: characters beyond ASCII,
 here-documents, and a few forms that it does not know. Overwriting within quotes is therefore harmless.
@@ -12,6 +14,47 @@ from functools import cached_property
 from typing import NamedTuple
 
 from aix.permissions.shell.words import Span, resolve
+
+_SCRIPT, _QUOTES, _BODY, _BRACE, _QUOTED_BRACE, _ARITHMETIC = "script", "quotes", "body", "brace", "quoted brace", "sum"
+_EXPANSION = r"`|\$\(\(|\$\(|\$\{"
+_STRING = r"'[^']*+(?:'|\Z)|\$'(?:[^'\\]|\\.)*+(?:'|\Z)|\""
+_TOKENS = {
+    _SCRIPT: re.compile(
+        rf"\\.|{_STRING}|{_EXPANSION}|\(\(|[<>]\(|\(|\)|<<<|<<-?|(?<![^\s;&|()`])#[^\n]*|\n", re.DOTALL
+    ),
+    _QUOTES: re.compile(rf'\\.|"|{_EXPANSION}', re.DOTALL),
+    _BODY: re.compile(rf"\\.|{_EXPANSION}", re.DOTALL),
+    _BRACE: re.compile(rf"\\.|{_STRING}|{_EXPANSION}|\}}", re.DOTALL),
+    _QUOTED_BRACE: re.compile(rf'\\.|"|{_EXPANSION}|\}}', re.DOTALL),
+    _ARITHMETIC: re.compile(rf"\\.|{_STRING}|{_EXPANSION}|\(|\)\)|\)", re.DOTALL),
+}
+_DELIMITER = re.compile(
+    r"[ \t]*((?:\\.|'[^']*'|\$?\"(?:[^\"\\]|\\.)*+\"|\$'(?:[^'\\]|\\.)*+'|[^\s;&|<>()`'\"\\])++)", re.DOTALL
+)
+_INDENTATION = re.compile(r"^\t+", re.MULTILINE)
+_FOREIGN = re.compile(r"[^\t\n\x20-\x7e]")
+_LINE_END = re.compile(r"\\\r\n|\r\n")
+# A line that goes on within a word. After a `#` it may be in a comment, which ends with its line all the same.
+_CONTINUED_WORD = re.compile(r"^([^#\n]*[^\s;&|<>()\\#])\\\n(?=[^\s;&|<>()#])", re.MULTILINE)
+# A word before `=`: only a name makes an assignment of it, while the grammar takes `--key=value` for one too.
+_BEFORE_EQUALS = re.compile(r"(?<![^\s;&|])([\w./:@%,~-]*+)(?<=[\w.])=", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# Digits at the end of a word before a redirection, which the grammar takes for its descriptor.
+_GLUED_DIGITS = re.compile(r"(?<=[^\s;&|()<>0-9])[0-9]+(?=[<>])")
+# An escape at the beginning of a line, which the grammar takes for a part of the line before.
+_LEADING_ESCAPE = re.compile(r"^([ \t]*)\\(?=\w)", re.MULTILINE)
+# A `#` within a word, which the grammar takes for a comment when the word is a program.
+_HASH = re.compile(r"(?<![^\s;&|(])([A-Za-z_./-][\w./:-]*)#")
+_START = r"(?:^|(?<=[\s;&|!({`]))"
+# The grammar reads the inside of `[ … ]` as an expression; to the shell it is a command like any other.
+_TEST = re.compile(rf"{_START}\[(?=\s)", re.MULTILINE)
+# Keywords before a compound command, which the grammar takes for programs.
+_PREFIX = re.compile(
+    r"((?:^|[;&|(){`])[ \t]*+(?:(?:if|then|elif|else|while|until|do)[ \t]+)*+)"
+    r"((?:(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?|!)[ \t]+){1,3})"
+    r"(?=[{(]|(?:while|until|for|if|case|select)\s|\[\[)",
+    re.MULTILINE,
+)
 
 
 class HereDocument(NamedTuple):
@@ -42,27 +85,6 @@ class _Frame(NamedTuple):
     closer: str
     start: int
     is_substitution: bool = False
-
-
-_SCRIPT, _QUOTES, _BODY, _BRACE, _QUOTED_BRACE, _ARITHMETIC = "script", "quotes", "body", "brace", "quoted brace", "sum"
-_EXPANSION = r"`|\$\(\(|\$\(|\$\{"
-_STRING = r"'[^']*+(?:'|\Z)|\$'(?:[^'\\]|\\.)*+(?:'|\Z)|\""
-_TOKENS = {
-    _SCRIPT: re.compile(
-        rf"\\.|{_STRING}|{_EXPANSION}|\(\(|[<>]\(|\(|\)|<<<|<<-?|(?<![^\s;&|()`])#[^\n]*|\n", re.DOTALL
-    ),
-    _QUOTES: re.compile(rf'\\.|"|{_EXPANSION}', re.DOTALL),
-    _BODY: re.compile(rf"\\.|{_EXPANSION}", re.DOTALL),
-    _BRACE: re.compile(rf"\\.|{_STRING}|{_EXPANSION}|\}}", re.DOTALL),
-    _QUOTED_BRACE: re.compile(rf'\\.|"|{_EXPANSION}|\}}', re.DOTALL),
-    _ARITHMETIC: re.compile(rf"\\.|{_STRING}|{_EXPANSION}|\(|\)\)|\)", re.DOTALL),
-}
-_DELIMITER = re.compile(
-    r"[ \t]*((?:\\.|'[^']*'|\$?\"(?:[^\"\\]|\\.)*+\"|\$'(?:[^'\\]|\\.)*+'|[^\s;&|<>()`'\"\\])++)", re.DOTALL
-)
-
-
-_INDENTATION = re.compile(r"^\t+", re.MULTILINE)
 
 
 def here_documents(text: str) -> list[HereDocument]:
@@ -228,31 +250,6 @@ class Masked(NamedTuple):
 
     text: str
     here_documents: dict[int, HereDocument]
-
-
-_FOREIGN = re.compile(r"[^\t\n\x20-\x7e]")
-_LINE_END = re.compile(r"\\\r\n|\r\n")
-# A line that goes on within a word. After a `#` it may be in a comment, which ends with its line all the same.
-_CONTINUED_WORD = re.compile(r"^([^#\n]*[^\s;&|<>()\\#])\\\n(?=[^\s;&|<>()#])", re.MULTILINE)
-# A word before `=`: only a name makes an assignment of it, while the grammar takes `--key=value` for one too.
-_BEFORE_EQUALS = re.compile(r"(?<![^\s;&|])([\w./:@%,~-]*+)(?<=[\w.])=", re.ASCII)
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-# Digits at the end of a word before a redirection, which the grammar takes for its descriptor.
-_GLUED_DIGITS = re.compile(r"(?<=[^\s;&|()<>0-9])[0-9]+(?=[<>])")
-# An escape at the beginning of a line, which the grammar takes for a part of the line before.
-_LEADING_ESCAPE = re.compile(r"^([ \t]*)\\(?=\w)", re.MULTILINE)
-# A `#` within a word, which the grammar takes for a comment when the word is a program.
-_HASH = re.compile(r"(?<![^\s;&|(])([A-Za-z_./-][\w./:-]*)#")
-_START = r"(?:^|(?<=[\s;&|!({`]))"
-# The grammar reads the inside of `[ … ]` as an expression; to the shell it is a command like any other.
-_TEST = re.compile(rf"{_START}\[(?=\s)", re.MULTILINE)
-# Keywords before a compound command, which the grammar takes for programs.
-_PREFIX = re.compile(
-    r"((?:^|[;&|(){`])[ \t]*+(?:(?:if|then|elif|else|while|until|do)[ \t]+)*+)"
-    r"((?:(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?|!)[ \t]+){1,3})"
-    r"(?=[{(]|(?:while|until|for|if|case|select)\s|\[\[)",
-    re.MULTILINE,
-)
 
 
 def mask(text: str) -> Masked:

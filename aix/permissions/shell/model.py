@@ -7,6 +7,9 @@ import msgspec
 
 from aix.permissions.shell.words import Word
 
+REDIRECT_OPERATOR = re.compile(r"[0-9]*(?:\{\w+\})?(&>>|&>|<<<|<<-?|<>|>>|>\||[<>]&|[<>])")
+"""A redirection with its descriptor, as it is written."""
+
 
 class Redirect(NamedTuple):
     """One redirection: `2> log` is `>` to `log`; the number of the descriptor is left out."""
@@ -60,10 +63,6 @@ class Script(NamedTuple):
     """Those that belong to no simple command, as of a loop, a group, or a line that only redirects."""
     assignments: tuple[str, ...] = ()
     """Assignments to variables such as `x=1`, quotes resolved, and the values of `for` loops in the same form."""
-
-
-REDIRECT_OPERATOR = re.compile(r"[0-9]*(?:\{\w+\})?(&>>|&>|<<<|<<-?|<>|>>|>\||[<>]&|[<>])")
-"""A redirection with its descriptor, as it is written."""
 
 
 class Statement(msgspec.Struct):

@@ -1,15 +1,48 @@
 """Programs that run another program or a text that their arguments give them, and that are commands themselves.
 
 The splitter looks through wrappers such as `sudo` and stops at these: what they run may run elsewhere, later, or only
-sometimes. An audit of risks looks further.
+sometimes. An audit of risks looks further, and into the settings and options by which git runs commands.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from aix.permissions.programs import Program, program, programs_in, programs_with, subcommand
+from aix.permissions.programs import Program, listed, program, programs_in, programs_with, subcommand
+
+_CONTAINER_PROGRAMS = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))
+_CLUSTER_PROGRAMS = frozenset(("kubectl", "oc", "lxc", "incus", "multipass"))
+_SETTING_BREAK = re.compile(r"[=\s]\s*")
+_SSH_COMMANDS = frozenset(("proxycommand", "localcommand", "knownhostscommand"))
+_COMMAND_SETTINGS = re.compile(
+    r"(?:core\.(?:pager|editor|sshcommand|askpass|gitproxy|fsmonitor)|sequence\.editor|diff\.external|gpg\.program"
+    r"|pager\.[\w-]+|(?:diff|merge|filter)\.[^=]+\.(?:command|textconv|driver|clean|smudge|process)"
+    r"|(?:difftool|mergetool|browser|man)\.[^=]+\.cmd|credential\.(?:[^=]+\.)?helper|uploadpack\.packobjectshook"
+    r"|ssh\.variant)=(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALIAS = re.compile(r"alias\.([\w-]+)=(.*)", re.IGNORECASE | re.DOTALL)
+_HOOKS = re.compile(r"core\.hookspath=(.*)", re.IGNORECASE | re.DOTALL)
+_NO_HOOKS = frozenset(("", "/dev/null", "NUL"))
+_SWITCHES = frozenset(("", "true", "false", "1", "0", "cache", "store", "osxkeychain", "manager", "libsecret"))
+_RUNNING_OPTIONS = {
+    "rebase": listed("-x --exec"),
+    "fetch": listed("--upload-pack"),
+    "pull": listed("--upload-pack"),
+    "clone": listed("-u --upload-pack"),
+    "ls-remote": listed("--upload-pack --exec"),
+    "push": listed("--receive-pack --exec"),
+    "archive": listed("--exec"),
+    "difftool": listed("-x --extcmd"),
+    "grep": listed("-O --open-files-in-pager"),
+    "filter-branch": listed(
+        "--tree-filter --index-filter --env-filter --msg-filter --commit-filter --parent-filter --setup"
+        " --tag-name-filter"
+    ),
+}
+GIT_RUNNING = frozenset((*_RUNNING_OPTIONS, "bisect", "submodule", "config"))
+"""Subcommands that may run other commands by their arguments."""
 
 
 class Run(NamedTuple):
@@ -21,17 +54,6 @@ class Run(NamedTuple):
     """Whether it runs on another machine or in a container, so that its paths are not those of the workspace."""
 
 
-def listed(words: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(words.split())
-
-
-_CONTAINER_PROGRAMS = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))
-_CLUSTER_PROGRAMS = frozenset(("kubectl", "oc", "lxc", "incus", "multipass"))
-_SETTING_BREAK = re.compile(r"[=\s]\s*")
-_SSH_COMMANDS = frozenset(("proxycommand", "localcommand", "knownhostscommand"))
-
-
 def runs(name: str, words: Sequence[str]) -> Iterator[Run]:
     """Yield what a program runs by its arguments.
 
@@ -41,8 +63,10 @@ def runs(name: str, words: Sequence[str]) -> Iterator[Run]:
     special = _SPECIAL.get(name)
     if special is not None:
         yield from special(words)
-    known = program("ld.so" if name.startswith(("ld-linux", "ld-musl")) else name)
-    if name in programs_in("runners") or name.startswith(("ld-linux", "ld-musl")):
+    if name.startswith(("ld-linux", "ld-musl")):
+        name = "ld.so"
+    known = program(name)
+    if name in programs_in("runners"):
         yield from _run_by(known, words)
     elif known.subcommands and name not in _CONTAINER_PROGRAMS:
         yield from _run_by_subcommand(known, name, words)
@@ -50,7 +74,7 @@ def runs(name: str, words: Sequence[str]) -> Iterator[Run]:
         yield Run(text)
 
 
-def option_values(words: Sequence[str], options: Sequence[str]) -> Iterator[str]:
+def option_values(words: Sequence[str], options: Collection[str]) -> Iterator[str]:
     """Yield the values of options, written as `-c x`, `-cx`, `-qc x`, `--name x` or `--name=x`."""
     if not options:
         return
@@ -187,42 +211,6 @@ _SPECIAL: dict[str, Callable[[Sequence[str]], Iterator[Run]]] = {
 def running_programs() -> frozenset[str]:
     """Return the programs that may run others by their arguments."""
     return frozenset((*programs_in("runners"), *programs_with("sub"), *programs_with("commands"), *_SPECIAL))
-
-
-_COMMAND_SETTINGS = re.compile(
-    r"(?:core\.(?:pager|editor|sshcommand|askpass|gitproxy|fsmonitor)|sequence\.editor|diff\.external|gpg\.program"
-    r"|pager\.[\w-]+|(?:diff|merge|filter)\.[^=]+\.(?:command|textconv|driver|clean|smudge|process)"
-    r"|(?:difftool|mergetool|browser|man)\.[^=]+\.cmd|credential\.(?:[^=]+\.)?helper|uploadpack\.packobjectshook"
-    r"|ssh\.variant)=(.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_ALIAS = re.compile(r"alias\.([\w-]+)=(.*)", re.IGNORECASE | re.DOTALL)
-_HOOKS = re.compile(r"core\.hookspath=(.*)", re.IGNORECASE | re.DOTALL)
-_NO_HOOKS = frozenset(("", "/dev/null", "NUL"))
-_SWITCHES = frozenset(("", "true", "false", "1", "0", "cache", "store", "osxkeychain", "manager", "libsecret"))
-_RUNNING_OPTIONS = {
-    "rebase": ("-x", "--exec"),
-    "fetch": ("--upload-pack",),
-    "pull": ("--upload-pack",),
-    "clone": ("-u", "--upload-pack"),
-    "ls-remote": ("--upload-pack", "--exec"),
-    "push": ("--receive-pack", "--exec"),
-    "archive": ("--exec",),
-    "difftool": ("-x", "--extcmd"),
-    "grep": ("-O", "--open-files-in-pager"),
-    "filter-branch": (
-        "--tree-filter",
-        "--index-filter",
-        "--env-filter",
-        "--msg-filter",
-        "--commit-filter",
-        "--parent-filter",
-        "--tag-name-filter",
-        "--setup",
-    ),
-}
-GIT_RUNNING = frozenset((*_RUNNING_OPTIONS, "bisect", "submodule", "config"))
-"""Subcommands that may run other commands by their arguments."""
 
 
 def git_runs(words: Sequence[str]) -> Iterator[Run]:

@@ -1,4 +1,4 @@
-"""From a text to the programs that it runs."""
+"""From a text to the programs that it runs, those behind wrappers such as `sudo`, `bash -c` and `find -exec` too."""
 
 import re
 import shlex
@@ -11,8 +11,17 @@ from aix.permissions.shell.model import Command, Redirect, Script, SimpleCommand
 from aix.permissions.shell.reading import MAX_NESTING, Reader
 from aix.permissions.shell.words import Word, joined
 
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh"))
+_SHELL_LONG_VALUED = frozenset(("--rcfile", "--init-file"))
+_WITHOUT_SHELL = frozenset(("-x", "--exec"))
+"""Options of watch with which it runs its arguments as they are."""
+_FIND_ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+MAX_LENGTH = 256 * 1024
+"""How many characters of a text are read."""
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\")
 
-class Wrapped(NamedTuple):
+
+class _Wrapped(NamedTuple):
     """Command that a wrapper runs: words of its own command line, or a text that it reads as a script."""
 
     label: str
@@ -23,36 +32,29 @@ class Wrapped(NamedTuple):
     """Whether the wrapper does work of its own, so that it counts as a command too."""
 
 
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh"))
-_SHELL_LONG_VALUED = frozenset(("--rcfile", "--init-file"))
-_WITHOUT_SHELL = frozenset(("-x", "--exec"))
-"""Options of watch with which it runs its arguments as they are."""
-_FIND_ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-
-
 @cache
-def wrapper_names() -> frozenset[str]:
+def _wrapper_names() -> frozenset[str]:
     """Return the programs that can be wrappers: the words of any other program stand for themselves."""
     return frozenset((*programs_in("wrappers"), *_SHELLS, "eval", "find"))
 
 
-def look_through(name: str, words: Sequence[Word]) -> Iterator[Wrapped]:
+def _look_through(name: str, words: Sequence[Word]) -> Iterator[_Wrapped]:
     """Yield what a program runs by its arguments: nothing for a program that only works by itself."""
     if name in _SHELLS:
         script = _shell_script(words)
         if script is not None:
-            yield Wrapped(f"{name} -c", (), script=script)
+            yield _Wrapped(f"{name} -c", (), script=script)
     elif name == "find":
         yield from _find_actions(words)
     elif name == "eval":
         arguments = words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]
         if arguments:
-            yield Wrapped("eval", (), script=joined(arguments))
+            yield _Wrapped("eval", (), script=joined(arguments))
     elif name in programs_in("wrappers"):
         yield from _wrapped(name, words)
 
 
-def _wrapped(name: str, words: Sequence[Word]) -> Iterator[Wrapped]:
+def _wrapped(name: str, words: Sequence[Word]) -> Iterator[_Wrapped]:
     known = program(name)
     inner = known.inner_command([word.text for word in words])
     if inner is None:
@@ -61,11 +63,11 @@ def _wrapped(name: str, words: Sequence[Word]) -> Iterator[Wrapped]:
     rest = words[inner.start :]
     if inner.is_text:
         first = words[inner.start - 1]
-        yield Wrapped(name, (), env, joined((_cut(first, inner.attached), *rest) if inner.attached else rest))
+        yield _Wrapped(name, (), env, joined((_cut(first, inner.attached), *rest) if inner.attached else rest))
     elif known.is_text and inner.options.isdisjoint(_WITHOUT_SHELL):
-        yield Wrapped(name, (), env, joined(rest))
+        yield _Wrapped(name, (), env, joined(rest))
     else:
-        yield Wrapped(name, rest, env)
+        yield _Wrapped(name, rest, env)
 
 
 def _cut(word: Word, start: int) -> Word:
@@ -93,7 +95,7 @@ def _shell_script(words: Sequence[Word]) -> Word | None:
     return words[position] if has_script and position < len(words) else None
 
 
-def _find_actions(words: Sequence[Word]) -> Iterator[Wrapped]:
+def _find_actions(words: Sequence[Word]) -> Iterator[_Wrapped]:
     position = 1
     while position < len(words):
         action = words[position].text
@@ -104,19 +106,12 @@ def _find_actions(words: Sequence[Word]) -> Iterator[Wrapped]:
         while position < len(words) and not _ends_action(words, position):
             position += 1
         if position > start:
-            yield Wrapped(f"find {action}", words[start:position], is_beside=True)
+            yield _Wrapped(f"find {action}", words[start:position], is_beside=True)
 
 
 def _ends_action(words: Sequence[Word], position: int) -> bool:
     text = words[position].text
     return text == ";" or (text == "+" and words[position - 1].text == "{}")
-
-
-MAX_LENGTH = 256 * 1024
-"""How many characters of a text are read."""
-
-
-_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\")
 
 
 class _Surroundings(NamedTuple):
@@ -159,7 +154,7 @@ def _renumbered(commands: list[Command]) -> list[Command]:
 def split_words(words: Sequence[str]) -> Script:
     """Return the script of one command whose words are given as they are."""
     program = _program(Word(words[0], 0, 0))
-    if program in wrapper_names():
+    if program in _wrapper_names():
         return split(shlex.join(words))
     texts = tuple(words)
     source = shlex.join(words)
@@ -175,7 +170,7 @@ def _commands(reader: Reader, statement: Statement, around: _Surroundings) -> li
     while waiting:
         words, around = waiting.pop()
         program = _program(words[0])
-        wrapped = list(look_through(program, words)) if program in wrapper_names() else []
+        wrapped = list(_look_through(program, words)) if program in _wrapper_names() else []
         if wrapped and around.depth >= MAX_NESTING:
             reader.is_whole = False
             wrapped = []
@@ -227,7 +222,7 @@ def _handed_on(
     )
 
 
-def _script_commands(reader: Reader, wrapped: Wrapped, pipe: int | None, around: _Surroundings) -> list[Command]:
+def _script_commands(reader: Reader, wrapped: _Wrapped, pipe: int | None, around: _Surroundings) -> list[Command]:
     """Return the commands of a text that a wrapper runs; none when all that it runs is known only when it runs."""
     script = wrapped.script
     if script is None:

@@ -1,6 +1,7 @@
 """The simple commands of a text, read from its syntax tree in the order in which they are written.
 
-The tree is walked with a stack of our own, because its depth is the text's to choose.
+The grammar is loaded when the first text needs it. The tree is walked with a stack of our own, because its depth is the
+text's to choose.
 """
 
 import re
@@ -13,7 +14,7 @@ from aix.permissions.shell.model import REDIRECT_OPERATOR, Redirect, Statement
 from aix.permissions.shell.words import QUOTING, Span, Word, resolve
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Parser, Tree
 
 MAX_DEPTH = 32
 """How deep substitutions are read within one another: the words of each hold all that is inside it."""
@@ -29,6 +30,19 @@ _REDIRECTS = frozenset(("file_redirect", "herestring_redirect", "heredoc_redirec
 _COMPOUNDS = frozenset(("subshell", "compound_statement", "test_command"))
 _BACKTICK_ESCAPE = re.compile(r"\\([\\`$])")
 _DESCRIPTOR = re.compile(r"\{[A-Za-z_]\w*\}")
+
+
+@cache
+def _parser() -> "Parser":
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(text: str) -> "Tree":
+    """Return the syntax tree of a text of ASCII characters; its places are those of the text."""
+    return _parser().parse(text.encode("ascii"))
 
 
 class Walk:
@@ -211,20 +225,3 @@ def _expansions(node: "Node") -> Iterator[Span]:
             yield node.start_byte, node.end_byte
         else:
             stack.extend(reversed(node.named_children))
-
-
-if TYPE_CHECKING:
-    from tree_sitter import Parser, Tree
-
-
-@cache
-def _parser() -> "Parser":
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
-
-    return Parser(Language(tree_sitter_bash.language()))
-
-
-def parse(text: str) -> "Tree":
-    """Return the syntax tree of a text of ASCII characters; its places are those of the text."""
-    return _parser().parse(text.encode("ascii"))

@@ -1,4 +1,4 @@
-"""Values of variables and words, as far as a script itself gives them.
+"""Values of variables and words, and texts that commands print, as far as a script itself gives them.
 
 An audit asks which program `$c -rf x` runs. Where the script says `c=rm`, or a word has its own default as in
 `${x:-rm}`, the answer is known; elsewhere the expansion is left as it is written. Each step is bounded, because a
@@ -24,6 +24,40 @@ DECODERS = frozenset(("base64", "base32", "basenc", "xxd", "openssl", "rev", "tr
 _FORMAT = re.compile(r"%(?:%|-?[0-9.]*+([sbdq]))|[^%]+|%", re.DOTALL)
 _RANGE = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 _FINDING = frozenset(("which", "command", "type"))
+MAX_VARIANTS = 4
+"""How many values of a variable are tried, when a script assigns it several times."""
+MAX_LENGTH = 4096
+"""Texts that are longer are not expanded, and none is expanded to more."""
+MAX_BRACES = 64
+"""How many words a word with braces may stand for."""
+_MAX_DEPTH = 6
+_MAX_STEPS = 400
+_MAX_VARIABLES = 500
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
+_EXPANSION = re.compile(r"\$(?:([A-Za-z_]\w*|[@*])|(\{)|(\((?!\()))|(`)")
+_BRACED = re.compile(r"(!?)([A-Za-z_]\w*|[@*])(?:\[[@*0-9]+\])?(?:(:?[-=+?]|:|\^\^?|,,?)(.*))?", re.DOTALL)
+_MAYBE = re.compile(r"\$\{?!?([A-Za-z_]\w*|[@*])(:?[-=+])?|(?:\$\(|`)(\s*(?:echo|printf|which|command|type)\s)")
+_PART = re.compile(r"\s*(\d+)(?::\s*(\d+))?")
+_PRINTING = re.compile(r"\s*(?:echo|printf|which|command\s+-v|type\s+-p|cat\s*<<)\s")
+_GROUP = re.compile(r"(?<!\$)\{([^{},]*+,[^{}]*+)\}")
+_SINGLE_CLASS = re.compile(r"\[(.)\]")
+_BRACE_WORD = re.compile(r"[\w./~*?@%+=,{}-]+")
+_BRACKETS = {"{": re.compile(r"[{}]"), "(": re.compile(r"[()]")}
+_DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
+_KNOWN = {
+    "IFS": " ",
+    "SHELL": "sh",
+    "BASH": "bash",
+    "PYTHON": "python",
+    "NODE": "node",
+    "NPM": "npm",
+    "MAKE": "make",
+    "CC": "cc",
+    "CXX": "c++",
+    "GO": "go",
+    "CARGO": "cargo",
+}
+"""Variables that by convention name a program, where the script does not say another."""
 
 
 def printed(commands: Sequence[Command], expand: Callable[[str], str]) -> str | None:
@@ -130,43 +164,6 @@ def _letters(written: str) -> str:
     for first, last, single in _RANGE.findall(escapes_resolved(written.strip("[]"))[:256]):
         found.append(single or "".join(map(chr, range(ord(first), min(ord(last), ord(first) + 255) + 1))))
     return "".join(found)
-
-
-MAX_VARIANTS = 4
-"""How many values of a variable are tried, when a script assigns it several times."""
-MAX_LENGTH = 4096
-"""Texts that are longer are not expanded, and none is expanded to more."""
-MAX_BRACES = 64
-"""How many words a word with braces may stand for."""
-
-_MAX_DEPTH = 6
-_MAX_STEPS = 400
-_MAX_VARIABLES = 500
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
-_EXPANSION = re.compile(r"\$(?:([A-Za-z_]\w*|[@*])|(\{)|(\((?!\()))|(`)")
-_BRACED = re.compile(r"(!?)([A-Za-z_]\w*|[@*])(?:\[[@*0-9]+\])?(?:(:?[-=+?]|:|\^\^?|,,?)(.*))?", re.DOTALL)
-_MAYBE = re.compile(r"\$\{?!?([A-Za-z_]\w*|[@*])(:?[-=+])?|(?:\$\(|`)(\s*(?:echo|printf|which|command|type)\s)")
-_PART = re.compile(r"\s*(\d+)(?::\s*(\d+))?")
-_PRINTING = re.compile(r"\s*(?:echo|printf|which|command\s+-v|type\s+-p|cat\s*<<)\s")
-_GROUP = re.compile(r"(?<!\$)\{([^{},]*+,[^{}]*+)\}")
-_SINGLE_CLASS = re.compile(r"\[(.)\]")
-_BRACE_WORD = re.compile(r"[\w./~*?@%+=,{}-]+")
-_BRACKETS = {"{": re.compile(r"[{}]"), "(": re.compile(r"[()]")}
-_DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
-_KNOWN = {
-    "IFS": " ",
-    "SHELL": "sh",
-    "BASH": "bash",
-    "PYTHON": "python",
-    "NODE": "node",
-    "NPM": "npm",
-    "MAKE": "make",
-    "CC": "cc",
-    "CXX": "c++",
-    "GO": "go",
-    "CARGO": "cargo",
-}
-"""Variables that by convention name a program, where the script does not say another."""
 
 
 class Values:

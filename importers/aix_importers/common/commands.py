@@ -2,20 +2,15 @@
 
 from collections.abc import Sequence
 
-from aix.permissions.programs import plain_name, subcommand
+from aix.permissions.programs import listed, plain_name, subcommand
 
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_DOING_ANYTHING = _names(
+_DOING_ANYTHING = listed(
     """
     rm rmdir dd shred sudo doas pkexec su env xargs parallel eval exec source . sh bash zsh dash ksh fish pwsh
     powershell osascript ssh chroot
     """
 )
-_INTERPRETERS = _names("python python2 python3 node ruby perl php deno bun npx uvx pipx tsx ts-node")
+_INTERPRETERS = listed("python python2 python3 node ruby perl php deno bun npx uvx pipx tsx ts-node")
 
 
 def naming_length(words: Sequence[str]) -> int | None:

@@ -4,112 +4,30 @@ import re
 from collections.abc import Collection, Iterable
 
 from aix.permissions import Call
+from aix.permissions.programs import listed
 from aix_importers.claude_code.permissions.commands import FileUse, Part, take_apart
 from aix_importers.claude_code.permissions.paths import Place, below
 from aix_importers.claude_code.permissions.rules import canonical
 
-_FREE_TOOLS = frozenset(
-    [
-        "Agent",
-        "AgentOutputTool",
-        "AskUserQuestion",
-        "BashOutput",
-        "CronCreate",
-        "CronDelete",
-        "CronList",
-        "EnterPlanMode",
-        "EnterWorktree",
-        "ExitWorktree",
-        "KillShell",
-        "ListMcpResourcesTool",
-        "ReadMcpResourceTool",
-        "SendMessage",
-        "StructuredOutput",
-        "TaskCreate",
-        "TaskGet",
-        "TaskList",
-        "TaskOutput",
-        "TaskStop",
-        "TaskUpdate",
-        "TodoRead",
-        "TodoWrite",
-        "ToolSearch",
-    ]
+_FREE_TOOLS = listed(
+    """
+    Agent AgentOutputTool AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode EnterWorktree
+    ExitWorktree KillShell ListMcpResourcesTool ReadMcpResourceTool SendMessage StructuredOutput TaskCreate TaskGet
+    TaskList TaskOutput TaskStop TaskUpdate TodoRead TodoWrite ToolSearch
+    """
 )
 _READING_TOOLS = {
     "Read": "file_path", "NotebookRead": "notebook_path", "LSP": "filePath",
     "Grep": "path", "Glob": "path", "LS": "path",
 }  # fmt: skip
-_READING_PROGRAMS = frozenset(
-    [
-        "basename",
-        "cal",
-        "cat",
-        "cd",
-        "cksum",
-        "cmp",
-        "comm",
-        "column",
-        "cut",
-        "date",
-        "df",
-        "diff",
-        "dirname",
-        "du",
-        "echo",
-        "expr",
-        "false",
-        "fgrep",
-        "file",
-        "find",
-        "free",
-        "grep",
-        "groups",
-        "head",
-        "hexdump",
-        "id",
-        "jq",
-        "less",
-        "ls",
-        "md5sum",
-        "more",
-        "nl",
-        "nproc",
-        "od",
-        "paste",
-        "printf",
-        "ps",
-        "pwd",
-        "readlink",
-        "realpath",
-        "rev",
-        "rg",
-        "seq",
-        "sha1sum",
-        "sha256sum",
-        "sleep",
-        "sort",
-        "stat",
-        "strings",
-        "tac",
-        "tail",
-        "test",
-        "tr",
-        "tree",
-        "true",
-        "type",
-        "uname",
-        "uniq",
-        "uptime",
-        "wc",
-        "which",
-        "whoami",
-        "[",
-    ]
+_READING_PROGRAMS = listed(
+    """
+    basename cal cat cd cksum cmp comm column cut date df diff dirname du echo expr false fgrep file find free grep
+    groups head hexdump id jq less ls md5sum more nl nproc od paste printf ps pwd readlink realpath rev rg seq
+    sha1sum sha256sum sleep sort stat strings tac tail test tr tree true type uname uniq uptime wc which whoami [
+    """
 )
-_DOCUMENTED_PROGRAMS = frozenset(
-    ["cat", "cd", "diff", "du", "echo", "find", "git", "grep", "head", "ls", "pwd", "stat", "tail", "wc", "which"]
-)
+_DOCUMENTED_PROGRAMS = listed("cat cd diff du echo find git grep head ls pwd stat tail wc which")
 """Those that the documentation names; a rule's decision rests on no others."""
 _ACTING = {
     "date": re.compile(r"-[uR]*s|--set"),
@@ -120,23 +38,8 @@ _ACTING = {
     "tree": re.compile(r"-\w*o"),
 }
 """With these, programs that else only read write a file, run another program or set something."""
-_READING_GIT = frozenset(
-    [
-        "blame",
-        "cat-file",
-        "describe",
-        "diff",
-        "log",
-        "ls-files",
-        "ls-tree",
-        "merge-base",
-        "rev-list",
-        "rev-parse",
-        "shortlog",
-        "show",
-        "show-ref",
-        "status",
-    ]
+_READING_GIT = listed(
+    "blame cat-file describe diff log ls-files ls-tree merge-base rev-list rev-parse shortlog show show-ref status"
 )
 
 

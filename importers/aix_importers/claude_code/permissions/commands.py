@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from aix.permissions.programs import listed
 from aix.permissions.shell import Redirect, SimpleCommand, command_substitutions, split
-from aix_importers.claude_code.permissions.patterns import names, spaced, written_words
+from aix_importers.claude_code.permissions.patterns import spaced, written_words
 from aix_importers.claude_code.permissions.wrappers import inner_starts, is_safe_assignment, needs_exact_rule
 
 LONGEST = 10_000
@@ -15,16 +16,16 @@ _LONGEST_FOLDER = 4096
 _REMEMBERED = 4096
 _REMEMBERED_LENGTH = 2000
 
-_READING = names(
+_READING = listed(
     """
     cat head tail less more tac nl wc sort uniq cut paste column file stat diff cmp comm strings hexdump xxd od base64
     md5sum sha1sum sha256sum sha512sum ls cd bat
     """
 )
-_READING_BY_EXPRESSION = names("grep egrep fgrep rg sed awk jq")
-UNGUARDED_READERS = names("egrep fgrep")
+_READING_BY_EXPRESSION = listed("grep egrep fgrep rg sed awk jq")
+UNGUARDED_READERS = listed("egrep fgrep")
 """Programs whose files no `Read` rule guards: the documentation names `grep` alone of its family."""
-_WRITING = names("tee touch mkdir rm rmdir mv truncate")
+_WRITING = listed("tee touch mkdir rm rmdir mv truncate")
 _REMOVING = frozenset(("rm", "rmdir"))
 _EXPRESSION_OPTIONS = ("-e", "-f", "--expression", "--regexp", "--file", "--from-file")
 _OUTPUTS = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))

@@ -17,11 +17,6 @@ _WORD = re.compile(
 )
 
 
-def names(text: str) -> frozenset[str]:
-    """Return the words of a text that lists names."""
-    return frozenset(text.split())
-
-
 def written_words(text: str) -> list[str]:
     """Split a command into its words as they are written.
 

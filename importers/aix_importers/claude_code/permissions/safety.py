@@ -3,14 +3,14 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from aix.permissions.programs import listed
 from aix_importers.claude_code.permissions.commands import FileUse
 from aix_importers.claude_code.permissions.paths import Place, below, has_drive
-from aix_importers.claude_code.permissions.patterns import names
 
-_PROTECTED_FOLDERS = names(
+_PROTECTED_FOLDERS = listed(
     ".git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude"
 )  # `.config/git` stands below
-_PROTECTED_FILES = names(
+_PROTECTED_FILES = listed(
     """
     .gitconfig .gitmodules .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin
     .zlogout .profile .envrc .npmrc .yarnrc .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml
@@ -19,7 +19,7 @@ _PROTECTED_FILES = names(
     .claude.json
     """
 )
-_TOP_LEVEL_ELSEWHERE = names("/private/etc /private/var /private/tmp /private/home")
+_TOP_LEVEL_ELSEWHERE = listed("/private/etc /private/var /private/tmp /private/home")
 """Where folders directly below the root lie on macOS."""
 _EXPANSIONS = re.compile(r"(?:\$[A-Za-z_0-9@*#?]+|\$\{[^}]*\})++", re.ASCII)
 _GUARDED = re.compile(r"\$\{[A-Za-z_0-9]+:\?[^}]*\}", re.ASCII)

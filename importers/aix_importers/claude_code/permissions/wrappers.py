@@ -2,20 +2,19 @@
 
 from collections.abc import Sequence
 
-from aix.permissions.programs import program, programs_in
-from aix_importers.claude_code.permissions.patterns import names
+from aix.permissions.programs import listed, program, programs_in
 
 _MOST_STARTS = 8
-_STRIPPED = names("timeout time nice nohup stdbuf command builtin noglob xargs")
+_STRIPPED = listed("timeout time nice nohup stdbuf command builtin noglob xargs")
 """Those that every rule looks through, as the documentation says."""
-_ALSO_RESTRICTED = names("pkexec flock chrt taskset")
+_ALSO_RESTRICTED = listed("pkexec flock chrt taskset")
 """Those that rules which ask or deny look through besides, with all that the splitter of commands looks through."""
 _BARE = frozenset(("xargs",))
 """Those that no rule looks through when they have options."""
 _EXACT_ONLY = frozenset(("watch", "setsid", "ionice", "flock"))
 _ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-delete"))
 
-_SAFE_VARIABLES = names(
+_SAFE_VARIABLES = listed(
     """
     NODE_ENV NO_COLOR FORCE_COLOR COLORTERM TERM LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME CHARSET TZ LS_COLORS LSCOLORS
     GREP_COLOR GREP_COLORS GCC_COLORS TIME_STYLE BLOCK_SIZE BLOCKSIZE PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE
