@@ -15,6 +15,7 @@ _HOME = re.compile(
 LONGEST_PATH = 2000
 """Longer paths are cut after so many characters."""
 _SPECIAL = re.compile(r"[\\$`*?\[{~%]|//|/\.|^[A-Za-z]:|^file:|/$")
+_DETOUR = re.compile(r"//|/\./|/\.\./|/\.{0,2}\Z|\A\.{1,2}(?:/|\Z)")
 _UNFIXED = re.compile(r"[$`*?\[{]")
 _DRIVE = re.compile(r"^/?([A-Za-z]):(?=/|$)")
 _MOUNTED_DRIVE = re.compile(r"^/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|$)")
@@ -36,7 +37,7 @@ def home_of(path: str) -> str | None:
     return None if found is None else found[0]
 
 
-class Place(NamedTuple):
+class PlacedPath(NamedTuple):
     """A path in its one form."""
 
     path: str
@@ -65,22 +66,22 @@ def _home_of(folder: str | None) -> str | None:
     return home_of(_slashed(folder[:LONGEST_PATH])) if folder else None
 
 
-def place(path: str, cwd: str | None, folders: Folders) -> Place:
+def place(path: str, cwd: str | None, folders: Folders) -> PlacedPath:
     """Return the path in its one form, and on which side it lies.
 
     >>> here = folders_of("/home/u/proj", None)
     >>> place("src/../lib/a.py", "/home/u/proj", here)
-    Place(path='/home/u/proj/lib/a.py', is_outside=False)
+    PlacedPath(path='/home/u/proj/lib/a.py', is_outside=False)
     >>> place("~/.bashrc", "/home/u/proj", here)
-    Place(path='/home/u/.bashrc', is_outside=True)
+    PlacedPath(path='/home/u/.bashrc', is_outside=True)
     """
     roots = folders.roots
     is_beneath = bool(roots) and path.startswith(roots[0]) and path[len(roots[0]) : len(roots[0]) + 1] == "/"
     if is_beneath and len(path) <= LONGEST_PATH and _SPECIAL.search(path) is None:
-        return Place(path, is_outside=False)
+        return PlacedPath(path, is_outside=False)
     is_windows = any(_is_windows(folder) for folder in (*roots[:1], cwd) if folder)
     whole = _normal(path[:LONGEST_PATH], cwd, folders.home, is_windows=is_windows)
-    return Place(whole[:LONGEST_PATH], _is_outside(whole, roots))
+    return PlacedPath(whole[:LONGEST_PATH], _is_outside(whole, roots))
 
 
 def is_absolute(path: str) -> bool:
@@ -120,30 +121,36 @@ def _normal(path: str, cwd: str | None, home: str | None, *, is_windows: bool) -
     is_fixed_start = is_absolute(path) or path.startswith(("~", "$", "`", "%"))
     if not is_fixed_start and cwd:
         path = f"{_normal(cwd[:LONGEST_PATH], None, home, is_windows=is_windows)}/{path}"
-    return _without_dots(path)
+    path = without_detours(path, ("~", "$", "`", "%"), keeps_drive=True)
+    return f"{path}/" if path[1:] == ":" else path or "."
+
+
+def without_detours(path: str, unfixed: tuple[str, ...] = (), *, keeps_drive: bool = False) -> str:
+    """Return a path, which has slashes, without empty names, `.` and `..`; empty where it leads nowhere else.
+
+    Nothing is known of names that begin with one of `unfixed`, so that `..` after them stays. It climbs no higher than
+    a root, nor than a drive where that is to be kept.
+
+    >>> [without_detours(path) for path in ("/a/./b/../c/", "/../x", "../x", "a/..")]
+    ['/a/c', '/x', '../x', '']
+    """
+    if not _DETOUR.search(path):
+        return path
+    is_rooted = path.startswith("/")
+    kept: list[str] = []
+    for name in path.split("/"):
+        if name in ("", "."):
+            continue
+        is_known = bool(kept) and kept[-1] != ".." and not kept[-1].startswith(unfixed)
+        if name != ".." or (not is_known and (kept or not is_rooted)):
+            kept.append(name)
+        elif is_known and not (keeps_drive and len(kept) == 1 and kept[0].endswith(":")):
+            kept.pop()
+    return "/" * is_rooted + "/".join(kept)
 
 
 def _drive(found: re.Match[str]) -> str:
     return f"{found[1].upper()}:"
-
-
-def _without_dots(path: str) -> str:
-    is_rooted = path.startswith("/")
-    kept: list[str] = []
-    for part in path.split("/"):
-        if part in {"", "."}:
-            continue
-        if part != "..":
-            kept.append(part)
-        elif kept and kept[-1] != ".." and not kept[-1].startswith(("~", "$", "`", "%")):
-            if len(kept) > 1 or not kept[0].endswith(":"):
-                kept.pop()
-        elif kept or not is_rooted:
-            kept.append(part)
-    whole = "/".join(kept)
-    if is_rooted:
-        return f"/{whole}"
-    return f"{whole}/" if whole[1:] == ":" else whole or "."
 
 
 def _is_outside(path: str, roots: tuple[str, ...]) -> bool | None:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from aix.permissions.operands import files_named, host_of_stream, host_or_none, hosts_named
-from aix.permissions.paths import Folders, Place, folders_of, is_file_name, place
+from aix.permissions.paths import Folders, PlacedPath, folders_of, is_file_name, place
 from aix.permissions.programs import plain_name
 from aix.permissions.shell import Command, Redirect, Script, split
 
@@ -170,7 +170,7 @@ class _Reading:
         is_agreed = all(each.is_outside == places[-1].is_outside for each in places)
         return Part("path", access, places[-1].path, program, is_outside=places[-1].is_outside if is_agreed else None)
 
-    def _place(self, path: str, cwd: str | None) -> Place:
+    def _place(self, path: str, cwd: str | None) -> PlacedPath:
         return place(path, cwd, self._folders)
 
     def _cwds(self, wrappers: tuple[str, ...]) -> tuple[str | None, ...]:

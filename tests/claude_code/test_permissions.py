@@ -16,7 +16,7 @@ from aix.permissions import Call, Decision, Rule
 from aix.permissions.globs import GlobError
 from aix.permissions.shell import split
 from aix_importers.claude_code.permissions import ClaudeCodeRules
-from aix_importers.claude_code.permissions.paths import PathRules, Place, compile_path
+from aix_importers.claude_code.permissions.paths import CallSite, GitignoreRules, compile_path
 from aix_importers.claude_code.permissions.patterns import HostRules, PatternIndex, compile_host, compile_pattern
 
 DIALECT = ClaudeCodeRules()
@@ -371,8 +371,8 @@ def test_rules_on_hosts_find_what_each_of_them_fits() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["", "/", "//w/", "~/", "!"]), st.lists(GLOBS, min_size=1, max_size=3))))
 def test_rules_on_paths_find_what_each_of_them_fits(listed: Sequence[tuple[str, Sequence[str]]]) -> None:
-    place = Place.of("/w/c", "/w")
-    every, alone = PathRules(), [PathRules() for _ in listed]
+    place = CallSite.of("/w/c", "/w")
+    every, alone = GitignoreRules(), [GitignoreRules() for _ in listed]
     for number, (start, globs) in enumerate(listed):
         pattern = compile_path(start.removeprefix("!") + "/".join(globs), is_allow=False)
         for rules in [*alone, every] if start == "!" else [alone[number], every]:

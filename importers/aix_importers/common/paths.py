@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from aix.permissions import home_of
 from aix.permissions.globs import beginnings, has_wildcards, path_glob
+from aix.permissions.paths import without_detours
 
 _DRIVE = re.compile(r"/?([A-Za-z]:)(?=/|\Z)")
 _PLAIN = re.compile(r"[^*?()\\\x00-\x1f\x7f]+")
-_NEEDS_TIDYING = re.compile(r"//|/\./|/\.\./|/\.{0,2}\Z|\A\.{1,2}(?:/|\Z)")
 
 
 def tidy(path: str) -> str:
@@ -23,16 +23,7 @@ def tidy(path: str) -> str:
     path = path.replace("\\", "/")
     if found := _DRIVE.match(path):
         path = found[1] + path[found.end() :]
-    if not _NEEDS_TIDYING.search(path):
-        return path
-    is_absolute = path.startswith("/")
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == ".." and parts and parts[-1] != "..":
-            parts.pop()
-        elif part not in ("", ".") and not (part == ".." and is_absolute):
-            parts.append(part)
-    return "/" * is_absolute + "/".join(parts)
+    return without_detours(path)
 
 
 def is_absolute(path: str) -> bool:
@@ -47,7 +38,7 @@ def _folders(cwd: str, home: str | None) -> tuple[str, str]:
     return cwd, (home_of(cwd) or "") if home is None else tidy(home)
 
 
-class Place(NamedTuple):
+class CallPath(NamedTuple):
     """The path of a call."""
 
     path: str
@@ -56,7 +47,7 @@ class Place(NamedTuple):
     home: str
 
     @classmethod
-    def of(cls, path: str, cwd: str, home: str | None) -> "Place":
+    def of(cls, path: str, cwd: str, home: str | None) -> "CallPath":
         """Return where a path leads from a folder."""
         cwd, home = _folders(cwd, home)
         if path.startswith("~/") and home:
@@ -89,7 +80,7 @@ class Start(NamedTuple):
     is_anywhere: bool = False
     """Whether the rule is about any folder."""
 
-    def rest(self, place: Place) -> str | None:
+    def rest(self, place: CallPath) -> str | None:
         """Return the path of a call from there on; nothing where it lies elsewhere."""
         if self.is_drive:
             return place.path
@@ -124,7 +115,7 @@ class PathPattern:
         self.is_reachable = bool(written.strip()) and not pattern.startswith("..")
         """Whether any path can match."""
 
-    def matches(self, place: Place) -> bool:
+    def matches(self, place: CallPath) -> bool:
         """Whether the rule speaks of a path."""
         rest = self.start.rest(place)
         return rest is not None and self.glob.match(rest) is not None
@@ -142,7 +133,7 @@ class PathRules:
                 globs.setdefault(pattern.beginning, []).append((number, pattern.glob))
                 self._longest = max(self._longest, len(pattern.beginning))
 
-    def find(self, place: Place) -> list[int]:
+    def find(self, place: CallPath) -> list[int]:
         """Return the rules that speak of a path."""
         found: list[int] = []
         for start, globs in self._by_start.items():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
 from aix.permissions.globs import command_glob, has_wildcards, name_glob
 from aix.permissions.shell import Script, split
-from aix_importers.common.paths import PathPattern, Place
+from aix_importers.common.paths import CallPath, PathPattern
 from aix_importers.session_log.programs import KINDS, NOTHING_ALLOWED
 
 _COMMANDS = ("command", "cmd")
@@ -27,7 +27,7 @@ class Parts(NamedTuple):
     """Subject of a call: a command, a path or a host, or none of them."""
 
     script: Script | None = None
-    place: Place | None = None
+    place: CallPath | None = None
     host: str = ""
 
     @property
@@ -47,7 +47,7 @@ def read_parts(call: Call, home: str | None) -> Parts:
     if command := _first(call, _COMMANDS):
         return Parts(script=_split_short(command) if len(command) <= _LONGEST_KEPT else _split_long(command))
     if path := _first(call, _PATHS):
-        return Parts(place=Place.of(path, call.cwd, home))
+        return Parts(place=CallPath.of(path, call.cwd, home))
     if found := _ADDRESS.match(_first(call, _ADDRESSES).strip()):
         return Parts(host=found[1].lower())
     return Parts()
@@ -74,7 +74,7 @@ class Specifier:
             return self._text in (source, " ".join(words))
         return self._command.match(source) is not None or self._command.match(" ".join(words)) is not None
 
-    def matches_place(self, place: Place) -> bool:
+    def matches_place(self, place: CallPath) -> bool:
         """Whether it speaks of a path."""
         return self._path.is_reachable and self._path.matches(place)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from aix.permissions import Call
 from aix.permissions.programs import listed
 from aix_importers.claude_code.permissions.commands import FileUse, Part, take_apart
-from aix_importers.claude_code.permissions.paths import Place, below
+from aix_importers.claude_code.permissions.paths import CallSite, below
 from aix_importers.claude_code.permissions.rules import canonical
 
 _FREE_TOOLS = listed(
@@ -43,7 +43,7 @@ _READING_GIT = listed(
 )
 
 
-def runs_by_itself(call: Call, place: Place, directories: tuple[str, ...]) -> bool:
+def runs_by_itself(call: Call, place: CallSite, directories: tuple[str, ...]) -> bool:
     """Whether the client runs a call without asking when no rule decides about it.
 
     The workspace is the folder of the call, with the further directories.
@@ -58,7 +58,7 @@ def runs_by_itself(call: Call, place: Place, directories: tuple[str, ...]) -> bo
     return tool == "Bash" and isinstance(command, str) and _only_reads(command, place, directories)
 
 
-def runs_in_argument(part: Part, place: Place, directories: Collection[str]) -> bool:
+def runs_in_argument(part: Part, place: CallSite, directories: Collection[str]) -> bool:
     """Whether a part needs no rule of its own: a read-only command whose output is an argument of another part."""
     return (
         part.is_in_argument
@@ -70,7 +70,7 @@ def runs_in_argument(part: Part, place: Place, directories: Collection[str]) -> 
     )
 
 
-def _only_reads(command: str, place: Place, directories: tuple[str, ...]) -> bool:
+def _only_reads(command: str, place: CallSite, directories: tuple[str, ...]) -> bool:
     shell = take_apart(command)
     if not shell.is_whole or not shell.parts or any(part.needs_exact for part in shell.parts):
         return False
@@ -79,7 +79,7 @@ def _only_reads(command: str, place: Place, directories: tuple[str, ...]) -> boo
     return all(_is_reading(*part.words) for part in shell.parts)
 
 
-def _are_read_inside(files: Iterable[FileUse], place: Place, directories: Collection[str]) -> bool:
+def _are_read_inside(files: Iterable[FileUse], place: CallSite, directories: Collection[str]) -> bool:
     return all(use.is_certain and not use.is_written and _lies_inside(use.path, place, directories) for use in files)
 
 
@@ -94,6 +94,6 @@ def _is_reading(program: str, *rest: str) -> bool:
     return program in _READING_PROGRAMS
 
 
-def _lies_inside(path: str, place: Place, directories: Collection[str]) -> bool:
+def _lies_inside(path: str, place: CallSite, directories: Collection[str]) -> bool:
     whole = place.resolve(path) if path else place.cwd
     return whole is not None and any(below(whole, folder) is not None for folder in (place.cwd, *directories))

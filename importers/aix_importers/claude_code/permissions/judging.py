@@ -9,7 +9,7 @@ import msgspec
 from aix.permissions import Call, Decision, Judge, Rule, Verdict, home_of
 from aix_importers.claude_code.permissions.auto_allowed import runs_by_itself, runs_in_argument
 from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
-from aix_importers.claude_code.permissions.paths import Place, below
+from aix_importers.claude_code.permissions.paths import CallSite, below
 from aix_importers.claude_code.permissions.patterns import host_of
 from aix_importers.claude_code.permissions.powershell import commands_of
 from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
@@ -54,7 +54,7 @@ class _HeldCall(msgspec.Struct, frozen=True, dict=True):
     kinds: Mapping[str, RulesOfKind]
     tool: str
     call: Call
-    place: Place
+    place: CallSite
     shell: ShellCommand | None
     commands: tuple[str, ...]
     """Commands of PowerShell."""
@@ -159,7 +159,7 @@ class RulesInForce(Judge):
                 self._kinds[rule.kind].add(number, rule)
         for kind in self._kinds.values():
             kind.close()
-        self._places: dict[str, tuple[Place, dict[int, str]]] = {}
+        self._places: dict[str, tuple[CallSite, dict[int, str]]] = {}
         self._verdicts: dict[_Key, Verdict] = {}
         self._latest: _HeldCall | None = None
         self.whole_input_tools = frozenset(self._tools_needing_all())
@@ -250,12 +250,12 @@ class RulesInForce(Judge):
             self._latest = _HeldCall(self._kinds, tool, call, place, shell, commands, whole, directories)
         return self._latest
 
-    def _place(self, cwd: str) -> tuple[Place, dict[int, str]]:
+    def _place(self, cwd: str) -> tuple[CallSite, dict[int, str]]:
         found = self._places.get(cwd)
         if found is None:
-            place = Place.of(cwd, self._home or home_of(cwd))
+            place = CallSite.of(cwd, self._home or home_of(cwd))
             listed = (
-                (number, Place.of(rule.folder or cwd, place.home).resolve(rule.text))
+                (number, CallSite.of(rule.folder or cwd, place.home).resolve(rule.text))
                 for number, rule in enumerate(self._rules)
                 if rule.kind == "directory"
             )
@@ -302,7 +302,7 @@ def _shell_requirements(
     yield from passing
 
 
-def _letting_pass(kind: RulesOfKind, use: FileUse, place: Place) -> Iterator[int]:
+def _letting_pass(kind: RulesOfKind, use: FileUse, place: CallSite) -> Iterator[int]:
     path = place.resolve(use.path) if use.is_certain else None
     if path is not None:
         yield from kind.edits.matching(path, place)
@@ -316,7 +316,7 @@ def _paths(held: _HeldCall) -> list[str]:
     return [path for path in (held.path, *named) if path is not None]
 
 
-def _for_file(kind: RulesOfKind, use: FileUse, place: Place) -> Iterator[int]:
+def _for_file(kind: RulesOfKind, use: FileUse, place: CallSite) -> Iterator[int]:
     for named in (use.path, use.as_written):
         path = place.resolve(named) if named is not None else None
         if path is not None:

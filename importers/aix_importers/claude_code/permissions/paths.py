@@ -1,12 +1,12 @@
 """Path patterns in the manner of gitignore, each with the folder that it starts from."""
 
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
 from aix.permissions.globs import GITIGNORE, beginnings, path_expression
+from aix.permissions.paths import without_detours
 
 _DRIVE = re.compile(r"([A-Za-z]):(?=[\\/]|\Z)")
 _HERE = "/\0"
@@ -15,7 +15,7 @@ _BELOW = r"(?P<below>/.*)?\Z"
 _SPECIAL = frozenset("*?[\\")
 
 
-class Place(NamedTuple):
+class CallSite(NamedTuple):
     """Where a call is made."""
 
     cwd: str
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     is_windows: bool = False
 
     @classmethod
-    def of(cls, cwd: str, home: str | None) -> "Place":
+    def of(cls, cwd: str, home: str | None) -> "CallSite":
         """Return the place with both folders in one form."""
         is_whole = cwd.startswith(("/", "\\\\")) or has_drive(cwd)
         return cls(normal(cwd if is_whole else f"{_HERE}/{cwd}"), normal(home) if home else None, has_drive(cwd))
@@ -56,8 +56,7 @@ def normal(path: str) -> str:
         path = f"/{drive[1].lower()}{path[2:]}".replace("\\", "/")
     elif path.startswith("\\\\"):
         path = path.replace("\\", "/")
-    path = posixpath.normpath(path)
-    return path[1:] if path.startswith("//") else path
+    return without_detours(path) or "."
 
 
 def below(path: str, folder: str) -> str | None:
@@ -69,7 +68,7 @@ def below(path: str, folder: str) -> str | None:
     return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else None
 
 
-class PathPattern(NamedTuple):
+class GitignorePattern(NamedTuple):
     """Where a pattern starts from, and what lies there."""
 
     anchor: str
@@ -80,7 +79,7 @@ class PathPattern(NamedTuple):
     """The names without a wildcard that every path begins with that matches."""
 
 
-def compile_path(text: str, *, is_allow: bool) -> PathPattern:
+def compile_path(text: str, *, is_allow: bool) -> GitignorePattern:
     """Return the pattern of a rule.
 
     Raises:
@@ -97,12 +96,12 @@ def compile_path(text: str, *, is_allow: bool) -> PathPattern:
     return _pattern("cwd", text[1:] if text.startswith("./") else text, is_allow=is_allow)
 
 
-def literal_path(text: str) -> PathPattern:
+def literal_path(text: str) -> GitignorePattern:
     """Return the pattern of exactly one path, for a rule that guards one which no pattern can name."""
     for prefix, anchor in (("//", "root"), ("~/", "home"), ("/", "settings"), ("./", "cwd")):
         if text.startswith(prefix):
-            return PathPattern(anchor, re.escape(text[len(prefix) :]) + _BELOW)
-    return PathPattern("cwd", re.escape(text) + _BELOW)
+            return GitignorePattern(anchor, re.escape(text[len(prefix) :]) + _BELOW)
+    return GitignorePattern("cwd", re.escape(text) + _BELOW)
 
 
 def escaped(path: str) -> str:
@@ -110,11 +109,11 @@ def escaped(path: str) -> str:
     return re.sub(r"([*?\[\]\\])", r"\\\1", path)
 
 
-def _pattern(anchor: str, text: str, *, is_allow: bool) -> PathPattern:
+def _pattern(anchor: str, text: str, *, is_allow: bool) -> GitignorePattern:
     segments = _segments(text, is_allow=is_allow)
     plain = takewhile(lambda segment: not _SPECIAL & set(segment), segments)
     expression = path_expression(segments, GITIGNORE, _BELOW) if segments else r"(?P<below>.*)\Z"
-    return PathPattern(anchor, expression, "/".join(plain))
+    return GitignorePattern(anchor, expression, "/".join(plain))
 
 
 def _segments(text: str, *, is_allow: bool) -> list[str]:
@@ -175,7 +174,7 @@ class _Group:
         return find.match(seen) is not None
 
 
-class PathRules:
+class GitignoreRules:
     """Path patterns with their numbers, held against paths."""
 
     def __init__(self) -> None:
@@ -184,7 +183,9 @@ class PathRules:
     def __bool__(self) -> bool:
         return bool(self._groups)
 
-    def add(self, number: int, pattern: PathPattern, folder: str, source: str, *, is_carving: bool = False) -> None:
+    def add(
+        self, number: int, pattern: GitignorePattern, folder: str, source: str, *, is_carving: bool = False
+    ) -> None:
         """Take a pattern in: `folder` is that of its settings, `source` the list that it stands in."""
         anchor, start = pattern.anchor, ""
         if anchor == "settings":
@@ -196,7 +197,7 @@ class PathRules:
         else:
             group.add(pattern.beginning, entry)
 
-    def matching(self, path: str, place: Place) -> Iterator[int]:
+    def matching(self, path: str, place: CallSite) -> Iterator[int]:
         """Yield the numbers of the patterns that a whole path fits."""
         for anchor, group in self._groups.items():
             seen = below(path, start) if (start := _start(anchor, place)) is not None else None
@@ -204,7 +205,7 @@ class PathRules:
                 yield from group.matching(seen)
 
 
-def _start(anchor: tuple[str, str], place: Place) -> str | None:
+def _start(anchor: tuple[str, str], place: CallSite) -> str | None:
     name, folder = anchor
     return {"root": "/", "home": place.home, "cwd": place.cwd, "settings": folder}[name]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from aix.permissions import Call, Rule, home_of
 from aix_importers.claude_code.permissions.auto_allowed import runs_in_argument
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
-from aix_importers.claude_code.permissions.paths import Place, below, escaped
+from aix_importers.claude_code.permissions.paths import CallSite, below, escaped
 from aix_importers.claude_code.permissions.patterns import compile_pattern, host_of, written_words
 from aix_importers.claude_code.permissions.powershell import commands_of
 from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
@@ -40,7 +40,7 @@ _AGENT = re.compile(r"(?!(?:model|isolation|mode|name|prompt|description):)[\w.-
 def patterns_of(call: Call) -> Sequence[Sequence[str]]:
     """Return for every part of a call the rules that let it pass, from the narrowest."""
     tool = canonical(call.tool)
-    place = Place.of(call.cwd, home_of(call.cwd))
+    place = CallSite.of(call.cwd, home_of(call.cwd))
     command = call.input.get("command")
     if tool in SHELLS:
         return _for_shell(take_apart(command), place) if isinstance(command, str) else [[]]
@@ -53,7 +53,7 @@ def patterns_of(call: Call) -> Sequence[Sequence[str]]:
     return [_for_others(tool, call)]
 
 
-def _for_shell(shell: ShellCommand, place: Place) -> list[list[str]]:
+def _for_shell(shell: ShellCommand, place: CallSite) -> list[list[str]]:
     """Return the rules by part, in the order in which the parts must be let pass."""
     if not shell.is_whole or not shell.parts:
         is_exact = 0 < len(shell.text) <= _LONGEST_RULE and compile_pattern(shell.text).is_exact
@@ -67,7 +67,7 @@ def _for_shell(shell: ShellCommand, place: Place) -> list[list[str]]:
     return [*found, []] if is_stopped or removes_critical(shell.removals, place, ()) else found
 
 
-def _for_file(use: FileUse, place: Place) -> list[str]:
+def _for_file(use: FileUse, place: CallSite) -> list[str]:
     path = place.resolve(use.path) if use.is_certain else None
     return _for_path("Edit" if use.is_written else "Read", path, place)
 
@@ -101,7 +101,7 @@ def _is_plain(word: str) -> bool:
     return not set(word) & set("*$`'\"\\")
 
 
-def _for_powershell(commands: Sequence[str], place: Place) -> list[list[str]]:
+def _for_powershell(commands: Sequence[str], place: CallSite) -> list[list[str]]:
     if not commands or powershell_removal(commands, place) is not PowerShellRemoval.NONE:
         return [[]]
     found = []
@@ -112,7 +112,7 @@ def _for_powershell(commands: Sequence[str], place: Place) -> list[list[str]]:
     return found
 
 
-def _for_path(tool: str, path: str | None, place: Place) -> list[str]:
+def _for_path(tool: str, path: str | None, place: CallSite) -> list[str]:
     if path is None or "\0" in path or (tool == "Edit" and is_protected(path)):
         return []
     seen = below(path, place.cwd)

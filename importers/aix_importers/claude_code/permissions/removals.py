@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import Enum
 
-from aix_importers.claude_code.permissions.paths import Place, below, has_drive
+from aix_importers.claude_code.permissions.paths import CallSite, below, has_drive
 from aix_importers.claude_code.permissions.patterns import written_words
 from aix_importers.claude_code.permissions.safety import is_system_path
 
@@ -18,7 +18,7 @@ class PowerShellRemoval(Enum):
     DENIED = 2
 
 
-def powershell_removal(commands: Iterable[str], place: Place) -> PowerShellRemoval:
+def powershell_removal(commands: Iterable[str], place: CallSite) -> PowerShellRemoval:
     """Say how the removals among commands in lower case are treated."""
     found = PowerShellRemoval.NONE
     for command in commands:
@@ -28,8 +28,8 @@ def powershell_removal(commands: Iterable[str], place: Place) -> PowerShellRemov
     return found
 
 
-def _treated(words: list[str], place: Place) -> PowerShellRemoval:
-    lower = Place(place.cwd.lower(), place.home and place.home.lower(), place.is_windows)
+def _treated(words: list[str], place: CallSite) -> PowerShellRemoval:
+    lower = CallSite(place.cwd.lower(), place.home and place.home.lower(), place.is_windows)
     is_recursive = any(len(word) > 1 and "-recurse".startswith(word) for word in words)
     found = PowerShellRemoval.NONE
     skips = False

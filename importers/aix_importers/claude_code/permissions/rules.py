@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aix.permissions import Rule
 from aix.permissions.globs import GlobError
 from aix_importers.claude_code.permissions.paths import (
-    PathRules,
+    GitignoreRules,
     compile_path,
     literal_path,
 )
@@ -177,8 +177,8 @@ class RulesOfKind:
         self.is_allow = kind == "allow"
         self.remarks: list[tuple[Rule, str]] = []
         self.parameters: dict[str, list[tuple[int, Parameter]]] = {}
-        self.reads = PathRules()
-        self.edits = PathRules()
+        self.reads = GitignoreRules()
+        self.edits = GitignoreRules()
         self.agents: dict[str, list[int]] = {}
         self._skills: list[_Named] = []
         self._tools: dict[str, list[int]] = {}

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from aix.permissions.programs import listed
 from aix_importers.claude_code.permissions.commands import FileUse
-from aix_importers.claude_code.permissions.paths import Place, below, has_drive
+from aix_importers.claude_code.permissions.paths import CallSite, below, has_drive
 
 _PROTECTED_FOLDERS = listed(
     ".git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude"
@@ -39,18 +39,18 @@ def is_protected(path: str) -> bool:
     return False
 
 
-def removes_critical(targets: Sequence[str], place: Place, directories: Collection[str]) -> bool:
+def removes_critical(targets: Sequence[str], place: CallSite, directories: Collection[str]) -> bool:
     """Whether `rm` or `rmdir` is given a path whose loss cannot be meant."""
     return any(_is_critical(target, place, directories) for target in targets)
 
 
-def is_system_path(path: str, place: Place, *, is_on_drive: bool = False) -> bool:
+def is_system_path(path: str, place: CallSite, *, is_on_drive: bool = False) -> bool:
     """Whether a whole path is the root, lies directly below it or a drive, or is the home folder."""
     depth = len(list(filter(None, path.split("/"))))
     return path == place.home or path in _TOP_LEVEL_ELSEWHERE or depth <= (2 if is_on_drive or place.is_windows else 1)
 
 
-def _is_critical(target: str, place: Place, directories: Collection[str]) -> bool:
+def _is_critical(target: str, place: CallSite, directories: Collection[str]) -> bool:
     if _hangs_on_variable(target):
         return True
     is_glob = target == "*" or target.endswith("/*")
@@ -113,7 +113,7 @@ def other_skill_name(name: str) -> str | None:
     return rest if colon and "/" in folder else _SKILL_ALIASES.get(name)
 
 
-def needs_rule(use: FileUse, place: Place, directories: Collection[str]) -> bool:
+def needs_rule(use: FileUse, place: CallSite, directories: Collection[str]) -> bool:
     """Whether a file that a command names must be let pass by a rule of its own."""
     if not use.is_certain:
         return use.by in (">", "<")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from aix.permissions.contract import Call
-from aix_importers.common.paths import Place
+from aix_importers.common.paths import CallPath
 from aix_importers.cursor.tools import class_of
 
 _PATHS = (
@@ -52,8 +52,8 @@ class Kind(IntEnum):
     OTHER = auto()
 
 
-class Asked(NamedTuple):
-    """Access that a call asks for; unknown fields are empty."""
+class Approval(NamedTuple):
+    """Approval that a call needs; unknown fields are empty."""
 
     kind: Kind
     target: str = ""
@@ -64,26 +64,26 @@ class Asked(NamedTuple):
     is_deletion: bool = False
 
 
-def read_call(call: Call) -> Asked:
-    """Return what a call asks for."""
+def read_call(call: Call) -> Approval:
+    """Return the approval that a call needs."""
     given = call.input
     match class_of(call.tool):
         case "exec":
-            return Asked(Kind.SHELL, _text(given, "command"), cwd=call.cwd)
+            return Approval(Kind.SHELL, _text(given, "command"), cwd=call.cwd)
         case "read":
-            return Asked(Kind.READ, _first(given, _PATHS), cwd=call.cwd)
+            return Approval(Kind.READ, _first(given, _PATHS), cwd=call.cwd)
         case "write":
-            return Asked(Kind.WRITE, _first(given, _PATHS), cwd=call.cwd, is_deletion=call.tool in _DELETING)
+            return Approval(Kind.WRITE, _first(given, _PATHS), cwd=call.cwd, is_deletion=call.tool in _DELETING)
         case "net" if call.tool in _FETCHING:
-            return Asked(Kind.FETCH, host_of(_text(given, "url")))
+            return Approval(Kind.FETCH, host_of(_text(given, "url")))
         case "net" if call.tool in _SEARCHING:
-            return Asked(Kind.SEARCH)
+            return Approval(Kind.SEARCH)
         case "mcp":
-            return Asked(Kind.MCP, *_server_and_tool(call.tool, given))
+            return Approval(Kind.MCP, *_server_and_tool(call.tool, given))
         case "ask" if call.tool in _SWITCHING:
-            return Asked(Kind.MODE, _first(given, _FROM_MODES), _first(given, _TO_MODES))
+            return Approval(Kind.MODE, _first(given, _FROM_MODES), _first(given, _TO_MODES))
         case _:
-            return Asked(Kind.OTHER)
+            return Approval(Kind.OTHER)
 
 
 def host_of(url: str) -> str:
@@ -132,33 +132,33 @@ def patterns_of(call: Call) -> Sequence[Sequence[str]]:
     """Return for every part of a call the allow rules that would let it pass, from the narrowest to the widest."""
     from aix_importers.cursor.permissions.commands import read_chain, rules_for
 
-    asked = read_call(call)
-    match asked.kind:
+    approval = read_call(call)
+    match approval.kind:
         case Kind.SHELL:
-            script = read_chain(asked.target).script
+            script = read_chain(approval.target).script
             return [rules_for(part) for part in script.simple] if script.is_whole and script.simple else [[]]
         case Kind.READ | Kind.WRITE:
-            return [_for_path("Read" if asked.kind is Kind.READ else "Write", asked)]
+            return [_for_path("Read" if approval.kind is Kind.READ else "Write", approval)]
         case Kind.FETCH:
-            return [[f"WebFetch({asked.target})"] if _PLAIN_NAME.fullmatch(asked.target) else []]
+            return [[f"WebFetch({approval.target})"] if _PLAIN_NAME.fullmatch(approval.target) else []]
         case Kind.MCP:
-            return [_for_server(asked)]
-        case Kind.MODE if _PLAIN_NAME.fullmatch(asked.target) and _PLAIN_NAME.fullmatch(asked.detail):
-            return [[f"SwitchMode({asked.target}->{asked.detail})"]]
+            return [_for_server(approval)]
+        case Kind.MODE if _PLAIN_NAME.fullmatch(approval.target) and _PLAIN_NAME.fullmatch(approval.detail):
+            return [[f"SwitchMode({approval.target}->{approval.detail})"]]
         case _:
             return [[]]
 
 
-def _for_path(name: str, asked: Asked) -> list[str]:
-    path = Place.of(asked.target, asked.cwd, None).written if asked.target else ""
+def _for_path(name: str, approval: Approval) -> list[str]:
+    path = CallPath.of(approval.target, approval.cwd, None).written if approval.target else ""
     if not path:
         return []
     folder = path.rpartition("/")[0]
     return [f"{name}({path})", f"{name}({folder}/**)"] if folder else [f"{name}({path})"]
 
 
-def _for_server(asked: Asked) -> list[str]:
-    if not _PLAIN_NAME.fullmatch(asked.target):
+def _for_server(approval: Approval) -> list[str]:
+    if not _PLAIN_NAME.fullmatch(approval.target):
         return []
-    exact = [f"Mcp({asked.target}:{asked.detail})"] if _PLAIN_NAME.fullmatch(asked.detail) else []
-    return [*exact, f"Mcp({asked.target}:*)"]
+    exact = [f"Mcp({approval.target}:{approval.detail})"] if _PLAIN_NAME.fullmatch(approval.detail) else []
+    return [*exact, f"Mcp({approval.target}:*)"]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
 from aix.permissions.globs import has_wildcards, name_glob
-from aix_importers.common.paths import PathPattern, PathRules, Place
-from aix_importers.cursor.permissions.approval import MCP_CALLS, SEARCHES, Asked, Kind, host_of, read_call
+from aix_importers.common.paths import CallPath, PathPattern, PathRules
+from aix_importers.cursor.permissions.approval import MCP_CALLS, SEARCHES, Approval, Kind, host_of, read_call
 from aix_importers.cursor.permissions.commands import CommandRules, read_chain
 from aix_importers.cursor.settings import file_name
 
@@ -59,30 +59,30 @@ class Switches:
             if value == "false" and name in _PROTECTIONS:
                 self.remarks.append((number, "The protection is switched off."))
 
-    def asking(self, asked: Asked) -> int | None:
+    def asking(self, approval: Approval) -> int | None:
         """Return the switch for which a call is asked about that no rule allows."""
-        if asked.kind is Kind.SEARCH and _SEARCH in self._off:
+        if approval.kind is Kind.SEARCH and _SEARCH in self._off:
             return self._off[_SEARCH]
-        return self.off if asked.kind in _ASKED_FOR or asked.is_deletion else None
+        return self.off if approval.kind in _ASKED_FOR or approval.is_deletion else None
 
-    def protections(self, asked: Asked, place: Place | None) -> list[int]:
+    def protections(self, approval: Approval, place: CallPath | None) -> list[int]:
         """Return the protections that a call falls under."""
         if not self._on.keys() & set(_PROTECTIONS):
             return []
-        return sorted(self._on[name] for name in _reasons(asked, place) if name in self._on)
+        return sorted(self._on[name] for name in _reasons(approval, place) if name in self._on)
 
 
-def _reasons(asked: Asked, place: Place | None) -> list[str]:
-    match asked.kind:
+def _reasons(approval: Approval, place: CallPath | None) -> list[str]:
+    match approval.kind:
         case Kind.SHELL:
-            return [_DELETION] if read_chain(asked.target).deletes else []
+            return [_DELETION] if read_chain(approval.target).deletes else []
         case Kind.MCP:
-            named = f"{asked.target} {asked.detail}".lower()
+            named = f"{approval.target} {approval.detail}".lower()
             return [_SERVERS, _BROWSER] if "playwright" in named or "browser" in named else [_SERVERS]
         case Kind.WRITE if place is not None:
             inside = place.below(place.cwd) if place.cwd else None
             names = (place.path if inside is None else inside).split("/")
-            found = [_DELETION] if asked.is_deletion else []
+            found = [_DELETION] if approval.is_deletion else []
             found += [_DOT_FILES] if any(name.startswith(".") and name != ".." for name in names) else []
             return [*found, _OUTSIDE] if (place.cwd and inside is None) or ".." in names else found
         case _:
@@ -109,9 +109,9 @@ class PairRules:
             else:
                 self._fixed.setdefault((first, second), []).append(number)
 
-    def find(self, asked: Asked) -> list[int]:
+    def find(self, approval: Approval) -> list[int]:
         """Return the rules that speak of a call; of one that does not say its names only where that is asked for."""
-        first, second = asked.target, asked.detail
+        first, second = approval.target, approval.detail
         if not first and not second:
             return []
         found = list(self._fixed.get((first, second), ()))
@@ -122,7 +122,7 @@ class PairRules:
         return sorted(found)
 
 
-class HostRules:
+class FetchRules:
     """Rules about hosts, each with its number; `*.` stands for all hosts below one."""
 
     def __init__(self, hosts: Iterable[tuple[int, str]]) -> None:
@@ -134,9 +134,9 @@ class HostRules:
             else:
                 self._fixed.setdefault(host, []).append(number)
 
-    def find(self, asked: Asked) -> list[int]:
+    def find(self, approval: Approval) -> list[int]:
         """Return the rules that speak of a host."""
-        host = asked.target.lower()
+        host = approval.target.lower()
         if not host:
             return []
         return sorted([*self._fixed.get(host, ()), *(number for number, glob in self._globs if glob.match(host))])
@@ -178,7 +178,7 @@ _RULE = re.compile(r"\s*(Shell|Read|Write|WebFetch|Mcp|SwitchMode)\((.*)\)\s*", 
 _LISTS_OF_THE_EDITOR = ("permissions.json", "state.vscdb")
 _EFFECTS = ("allow", "ask", "deny")
 
-Find = Callable[[Asked, Place | None], list[int]]
+Find = Callable[[Approval, CallPath | None], list[int]]
 
 
 class CursorJudge(Judge):
@@ -195,26 +195,26 @@ class CursorJudge(Judge):
 
     def judge(self, call: Call) -> Verdict:
         """Say what the rules decide about a call."""
-        asked, place = self._read(call)
-        if denying := self._find("deny", asked, place):
+        approval, place = self._read(call)
+        if denying := self._find("deny", approval, place):
             return self._verdict(Decision.DENY, denying, "A deny rule matches the call or a part of it.")
-        if asking := self._find("ask", asked, place):
+        if asking := self._find("ask", approval, place):
             return self._verdict(Decision.ASK, asking, "An ask rule matches the call or a part of it.")
-        allowing, reason = self._allowing(asked, place)
+        allowing, reason = self._allowing(approval, place)
         if allowing:
-            if protecting := self._switches.protections(asked, place):
+            if protecting := self._switches.protections(approval, place):
                 return self._verdict(Decision.ASK, protecting, "It would be allowed, but a protection covers it.")
             return self._verdict(Decision.ALLOW, allowing, reason)
-        if (switch := self._switches.asking(asked)) is not None:
+        if (switch := self._switches.asking(approval)) is not None:
             return self._verdict(Decision.ASK, [switch], "No rule allows it, and it does not run by itself.")
         return Verdict(Decision.NONE, None, (), "No rule decides about it.")
 
     def matching(self, call: Call) -> Sequence[Rule]:
         """Return every rule that matches the call or a part of it, in their order."""
-        asked, place = self._read(call)
-        found = {number for effect in _EFFECTS for number in self._find(effect, asked, place)}
-        found.update(self._switches.protections(asked, place))
-        switches = (self._switches.everything, self._switches.asking(asked), self._search(asked))
+        approval, place = self._read(call)
+        found = {number for effect in _EFFECTS for number in self._find(effect, approval, place)}
+        found.update(self._switches.protections(approval, place))
+        switches = (self._switches.everything, self._switches.asking(approval), self._search(approval))
         found.update(number for number in switches if number is not None)
         return [self._rules[number] for number in sorted(found)]
 
@@ -222,30 +222,30 @@ class CursorJudge(Judge):
         """Return the rules that can never decide anything, each with the reason."""
         return [(self._rules[number], self._remarks[number]) for number in sorted(self._remarks)]
 
-    def _read(self, call: Call) -> tuple[Asked, Place | None]:
-        asked = read_call(call)
-        is_file = asked.kind in (Kind.READ, Kind.WRITE) and asked.target
-        return asked, Place.of(asked.target, asked.cwd, self._home) if is_file else None
+    def _read(self, call: Call) -> tuple[Approval, CallPath | None]:
+        approval = read_call(call)
+        is_file = approval.kind in (Kind.READ, Kind.WRITE) and approval.target
+        return approval, CallPath.of(approval.target, approval.cwd, self._home) if is_file else None
 
     def _verdict(self, decision: Decision, numbers: list[int], reason: str) -> Verdict:
         rules = tuple(self._rules[number] for number in numbers)
         return Verdict(decision, rules[0], rules, reason)
 
-    def _find(self, effect: str, asked: Asked, place: Place | None) -> list[int]:
-        find = self._lists[effect].get(asked.kind)
-        return find(asked, place) if find else []
+    def _find(self, effect: str, approval: Approval, place: CallPath | None) -> list[int]:
+        find = self._lists[effect].get(approval.kind)
+        return find(approval, place) if find else []
 
-    def _search(self, asked: Asked) -> int | None:
-        return self._switches.search if asked.kind is Kind.SEARCH else None
+    def _search(self, approval: Approval) -> int | None:
+        return self._switches.search if approval.kind is Kind.SEARCH else None
 
-    def _allowing(self, asked: Asked, place: Place | None) -> tuple[list[int], str]:
-        if (search := self._search(asked)) is not None:
+    def _allowing(self, approval: Approval, place: CallPath | None) -> tuple[list[int], str]:
+        if (search := self._search(approval)) is not None:
             return [search], "Searches of the web are accepted."
-        if asked.kind is Kind.SHELL:
-            found = self._allowing_all_parts(asked.target)
+        if approval.kind is Kind.SHELL:
+            found = self._allowing_all_parts(approval.target)
             reason = "Every command of it is allowed by a rule."
         else:
-            found, reason = self._find("allow", asked, place)[:1], "A rule allows it."
+            found, reason = self._find("allow", approval, place)[:1], "A rule allows it."
         if not found and self._switches.everything is not None:
             return [self._switches.everything], "Everything runs that nothing denies or protects."
         return found, reason
@@ -303,8 +303,8 @@ class _WrittenCommands:
     def __init__(self, rules: Iterable[tuple[int, str]]) -> None:
         self.commands = CommandRules(rules)
 
-    def __call__(self, asked: Asked, _: Place | None) -> list[int]:
-        parts = read_chain(asked.target).written
+    def __call__(self, approval: Approval, _: CallPath | None) -> list[int]:
+        parts = read_chain(approval.target).written
         return sorted({number for part in parts for number in self.commands.find(part)})
 
 
@@ -325,7 +325,7 @@ def _lists(named: Sequence[tuple[int, str, str]], rules: Sequence[Rule], effect:
             )
             found[kind] = _placed(PathRules(patterns))
     if "WebFetch" in own:
-        found[Kind.FETCH] = _plain(HostRules((number, host_pattern(written)) for number, written in own["WebFetch"]))
+        found[Kind.FETCH] = _plain(FetchRules((number, host_pattern(written)) for number, written in own["WebFetch"]))
     for name, kind, parse in (("Mcp", Kind.MCP, server_and_tool), ("SwitchMode", Kind.MODE, change_of_mode)):
         if name in own:
             pairs = [(number, pair) for number, written in own[name] if (pair := parse(written))]
@@ -334,15 +334,17 @@ def _lists(named: Sequence[tuple[int, str, str]], rules: Sequence[Rule], effect:
 
 
 def _reached(rules: CommandRules) -> Find:
-    return lambda asked, _: sorted({number for part in read_chain(asked.target).reached for number in rules.find(part)})
+    return lambda approval, _: sorted(
+        {number for part in read_chain(approval.target).reached for number in rules.find(part)}
+    )
 
 
 def _placed(rules: PathRules) -> Find:
     return lambda _, place: rules.find(place) if place else []
 
 
-def _plain(rules: HostRules | PairRules) -> Find:
-    return lambda asked, _: rules.find(asked)
+def _plain(rules: FetchRules | PairRules) -> Find:
+    return lambda approval, _: rules.find(approval)
 
 
 def _flaw(name: str, written: str, rule: Rule) -> str:
