@@ -46,8 +46,6 @@ _COLUMNS = listing_columns(
     ("requests after", "BIGINT"),
     "cut",
 )
-
-_Row = dict[str, Any]
 _TRIGGERS = (*TABLES["compactions"].column("trigger").words, "unknown")
 _SHOWN_CHARACTERS = 20_000
 _IN_DETAIL = ("table", "markdown", "json")
@@ -56,6 +54,8 @@ _UNLOGGED = "in no log: system prompt, tools, what estimates miss"
 _CONTEXT_COLUMNS = listing_columns(
     "part", "turn", "when", "text", ("calls", "BIGINT"), ("tokens", "BIGINT"), "basis", ("total", "BIGINT"), ""
 )
+
+_Row = dict[str, Any]
 
 
 @click.command(cls=Command)
@@ -122,8 +122,8 @@ def command(
     rows = [dict(zip(shown.columns, row, strict=True)) for row in shown]
     return replace(
         shown.listing(),
-        notes=list(compaction_notes(opened, rows, given)),
-        for_people=compaction_table(opened, rows, zone),
+        notes=list(_compaction_notes(opened, rows, given)),
+        for_people=_compaction_table(opened, rows, zone),
     )
 
 
@@ -134,7 +134,7 @@ def _show_in_detail(detail: Detail, view: View, chosen: str, path: Path | None) 
         emit_lines([detail_json(detail)] if chosen == "json" else detail_markdown(detail, view), path)
 
 
-def compaction_table(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Listing:
+def _compaction_table(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Listing:
     """Return the rows in short."""
     return Listing(_COLUMNS, _lines(ledger, rows, zone))
 
@@ -162,7 +162,7 @@ def _lines(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Iterator[Seque
         )
 
 
-def compaction_notes(ledger: Ledger, rows: Sequence[_Row], parameters: dict[str, object]) -> Iterator[str]:
+def _compaction_notes(ledger: Ledger, rows: Sequence[_Row], parameters: dict[str, object]) -> Iterator[str]:
     """Say what the rows do not: how many are without their history, and what is no compaction of this kind."""
     if not rows:
         yield "no compaction in the ledger matches that"

@@ -21,7 +21,8 @@ from aix.reading.ledger import Ledger, open_ledger
 if TYPE_CHECKING:
     from aix.reading.result import Result
 
-CALENDAR = ("day", "week", "month")
+_CALENDAR = ("day", "week", "month")
+BY = ("model", "project", "session", "branch", *_CALENDAR, "tool", "tag", "origin", "provider", "role", "turn")
 _OVERLAPPING = "tag"
 """Columns whose values may count for several rows: they have no total."""
 _NOTHING = "–"
@@ -34,26 +35,11 @@ _TOKENS = {
     "cache read": ("cache_read_tokens",),
     "cache write": ("cache_write_5m_tokens", "cache_write_1h_tokens"),
 }
-
-_Row = dict[str, Any]
 _MODELS_NAMED = 5
 _MODEL_CHARACTERS = 48
 _BASIS = re.compile(r"computed[^:]*: (?P<table>.+?) [^ ;]+(?:;.*)?(?: and others)?")
-BY = (
-    "model",
-    "project",
-    "session",
-    "branch",
-    "day",
-    "week",
-    "month",
-    "tool",
-    "tag",
-    "origin",
-    "provider",
-    "role",
-    "turn",
-)
+
+_Row = dict[str, Any]
 
 
 @click.command(cls=Command)
@@ -93,18 +79,18 @@ def command(ctx: click.Context, by: str, parameters: dict[str, object], limit: i
     found = opened.query(query.name, **given)
     shown = found
     if limit is not None:
-        first = max(0, sum(1 for _ in found) - limit) if by in CALENDAR else 0
+        first = max(0, sum(1 for _ in found) - limit) if by in _CALENDAR else 0
         shown = found.part(first, limit)
     by_model = opened.query("token_economics/cost_by_model", **given)
     models = [dict(zip(by_model.columns, row, strict=True)) for row in by_model]
     return replace(
         shown.listing(),
-        notes=cost_notes(models),
-        for_people=cost_table(opened, by, found, limit, models),
+        notes=_cost_notes(models),
+        for_people=_cost_table(opened, by, found, limit, models),
     )
 
 
-def cost_table(ledger: Ledger, by: str, found: "Result", limit: int | None, models: Sequence[_Row]) -> Listing:
+def _cost_table(ledger: Ledger, by: str, found: "Result", limit: int | None, models: Sequence[_Row]) -> Listing:
     """Return the rows in short, those beyond the limit put together, and what all of them come to.
 
     A column that is empty for every model is left out.
@@ -127,7 +113,7 @@ def _lines(
     rows = [dict(zip(found.columns, values, strict=True)) for values in found]
     rest: list[_Row] = []
     if limit is not None and len(rows) > limit:
-        rest, rows = (rows[:-limit], rows[-limit:]) if by in CALENDAR else (rows[limit:], rows[:limit])
+        rest, rows = (rows[:-limit], rows[-limit:]) if by in _CALENDAR else (rows[limit:], rows[:limit])
     everything = _together([*rows, *rest])
     total = everything["cost_usd"] or Decimal(0)
     largest = max((row["cost_usd"] or Decimal(0) for row in rows), default=Decimal(0))
@@ -140,12 +126,12 @@ def _lines(
         names = (name, _NOTHING) if by == "session" else (name,)
         return line(names, row | {"turns": _NOTHING}, _NOTHING)
 
-    others = f"{len(rest)} {'earlier' if by in CALENDAR else 'others'}"
-    if rest and by in CALENDAR:
+    others = f"{len(rest)} {'earlier' if by in _CALENDAR else 'others'}"
+    if rest and by in _CALENDAR:
         yield summary(others, _together(rest))
     for names, row in zip(_names(ledger, by, rows), rows, strict=True):
         yield line(names, row, bar(row["cost_usd"], largest))
-    if rest and by not in CALENDAR:
+    if rest and by not in _CALENDAR:
         yield summary(others, _together(rest))
     if by != _OVERLAPPING and len(rows) + len(rest) > 1:
         yield summary("total", everything)
@@ -223,7 +209,7 @@ def _share(amount: Decimal | None, total: Decimal) -> str:
     return _NOTHING if amount is None or not total else per_cent(amount / total)
 
 
-def cost_notes(models: Sequence[_Row]) -> list[str]:
+def _cost_notes(models: Sequence[_Row]) -> list[str]:
     """Say what is a lower bound, what has no price, and whose prices were taken, given what each model cost."""
     if not models:
         return ["no request in the ledger matches that"]

@@ -115,7 +115,7 @@ def command(
         from aix.pipeline.run import Settings
 
         run_settings = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
-        return join_and_list(ledger, others, run_settings)
+        return _join_and_list(ledger, others, run_settings)
     from aix.process import hold_little_memory
 
     hold_little_memory()
@@ -135,7 +135,7 @@ def command(
         prices=prices,
         argv=[readable(word) for word in sys.argv[1:]],
     )
-    with import_progress() as watcher, prints_beside():
+    with _import_progress() as watcher, prints_beside():
         report = import_histories(ledger, paths or None, run_settings, watcher)
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
@@ -185,7 +185,7 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
 
 
 @contextmanager
-def import_progress() -> Iterator[Watcher]:
+def _import_progress() -> Iterator[Watcher]:
     """Give a watcher of an import, which draws a bar when stderr is a terminal."""
     terminal = console()
     if terminal is None:
@@ -234,7 +234,7 @@ class _Bar(_ArrowLoader):
         return f"{self._read} of {self._sources} sources"
 
 
-def join_and_list(ledger: Path, others: list[Path], settings: "Settings") -> Listing:
+def _join_and_list(ledger: Path, others: list[Path], settings: "Settings") -> Listing:
     """Join ledgers, and list by table how many rows there are, are new, and contradict others."""
     from aix.pipeline.ledger_join import join_ledgers
 
