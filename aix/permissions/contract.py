@@ -15,6 +15,8 @@ from typing import ClassVar
 
 import msgspec
 
+_ENTRY_POINTS = "aix.permissions"
+
 
 class Decision(StrEnum):
     """Decision of rules about a call."""
@@ -169,9 +171,6 @@ class Dialect(ABC):
     @abstractmethod
     def write_settings(self, rules: Mapping[str, Sequence[str]]) -> str:
         """Return a settings file with these rules by kind: allow, ask, deny."""
-
-
-_ENTRY_POINTS = "aix.permissions"
 
 
 @cache

@@ -14,17 +14,14 @@ from aix.errors import RiskFileError, nearest_names
 from aix.permissions import RISK_FILE
 from aix.permissions.contract import dialects
 from aix.permissions.globs import GlobError, PathPatterns, Sequences, Words
+from aix.permissions.programs import listed
 
 SEVERITIES = ("high", "medium", "low")
 _BASES = ("exact", "inferred")
 _ACCESSES = ("read", "write")
 
 
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_COMMAND_KEYS = _listed(
+_COMMAND_KEYS = listed(
     """
     program subcommand wrapper flag flags option argument words piped_into run_later substituted without_arguments
     alone unknown unless_subcommand unless_flag unless_argument unless_risk
@@ -36,7 +33,7 @@ _KEYS_OF = {
     "host": frozenset({"host", "unless_host"}),
     "server": frozenset({"verb", "unless_first"}),
 }
-_EVERYWHERE = _listed("id risk severity basis why source dated off outside unless_path")
+_EVERYWHERE = listed("id risk severity basis why source dated off outside unless_path")
 _KNOWN = _EVERYWHERE.union(*_KEYS_OF.values())
 _TEXTS = frozenset({"id", "risk", "severity", "basis", "why", "source", "access"})
 _SWITCHES = frozenset({"off", "outside", "run_later", "without_arguments", "alone"})

@@ -21,6 +21,9 @@ _HELD_TO_A_FOLDER = {"project", "local"}
 _NOTHING = ""
 
 Row = tuple[object, ...]
+_LARGEST_FILE = 16 * 2**20
+_MOST_PROBLEMS = 20
+_HELD_TO_A_PLACE = {"user", "project", "local"}
 
 
 class RuleSet(msgspec.Struct, frozen=True, dict=True):
@@ -140,11 +143,6 @@ def _reach(rule: Rule) -> str:
 def _digest(rules: Iterable[Rule]) -> str:
     lines = (f"{rule.scope}\0{rule.file}\0{rule.kind}\0{rule.position}\0{rule.text}\0{rule.folder}" for rule in rules)
     return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-_LARGEST_FILE = 16 * 2**20
-_MOST_PROBLEMS = 20
-_HELD_TO_A_PLACE = {"user", "project", "local"}
 
 
 def read_rule_files(

@@ -12,6 +12,9 @@ from aix.permissions.rule_book import Row, RuleBook, RuleSet
 _Answer = tuple[tuple[Row, ...], Row]
 
 _MOST_NARROW_RULES = 20
+_MOST_RULES, _MOST_CHARACTERS = 2_000, 100_000
+"""Of the rules in force at one place that are compared, because each is held against all others."""
+_STRONGER = {"allow": ("deny", "ask"), "ask": ("deny",), "deny": ()}
 
 
 class RuleRows:
@@ -90,11 +93,6 @@ def _object(text: str) -> Mapping[str, object] | None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-_MOST_RULES, _MOST_CHARACTERS = 2_000, 100_000
-"""Of the rules in force at one place that are compared, because each is held against all others."""
-_STRONGER = {"allow": ("deny", "ask"), "ask": ("deny",), "deny": ()}
 
 
 def remark_rows(book: RuleBook, keys: Collection[Row]) -> Iterator[Row]:

@@ -20,6 +20,40 @@ from aix.permissions.shell.indirect import commands_run
 from aix.permissions.targets import parts_of
 
 _NEEDS_QUOTES = re.compile(r"""[\s'"\\;&|<>()`]|\A\Z""")
+_LINE_CHARACTERS = 1000
+_MOST_NAMED = 10
+_LATEST = 3
+_NAMED = "select id from tool_calls where starts_with(id, $name) order by id = $name desc, id limit $most"
+_NEAR = "select id from tool_calls order by started_at desc limit $most"
+_CALL = """
+select any_value(coalesce(t.called_at, k.started_at)) as called_at, any_value(t.session_label) as session,
+  any_value(k.turn_id) as turn, any_value(k.tool_name) as tool, any_value(t.class) as class, any_value(t.cwd) as cwd,
+  any_value(t.mode) as mode, any_value(t.outcome) as outcome, any_value(t.evidence) as evidence,
+  any_value(t.evidence_basis) as evidence_basis
+from tool_calls k
+left join call_targets t on t.call_id = k.id
+where k.id = $call
+"""
+_ASKED = """
+select any_value(d.class), any_value(k.tool_name), any_value(d.raw_target), any_value(t.workspace_path),
+  any_value(k.params_json), any_value(x.origin)
+from tool_calls k
+left join permission_decisions d on d.call_id = k.id
+left join turns t on t.id = k.turn_id
+left join turn_context x on x.turn_id = k.turn_id
+where k.id = $call
+"""
+_TARGETS = """
+select t.number, t.kind, t.access, t.target, t.command, t.wrappers, t.is_outside,
+  (select string_agg(distinct r.risk, ',' order by r.risk) from call_risks r
+   where r.call_id = t.call_id and r.number = t.number) as risks
+from call_targets t where t.call_id = $call and t.kind is not null order by t.number
+"""
+_VERDICT = "select decision, rule, kind, scope, file, reason, runs_by_itself from rule_verdicts where call_id = $call"
+_MATCHING = """
+select kind, rule, scope, file, bool_or(is_deciding) as is_deciding
+from rule_matches where call_id = $call group by all order by is_deciding desc, kind, rule, file
+"""
 
 
 class RuledCall(NamedTuple):
@@ -102,41 +136,6 @@ def _plainly_written(command: Command) -> str:
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
-
-_LINE_CHARACTERS = 1000
-_MOST_NAMED = 10
-_LATEST = 3
-_NAMED = "select id from tool_calls where starts_with(id, $name) order by id = $name desc, id limit $most"
-_NEAR = "select id from tool_calls order by started_at desc limit $most"
-_CALL = """
-select any_value(coalesce(t.called_at, k.started_at)) as called_at, any_value(t.session_label) as session,
-  any_value(k.turn_id) as turn, any_value(k.tool_name) as tool, any_value(t.class) as class, any_value(t.cwd) as cwd,
-  any_value(t.mode) as mode, any_value(t.outcome) as outcome, any_value(t.evidence) as evidence,
-  any_value(t.evidence_basis) as evidence_basis
-from tool_calls k
-left join call_targets t on t.call_id = k.id
-where k.id = $call
-"""
-_ASKED = """
-select any_value(d.class), any_value(k.tool_name), any_value(d.raw_target), any_value(t.workspace_path),
-  any_value(k.params_json), any_value(x.origin)
-from tool_calls k
-left join permission_decisions d on d.call_id = k.id
-left join turns t on t.id = k.turn_id
-left join turn_context x on x.turn_id = k.turn_id
-where k.id = $call
-"""
-_TARGETS = """
-select t.number, t.kind, t.access, t.target, t.command, t.wrappers, t.is_outside,
-  (select string_agg(distinct r.risk, ',' order by r.risk) from call_risks r
-   where r.call_id = t.call_id and r.number = t.number) as risks
-from call_targets t where t.call_id = $call and t.kind is not null order by t.number
-"""
-_VERDICT = "select decision, rule, kind, scope, file, reason, runs_by_itself from rule_verdicts where call_id = $call"
-_MATCHING = """
-select kind, rule, scope, file, bool_or(is_deciding) as is_deciding
-from rule_matches where call_id = $call group by all order by is_deciding desc, kind, rule, file
-"""
 
 
 def explain(ledger: "Ledger", name: str) -> dict[str, object]:

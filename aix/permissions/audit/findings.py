@@ -20,6 +20,15 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _ID_CHARACTERS = 16
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 _Id = Annotated[str, msgspec.Meta(pattern=rf"^[0-9a-f]{{{_ID_CHARACTERS}}}\Z")]
+STATUS = "status"
+_NEEDED = ("resource", STATUS, "reason", "severity")
+_EVIDENCE = ("session_label", "turn_id", "call_id")
+_IS_INFERRED = "is_inferred"
+_BASES = ("basis", "evidence_basis")
+_INFERRED_BASES = ("inferred", "inference", "estimated", "guessed")
+_OF_FINDING = frozenset((*_NEEDED, *_EVIDENCE, _IS_INFERRED))
+_WORD = re.compile(r"\w+")
+Row = Mapping[str, object]
 
 
 class Severity(StrEnum):
@@ -112,18 +121,6 @@ def shortened_value(value: object) -> object:
         text = to_json(value)
         return value if len(text) <= LONGEST_TEXT and not _SURROGATES.search(text) else shortened(text)
     return shortened(value) if isinstance(value, str) else value
-
-
-STATUS = "status"
-_NEEDED = ("resource", STATUS, "reason", "severity")
-_EVIDENCE = ("session_label", "turn_id", "call_id")
-_IS_INFERRED = "is_inferred"
-_BASES = ("basis", "evidence_basis")
-_INFERRED_BASES = ("inferred", "inference", "estimated", "guessed")
-_OF_FINDING = frozenset((*_NEEDED, *_EVIDENCE, _IS_INFERRED))
-_WORD = re.compile(r"\w+")
-
-Row = Mapping[str, object]
 
 
 def is_audit(query: Query) -> bool:

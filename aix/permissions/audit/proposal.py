@@ -10,6 +10,14 @@ from aix.permissions.contract import Call, Decision, Dialect, Judge, dialects
 from aix.permissions.rule_rows import call_of
 
 _FILE = "proposal.json"
+CALLS = "permission_usage/calls"
+PASSED = ("ran", "failed")
+"""Outcomes of calls that were let pass."""
+_PARAMETERS = "select id, params_json from tool_calls where tool_name in (select unnest($tools))"
+_COLUMNS = [
+    "call_id", "origin", "tool_name", "target", "cwd", "outcome", "risks", "decision", "rule", "reason",
+    "runs_by_itself",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +171,6 @@ def _weighed(judge: Judge, seen: Sequence[Use], asking: Sequence[str], calls: in
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
 
-CALLS = "permission_usage/calls"
-PASSED = ("ran", "failed")
-"""Outcomes of calls that were let pass."""
-
 
 class Observed(NamedTuple):
     """A call of the ledger."""
@@ -228,13 +232,6 @@ def observed_calls(ledger: "Ledger", parameters: Mapping[str, object]) -> list[O
         )
         for row in rows
     ]
-
-
-_PARAMETERS = "select id, params_json from tool_calls where tool_name in (select unnest($tools))"
-_COLUMNS = [
-    "call_id", "origin", "tool_name", "target", "cwd", "outcome", "risks", "decision", "rule", "reason",
-    "runs_by_itself",
-]  # fmt: skip
 
 
 def only_dialect(calls: Iterable[Observed]) -> Dialect:

@@ -11,6 +11,20 @@ from aix.permissions.audit.findings import Finding, Severity, State
 from aix.permissions.audit.report import REPORT_VERSION, Check, Inventory, Report
 from aix.permissions.audit.report_forms import INFERRED, skipped
 
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "note"}
+_STATES = {
+    State.NEW: "new",
+    State.OPEN: "unchanged",
+    State.RESOLVED: "absent",
+    State.UNCHECKED: "unchanged",  # as far as is known
+}
+_FINGERPRINT = "aixFindingId/v1"
+# What a reader of a message takes for a placeholder, and for the middle of a link.
+_BRACE = re.compile("[{}]")
+_LINK = re.compile(r"(?<!\\)((?:\\\\)*)\]\(")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
 
 def json_lines(report: Report) -> Iterator[str]:
     """Give one object, each finding, check and row on a line of its own."""
@@ -58,21 +72,6 @@ def _inventory_object(inventory: Inventory) -> dict[str, object]:
         "is_whole": inventory.is_whole,
         "rows": [dict(zip(names, row, strict=True)) for row in inventory.rows],
     }
-
-
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_LEVELS = {Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "note"}
-_STATES = {
-    State.NEW: "new",
-    State.OPEN: "unchanged",
-    State.RESOLVED: "absent",
-    State.UNCHECKED: "unchanged",  # as far as is known
-}
-_FINGERPRINT = "aixFindingId/v1"
-# What a reader of a message takes for a placeholder, and for the middle of a link.
-_BRACE = re.compile("[{}]")
-_LINK = re.compile(r"(?<!\\)((?:\\\\)*)\]\(")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def sarif_lines(report: Report) -> Iterator[str]:

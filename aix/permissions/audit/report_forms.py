@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from html import escape
 from itertools import islice
+from typing import NamedTuple
 
 from aix.health import Status
 from aix.output import Listing, ListingColumn
@@ -18,6 +19,28 @@ from aix.permissions.audit.findings import Evidence, Finding, Severity
 from aix.permissions.audit.report import Inventory, Report
 
 INFERRED = "This rests on inference, not on what a log says."
+_COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold yellow", Severity.LOW: "bold cyan"}
+_LONGEST = 300
+_ROWS_SHOWN = 200
+"""Rows without a judgement in a form for people; JSON has more."""
+_STYLE_SHEET = """
+:root { color-scheme: light dark; --line: #8886; --high: #c62828; --medium: #b26a00; --low: #00708a; }
+@media (prefers-color-scheme: dark) { :root { --high: #ff8a80; --medium: #ffcc80; --low: #80deea; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+article { border: 1px solid var(--line); border-left-width: 6px; border-radius: 4px; }
+article { padding: .2rem 1rem; margin: 1rem 0; }
+.high { border-left-color: var(--high); } .medium { border-left-color: var(--medium); }
+.low { border-left-color: var(--low); }
+h2 { margin-top: 2.5rem; } h3 { margin: .6rem 0 .2rem; } p { margin: .4rem 0; }
+code { font-family: ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
+small { opacity: .75; overflow-wrap: anywhere; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { border-bottom: 1px solid var(--line); padding: .25rem .5rem; text-align: left; vertical-align: top; }
+td { overflow-wrap: anywhere; } .number { text-align: right; white-space: nowrap; }
+@media print { body { max-width: none; margin: 0; font-size: 10pt; } article, tr { break-inside: avoid; } }
+"""
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE_SHEET.encode()).digest()).decode()
+_POLICY = f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'"
 
 
 def subject(report: Report, zone: tzinfo) -> str:
@@ -83,10 +106,6 @@ def _type(value: object) -> str:
     return "BIGINT" if isinstance(value, int) else "DOUBLE"
 
 
-_COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold yellow", Severity.LOW: "bold cyan"}
-_LONGEST = 300
-
-
 def paragraphs(report: Report) -> Iterator[Paragraph]:
     """Give the audit paragraph by paragraph."""
     for severity in Severity:
@@ -121,85 +140,81 @@ def _finding_paragraphs(findings: Iterable[Finding], style: str, *, with_state: 
     yield Paragraph()
 
 
-ROWS_SHOWN = 200
-"""Rows without a judgement in a form for people; JSON has more."""
+class _Table(NamedTuple):
+    """A section of a page that is a table."""
+
+    title: str
+    names: tuple[str, ...]
+    rows: Sequence[tuple[str, str, str]]
+    note: str = ""
+
+
+def _findings(report: Report) -> list[tuple[str, Sequence[Finding]]]:
+    """Return the sections of findings that have any, each with its title."""
+    by_severity = [(f"{severity.capitalize()} severity", report.of_severity(severity)) for severity in Severity]
+    sections = [*by_severity, ("Resolved", report.resolved), ("Not checked", report.unchecked)]
+    return [(title, findings) for title, findings in sections if findings]
+
+
+def _tables(report: Report) -> list[_Table]:
+    """Return the other sections that have any rows, but for inventories."""
+    notices = [(each.title, each.resource, each.message) for each in report.notices]
+    note = f"{_ROWS_SHOWN} of {len(notices)}; the JSON form has all." if len(notices) > _ROWS_SHOWN else ""
+    checks = [(each.title, str(each.status), each.question) for each in report.checks]
+    tables = (
+        _Table("To note", ("check", "resource", "reason"), notices[:_ROWS_SHOWN], note),
+        _Table("Skipped", ("check", "rows", "reason"), list(skipped(report))),
+        _Table("Checks", ("check", "status", "question"), checks),
+    )
+    return [table for table in tables if table.rows]
+
+
+def _listed(inventory: Inventory, zone: tzinfo) -> tuple[Listing, str]:
+    """Return the first rows of an inventory, and a sentence where there are more."""
+    listing = displayed(inventory.columns, islice(inventory.rows, _ROWS_SHOWN), zone)
+    has_more = len(inventory.rows) > _ROWS_SHOWN
+    return listing, f"These are the first {_ROWS_SHOWN} rows; aix query {inventory.name} has all." if has_more else ""
 
 
 def markdown_lines(report: Report, zone: tzinfo) -> Iterator[str]:
-    """Give the audit line by line."""
-    yield from ("# Audit", "", prose_line(subject(report, zone)), "", prose_line(summary(report)), "")
-    if report.baseline is not None:
-        yield from (prose_line(changes(report)), "")
-    for note in report.notes:
-        yield from (prose_line(note), "")
-    for severity in Severity:
-        yield from _markdown_findings(f"{severity.capitalize()} severity", report.of_severity(severity), zone)
-    yield from _markdown_findings("Resolved", report.resolved, zone)
-    yield from _markdown_findings("Not checked", report.unchecked, zone)
-    notices = [(each.title, each.resource, each.message) for each in report.notices]
-    yield from _markdown_section("To note", ("check", "resource", "reason"), notices[:ROWS_SHOWN])
-    if len(notices) > ROWS_SHOWN:
-        yield from (f"{ROWS_SHOWN} of {len(notices)}; the JSON form has all.", "")
-    yield from _markdown_section("Skipped", ("check", "rows", "reason"), list(skipped(report)))
-    checks = [(each.title, str(each.status), each.question) for each in report.checks]
-    yield from _markdown_section("Checks", ("check", "status", "question"), checks)
+    """Give the audit as Markdown: text of logs stands in table cells alone, where it can open nothing."""
+    yield from ("# Audit", "")
+    for line in (subject(report, zone), summary(report), changes(report), *report.notes):
+        if line:
+            yield from (prose_line(line), "")
+    names = ("id", "state", "check", "resource", "reason", "evidence", "details")
+    for title, findings in _findings(report):
+        yield from _markdown_table(title, names, [_finding_row(each, zone) for each in findings])
+    for table in _tables(report):
+        yield from _markdown_table(table.title, table.names, table.rows)
+        if table.note:
+            yield from (table.note, "")
     for inventory in report.inventories:
-        yield from _markdown_inventory(inventory, zone)
+        listing, note = _listed(inventory, zone)
+        yield from (f"## {prose_line(inventory.title)}", "", prose_line(inventory.question), "")
+        yield from (*table_lines(listing), "")
+        if note:
+            yield from (prose_line(note), "")
 
 
-def _markdown_findings(title: str, findings: Iterable[Finding], zone: tzinfo) -> Iterator[str]:
-    rows = [
-        (
-            finding.id,
-            str(finding.state),
-            finding.title,
-            finding.resource,
-            f"{finding.message} {INFERRED}" if finding.is_inferred else finding.message,
-            place(finding.evidence) or None,
-            "; ".join(f"{name} {value}" for name, value in details(finding, zone)) or None,
-        )
-        for finding in findings
-    ]
-    yield from _markdown_section(title, ("id", "state", "check", "resource", "reason", "evidence", "details"), rows)
+def _finding_row(finding: Finding, zone: tzinfo) -> tuple[str | None, ...]:
+    return (
+        finding.id,
+        str(finding.state),
+        finding.title,
+        finding.resource,
+        f"{finding.message} {INFERRED}" if finding.is_inferred else finding.message,
+        place(finding.evidence) or None,
+        "; ".join(f"{name} {value}" for name, value in details(finding, zone)) or None,
+    )
 
 
-def _markdown_inventory(inventory: Inventory, zone: tzinfo) -> Iterator[str]:
-    yield from (f"## {prose_line(inventory.title)}", "", prose_line(inventory.question), "")
-    yield from table_lines(displayed(inventory.columns, islice(inventory.rows, ROWS_SHOWN), zone))
-    yield ""
-    if len(inventory.rows) > ROWS_SHOWN:
-        yield from (prose_line(f"These are the first {ROWS_SHOWN} rows; aix query {inventory.name} has all."), "")
-
-
-def _markdown_section(title: str, names: tuple[str, ...], rows: Sequence[tuple[str | None, ...]]) -> Iterator[str]:
-    if rows:
-        yield from (f"## {title}", "")
-        yield from table_lines(Listing(tuple(map(ListingColumn, names)), rows))
-        yield ""
-
-
-_STYLE_SHEET = """
-:root { color-scheme: light dark; --line: #8886; --high: #c62828; --medium: #b26a00; --low: #00708a; }
-@media (prefers-color-scheme: dark) { :root { --high: #ff8a80; --medium: #ffcc80; --low: #80deea; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-article { border: 1px solid var(--line); border-left-width: 6px; border-radius: 4px; }
-article { padding: .2rem 1rem; margin: 1rem 0; }
-.high { border-left-color: var(--high); } .medium { border-left-color: var(--medium); }
-.low { border-left-color: var(--low); }
-h2 { margin-top: 2.5rem; } h3 { margin: .6rem 0 .2rem; } p { margin: .4rem 0; }
-code { font-family: ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
-small { opacity: .75; overflow-wrap: anywhere; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th, td { border-bottom: 1px solid var(--line); padding: .25rem .5rem; text-align: left; vertical-align: top; }
-td { overflow-wrap: anywhere; } .number { text-align: right; white-space: nowrap; }
-@media print { body { max-width: none; margin: 0; font-size: 10pt; } article, tr { break-inside: avoid; } }
-"""
-_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE_SHEET.encode()).digest()).decode()
-_POLICY = f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'"
+def _markdown_table(title: str, names: tuple[str, ...], rows: Sequence[tuple[str | None, ...]]) -> Iterator[str]:
+    yield from (f"## {title}", "", *table_lines(Listing(tuple(map(ListingColumn, names)), rows)), "")
 
 
 def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
-    """Give the audit line by line."""
+    """Give the audit as one HTML file that runs and loads nothing; text is escaped, acting characters are shown."""
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -211,66 +226,47 @@ def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
     for line in (changes(report), *report.notes):
         if line:
             yield _paragraph(line)
-    for severity in Severity:
-        yield from _html_findings(f"{severity.capitalize()} severity", report.of_severity(severity), zone)
-    yield from _html_findings("Resolved", report.resolved, zone)
-    yield from _html_findings("Not checked", report.unchecked, zone)
-    notices = [(each.title, each.resource, each.message) for each in report.notices]
-    yield from _html_section("To note", ("check", "resource", "reason"), notices[:ROWS_SHOWN])
-    if len(notices) > ROWS_SHOWN:
-        yield _paragraph(f"{ROWS_SHOWN} of {len(notices)}; the JSON form has all.")
-    yield from _html_section("Skipped", ("check", "rows", "reason"), list(skipped(report)))
-    checks = [(each.title, str(each.status), each.question) for each in report.checks]
-    yield from _html_section("Checks", ("check", "status", "question"), checks)
+    for title, findings in _findings(report):
+        yield f"<h2>{title} ({len(findings)})</h2>"
+        for finding in findings:
+            yield from _article(finding, zone)
+    for table in _tables(report):
+        yield f"<h2>{table.title}</h2>"
+        yield from _html_table(table.names, table.rows, [False] * len(table.names))
+        if table.note:
+            yield _paragraph(table.note)
     for inventory in report.inventories:
-        yield from _html_inventory(inventory, zone)
+        listing, note = _listed(inventory, zone)
+        yield f"<h2>{_text(inventory.title)}</h2>"
+        yield _paragraph(inventory.question)
+        columns = listing.columns
+        yield from _html_table([each.name for each in columns], listing.rows, [each.is_number for each in columns])
+        if note:
+            yield _paragraph(note)
     yield "</body></html>"
 
 
-def _html_findings(title: str, findings: Sequence[Finding], zone: tzinfo) -> Iterator[str]:
-    if findings:
-        yield f"<h2>{title} ({len(findings)})</h2>"
-    for finding in findings:
-        yield f'<article class="{finding.severity}">'
-        yield f"<h3>{_text(finding.title)}</h3>"
-        yield f"<p><code>{_text(finding.resource)}</code></p>"
-        yield _paragraph(finding.message)
-        if finding.is_inferred:
-            yield _paragraph(INFERRED)
-        if place(finding.evidence):
-            yield f"<p><small>{_text(place(finding.evidence))}</small></p>"
-        shown = [f"{name} {value}" for name, value in details(finding, zone)]
-        yield f"<p><small>{_text(' · '.join([finding.id, finding.state, finding.rule, *shown]))}</small></p>"
-        yield "</article>"
+def _article(finding: Finding, zone: tzinfo) -> Iterator[str]:
+    yield f'<article class="{finding.severity}">'
+    yield f"<h3>{_text(finding.title)}</h3>"
+    yield f"<p><code>{_text(finding.resource)}</code></p>"
+    yield _paragraph(finding.message)
+    if finding.is_inferred:
+        yield _paragraph(INFERRED)
+    if place(finding.evidence):
+        yield f"<p><small>{_text(place(finding.evidence))}</small></p>"
+    shown = [f"{name} {value}" for name, value in details(finding, zone)]
+    yield f"<p><small>{_text(' · '.join([finding.id, finding.state, finding.rule, *shown]))}</small></p>"
+    yield "</article>"
 
 
-def _html_inventory(inventory: Inventory, zone: tzinfo) -> Iterator[str]:
-    listing = displayed(inventory.columns, islice(inventory.rows, ROWS_SHOWN), zone)
-    yield f"<h2>{_text(inventory.title)}</h2>"
-    yield _paragraph(inventory.question)
-    names = [column.name for column in listing.columns]
-    yield from _table(names, listing.rows, [column.is_number for column in listing.columns])
-    if len(inventory.rows) > ROWS_SHOWN:
-        yield _paragraph(f"These are the first {ROWS_SHOWN} rows; aix query {inventory.name} has all.")
-
-
-def _html_section(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    if rows:
-        yield f"<h2>{title}</h2>"
-        yield from _table(names, rows, [False] * len(names))
-
-
-def _table(names: Sequence[str], rows: Iterable[Sequence[object]], are_numbers: Sequence[bool]) -> Iterator[str]:
+def _html_table(names: Sequence[str], rows: Iterable[Sequence[object]], are_numbers: Sequence[bool]) -> Iterator[str]:
     yield "<table><thead><tr>" + "".join(f"<th>{_text(name)}</th>" for name in names) + "</tr></thead><tbody>"
+    classes = [' class="number"' if is_number else "" for is_number in are_numbers]
     for row in rows:
-        cells = zip(row, are_numbers, strict=True)
-        yield f"<tr>{''.join(_cell(value, is_number=is_number) for value, is_number in cells)}</tr>"
+        cells = zip(row, classes, strict=True)
+        yield f"<tr>{''.join(f'<td{kind}>{_text(to_cell(value))}</td>' for value, kind in cells)}</tr>"
     yield "</tbody></table>"
-
-
-def _cell(value: object, *, is_number: bool) -> str:
-    attribute = ' class="number"' if is_number else ""
-    return f"<td{attribute}>{_text(to_cell(value))}</td>"
 
 
 def _paragraph(text: str) -> str:

@@ -34,6 +34,7 @@ _REASONS_SHOWN = 5
 _LONGEST_INVENTORY = 1_000
 _NUMBER = re.compile(r"\d+")
 _LAST_RUN = "select id, started_at from import_runs order by started_at desc, id limit 1"
+_WORST_FIRST = (Status.ALARM, Status.INFO, Status.OK, Status.SKIP)
 
 
 def open_for_audit(
@@ -171,9 +172,6 @@ class _Gathered:
             worst = min(before, finding, key=lambda each: each.severity.rank)
             finding = msgspec.structs.replace(worst, rows=before.rows + 1)
         self.findings[finding.id] = finding
-
-
-_WORST_FIRST = (Status.ALARM, Status.INFO, Status.OK, Status.SKIP)
 
 
 def _queries_of(name: str) -> list[Query]:

@@ -21,6 +21,7 @@ _LONGEST_KEPT = 500
 
 _split_short = lru_cache(4096)(split)
 _split_long = lru_cache(1)(split)
+_RULE = re.compile(r"([^()]+)(?:\((.*)\))?", re.DOTALL)
 
 
 class Parts(NamedTuple):
@@ -91,9 +92,6 @@ class Specifier:
         if parts.place:
             return self.matches_place(parts.place)
         return bool(parts.host) and self.matches_host(parts.host)
-
-
-_RULE = re.compile(r"([^()]+)(?:\((.*)\))?", re.DOTALL)
 
 
 class _Entry(NamedTuple):

@@ -15,6 +15,7 @@ _WORD = re.compile(
     r"""|\$\([^()'"`]*+\)|\\.|[\\$])++""",
     re.DOTALL | re.VERBOSE,
 )
+_IGNORED = re.compile(r"[\t\n\r]")
 
 
 def written_words(text: str) -> list[str]:
@@ -104,9 +105,6 @@ class PatternIndex:
         for beginning in beginnings(text, " ", self._longest_beginning):
             found += self._by_beginning.get(beginning, ())
         return found
-
-
-_IGNORED = re.compile(r"[\t\n\r]")
 
 
 class HostPattern(msgspec.Struct, frozen=True, dict=True):

@@ -35,6 +35,10 @@ _LONGEST_RULE = 1000
 _SCRIPT_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun"))
 _RUNNING = frozenset(("run", "run-script", "exec"))
 _AGENT = re.compile(r"(?!(?:model|isolation|mode|name|prompt|description):)[\w.-]+(?::[\w.-]+)*+")
+_ANY = "zz9zz"
+"""Name that no rule contains, so that only a star matches it."""
+_ELSEWHERE = f"/{_ANY}"
+_SHELL_SIGNS = frozenset("|&;<>`$\n")
 
 
 def patterns_of(call: Call) -> Sequence[Sequence[str]]:
@@ -143,12 +147,6 @@ def _for_others(tool: str, call: Call) -> list[str]:
         return [f"{tool}({skill})", *([f"{tool}({skill} *)"] if text != skill else [])]
     is_name = tool.isidentifier() and tool.isascii()
     return [tool] if is_name and tool not in WRITING else []
-
-
-_ANY = "zz9zz"
-"""Name that no rule contains, so that only a star matches it."""
-_ELSEWHERE = f"/{_ANY}"
-_SHELL_SIGNS = frozenset("|&;<>`$\n")
 
 
 def examples_of(rule: Rule) -> tuple[Call, ...]:

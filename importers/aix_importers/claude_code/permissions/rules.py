@@ -55,6 +55,10 @@ _PARAMETERS = _COMMAND_FLAGS | {
     "subagent_type",
 }
 MCP = "mcp__"
+UNSTOPPABLE = "EndConversation"
+_RULED_BY_OTHERS = {"Write": "Edit", "MultiEdit": "Edit", "NotebookEdit": "Edit", "Glob": "Read", "Grep": "Read"}
+_TOOLS_KEPT = 1000
+_OPERATORS = re.compile(r"[|&;<>\n`]|\$\(")
 
 
 class MalformedRuleError(ValueError):
@@ -152,12 +156,6 @@ class McpName(NamedTuple):
             return None
         server, separator, tool = name[len(MCP) :].partition("__")
         return cls(server, tool if separator else None) if server else None
-
-
-UNSTOPPABLE = "EndConversation"
-_RULED_BY_OTHERS = {"Write": "Edit", "MultiEdit": "Edit", "NotebookEdit": "Edit", "Glob": "Read", "Grep": "Read"}
-_TOOLS_KEPT = 1000
-_OPERATORS = re.compile(r"[|&;<>\n`]|\$\(")
 
 
 class _IdleError(ValueError):

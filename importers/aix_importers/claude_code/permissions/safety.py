@@ -23,6 +23,13 @@ _TOP_LEVEL_ELSEWHERE = listed("/private/etc /private/var /private/tmp /private/h
 """Where folders directly below the root lie on macOS."""
 _EXPANSIONS = re.compile(r"(?:\$[A-Za-z_0-9@*#?]+|\$\{[^}]*\})++", re.ASCII)
 _GUARDED = re.compile(r"\$\{[A-Za-z_0-9]+:\?[^}]*\}", re.ASCII)
+SHELLS = frozenset(("Bash", "Monitor"))
+SKILLS = frozenset(("Skill", "SlashCommand"))
+SEARCHING = frozenset(("Grep", "Glob", "LS"))
+WRITING = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
+DEFAULT_AGENT = "general-purpose"
+_SKILL_ALIASES = {"code-review": "review"}
+_READING = {"Read": "file_path", "NotebookRead": "notebook_path", "LSP": "filePath"}
 
 
 def is_protected(path: str) -> bool:
@@ -73,15 +80,6 @@ def _hangs_on_variable(target: str) -> bool:
 
 def _holds(folder: str, path: str) -> bool:
     return folder == path or path.startswith(f"{folder}/")
-
-
-SHELLS = frozenset(("Bash", "Monitor"))
-SKILLS = frozenset(("Skill", "SlashCommand"))
-SEARCHING = frozenset(("Grep", "Glob", "LS"))
-WRITING = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
-DEFAULT_AGENT = "general-purpose"
-_SKILL_ALIASES = {"code-review": "review"}
-_READING = {"Read": "file_path", "NotebookRead": "notebook_path", "LSP": "filePath"}
 
 
 def path_of(tool: str, given: Mapping[str, object]) -> str | None:

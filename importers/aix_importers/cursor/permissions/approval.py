@@ -37,6 +37,7 @@ SEARCHES = {
 }
 """Tools that may be given a folder, and are known by what they look for where they are not."""
 MCP_CALLS = ("mcp", "call_mcp_tool", "CallMcpTool")
+_PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 class Kind(IntEnum):
@@ -123,9 +124,6 @@ def _first(given: Mapping[str, object], names: tuple[str, ...]) -> str:
 def _text(given: Mapping[str, object], name: str) -> str:
     value = given.get(name)
     return value if isinstance(value, str) else ""
-
-
-_PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 def patterns_of(call: Call) -> Sequence[Sequence[str]]:

@@ -18,6 +18,12 @@ _PROTECTIONS = (_DOT_FILES, _DELETION, _OUTSIDE, _SERVERS, _BROWSER)
 _SEARCH = "autoAcceptWebSearchTool"
 _KNOWN = {*_RUNNING, *_EVERYTHING, *_PROTECTIONS, _SEARCH}
 _ASKED_FOR = {Kind.SHELL, Kind.MCP, Kind.FETCH, Kind.SEARCH}
+_SERVER_AND_TOOL = re.compile(r"\s*([^:,]*?)\s*[:,]\s*(.*?)\s*", re.DOTALL)
+_CHANGE = re.compile(r"\s*(.*?)\s*->\s*(.*?)\s*", re.DOTALL)
+_RULE = re.compile(r"\s*(Shell|Read|Write|WebFetch|Mcp|SwitchMode)\((.*)\)\s*", re.DOTALL)
+_LISTS_OF_THE_EDITOR = ("permissions.json", "state.vscdb")
+_EFFECTS = ("allow", "ask", "deny")
+Find = Callable[[Approval, CallPath | None], list[int]]
 
 
 class Switches:
@@ -87,10 +93,6 @@ def _reasons(approval: Approval, place: CallPath | None) -> list[str]:
             return [*found, _OUTSIDE] if (place.cwd and inside is None) or ".." in names else found
         case _:
             return []
-
-
-_SERVER_AND_TOOL = re.compile(r"\s*([^:,]*?)\s*[:,]\s*(.*?)\s*", re.DOTALL)
-_CHANGE = re.compile(r"\s*(.*?)\s*->\s*(.*?)\s*", re.DOTALL)
 
 
 class PairRules:
@@ -172,13 +174,6 @@ def host_pattern(written: str) -> str:
     if has_wildcards(written):
         return written.partition("://")[2].partition("/")[0] if "://" in written else written.partition("/")[0]
     return host_of(written)
-
-
-_RULE = re.compile(r"\s*(Shell|Read|Write|WebFetch|Mcp|SwitchMode)\((.*)\)\s*", re.DOTALL)
-_LISTS_OF_THE_EDITOR = ("permissions.json", "state.vscdb")
-_EFFECTS = ("allow", "ask", "deny")
-
-Find = Callable[[Approval, CallPath | None], list[int]]
 
 
 class CursorJudge(Judge):
