@@ -24,7 +24,7 @@ FindBlob = Callable[[str], bytes | None]
 
 
 def wire_fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Go through the fields of a message; it ends where the data is no message any more.
+    """Go through the fields of a protocol buffer's message; it ends where the data is no message any more.
 
     >>> list(wire_fields(bytes([8, 150, 1, 18, 2, 104, 105])))
     [(1, 150), (2, b'hi')]

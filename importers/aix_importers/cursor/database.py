@@ -108,7 +108,12 @@ def error_text(error: BaseException) -> str:
 
 
 class _Copy:
-    """A database copied with its log."""
+    """A database copied with its log, since it cannot be read where it lies.
+
+    A copy holds what the database holds, also the user's tokens: it lies in a folder that only the user may enter. The
+    folder is removed as soon as the copy is open, which the system allows except on Windows: from then on nothing is
+    left behind however the process ends, and the conversations of one database are read of one copy.
+    """
 
     def __init__(self, path: str) -> None:
         self.users = 0
@@ -188,7 +193,11 @@ def _copy_files(path: str, target: str) -> None:
 
 @lru_cache(maxsize=16)
 def _log_damage(path: str, state: str) -> str | None:  # noqa: ARG001
-    """Return a sentence about what is wrong with the log of a database; nothing where the log is whole or missing."""
+    """Return a sentence about what is wrong with the log of a database; nothing where the log is whole or missing.
+
+    SQLite reads a log up to the first frame whose checksum is wrong, and says nothing about those behind it: after a
+    crash that is the right thing to do, after damage it loses what was written.
+    """
     try:
         with Path(f"{path}-wal").open("rb") as file:
             log = file.read(_MOST_SUMMED)

@@ -22,7 +22,7 @@ from aix_importers.cursor.key_tables import (
     end_of,
 )
 from aix_importers.cursor.key_values import ITEMS, TABLE, KeyValues
-from aix_importers.cursor.paths import is_place_of_editor
+from aix_importers.cursor.paths import is_place_of_editor, read_beside
 from aix_importers.cursor.records import TOOL_FORMER, Bubble, Composer, ToolData, read_tool
 from aix_importers.cursor.values import (
     ABSENT,
@@ -37,7 +37,7 @@ from aix_importers.cursor.values import (
     sample_of,
     text,
 )
-from aix_importers.cursor.workspaces import BUBBLE_MARK, CHATS, COMPOSERS, WORKSPACE_FILE, ListItem, read_workspace
+from aix_importers.cursor.workspaces import BUBBLE_MARK, CHATS, COMPOSERS, WORKSPACE_FILE, ListItem
 
 READ_PREFIXES = (COMPOSER_PREFIX, BUBBLE_PREFIX, CONTEXT_PREFIX)
 """Keys of conversations."""
@@ -73,7 +73,7 @@ def losses(values: KeyValues) -> Iterator[Loss]:
         yield from _odd_items(values, values.items)
     yield from _damage(values)
     beside = Path(values.path).with_name(WORKSPACE_FILE)
-    if beside.is_file() and fields_if_object(read_workspace(str(beside))) is None:
+    if beside.is_file() and fields_if_object(read_beside(str(beside))) is None:
         yield Loss("unreadable_workspace", f"{WORKSPACE_FILE} beside the database is not a JSON object.")
 
 
@@ -108,10 +108,8 @@ def _damage(values: KeyValues) -> Iterator[Loss]:
             values.is_damaged = False
             yield Loss("damaged", f"Pages of {table.name} are damaged ({check.error}). {_reached(values, table)}")
         if check.differing:
-            reason = (
-                f"The index of {table.name} is damaged: {check.differing} keys are only in it or only in the table."
-            )
-            yield Loss("damaged", reason)
+            differing = f"{check.differing} keys are only in it or only in the table"
+            yield Loss("damaged", f"The index of {table.name} is damaged: {differing}.")
     if values.is_damaged:
         values.is_damaged = False
         yield Loss("damaged", "Pages of the database are damaged; all rows that can still be read were read.")
@@ -164,11 +162,8 @@ def _odd_items(values: KeyValues, table: KeyTable) -> Iterator[Loss]:
         return
     odd = odd_item_keys(key for (key,) in rows)
     if odd:
-        yield Loss(
-            "unknown_keys",
-            f"Left out, since their keys are damaged: {len(odd)} rows of {ITEMS}.",
-            _shown(odd[0], table),
-        )
+        reason = f"Left out, since their keys are damaged: {len(odd)} rows of {ITEMS}."
+        yield Loss("unknown_keys", reason, _shown(odd[0], table))
 
 
 def _shown(key: bytes | None, table: KeyTable) -> str | None:
@@ -193,11 +188,8 @@ def _count_unknown(values: KeyValues, table: KeyTable) -> tuple[int, bytes | Non
 
 
 def _count_nameless(values: KeyValues, table: KeyTable) -> int:
-    low, high = BUBBLE_PREFIX, end_of(BUBBLE_PREFIX)
-    [(bubbles,)] = values.disk_database.rows(
-        f"select count(*) from {table.source} where key >= ? and key < ?",  # noqa: S608
-        (low, high),
-    )
+    counted = f"select count(*) from {table.source} where key >= ? and key < ?"  # noqa: S608
+    [(bubbles,)] = values.disk_database.rows(counted, (BUBBLE_PREFIX, end_of(BUBBLE_PREFIX)))
     named = sum(number for _, number, _ in values.owners(BUBBLE_PREFIX))
     empty = values.disk_database.rows(f"select 1 from {table.source} where key = ?", (COMPOSER_PREFIX,))  # noqa: S608
     return max(0, int(bubbles) - named) + len(empty)

@@ -89,6 +89,7 @@ def path_of_uri(uri: str) -> str | None:
     return normal_path(path)
 
 
+_LARGEST_FILE_BESIDE = 2**20
 EDITOR_FILE = "state.vscdb"
 STORE_FILE = "store.db"
 TRACKING_FILE = "ai-code-tracking.db"
@@ -111,6 +112,15 @@ def default_places() -> Iterator[Path]:
             yield folder / name
         for name in ("cli-config.json", "permissions.json"):
             yield folder / name
+
+
+def read_beside(path: str) -> bytes:
+    """Return the content of a small file beside a database; nothing where it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(_LARGEST_FILE_BESIDE)
+    except OSError:
+        return b""
 
 
 def is_place_of_editor(path: str) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Raw
 from aix.importing import Problem, Source
 from aix_importers.cursor.conversation import Conversation, Entry, Part
 from aix_importers.cursor.database import state_of
-from aix_importers.cursor.key_tables import BUBBLE_PREFIX, COMPOSER_PREFIX, HEADERS_ITEM, SourceKind, parse_key
+from aix_importers.cursor.key_tables import BUBBLE_PREFIX, COMPOSER_PREFIX, SourceKind, parse_key
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.losses import flaw_of, flaws_of
 from aix_importers.cursor.paths import uri_path
@@ -39,7 +39,7 @@ from aix_importers.cursor.values import (
     sample_of,
     text,
 )
-from aix_importers.cursor.workspaces import CHATS, COMPOSERS, folder_of, header_rows, heads_in, heads_of
+from aix_importers.cursor.workspaces import CHATS, COMPOSERS, folder_of, header_rows, heads_in, heads_of_item
 
 _MOST_HELD_BYTES = 2 * 2**20
 _DAMAGED_VALUE = "A value holds bytes that are not text; they were replaced, and fields that they named may be missing."
@@ -325,7 +325,7 @@ class _ComposerReader:
 @lru_cache(maxsize=2)  # asked for once per conversation
 def _headers_in(path: str, state: str) -> dict[str, Head]:  # noqa: ARG001
     with KeyValues(path) as values:
-        return heads_of(items(field(values.item(HEADERS_ITEM), "allComposers")))
+        return heads_of_item(values)
 
 
 def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversation | Problem:

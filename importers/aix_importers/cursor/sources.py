@@ -15,17 +15,16 @@ from aix_importers.cursor.key_tables import (
     BUBBLE_PREFIX,
     COMPOSER_PREFIX,
     CONTEXT_PREFIX,
-    HEADERS_ITEM,
     SETTINGS_ITEM,
     SourceKind,
     source_key,
 )
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.losses import losses
-from aix_importers.cursor.paths import STORE_FILE, TRACKING_FILE
-from aix_importers.cursor.records import read_composer
+from aix_importers.cursor.paths import STORE_FILE, TRACKING_FILE, read_beside
+from aix_importers.cursor.records import Head, read_composer
 from aix_importers.cursor.stores import store_source
-from aix_importers.cursor.values import field, is_filled, items, json_value, text
+from aix_importers.cursor.values import field, is_filled, json_value, text
 from aix_importers.cursor.workspaces import (
     BUBBLE_MARK,
     CHATS,
@@ -33,7 +32,7 @@ from aix_importers.cursor.workspaces import (
     WORKSPACE_FILE,
     header_rows,
     heads_in,
-    heads_of,
+    heads_of_item,
     listed_workspaces,
     storage_beside,
 )
@@ -45,17 +44,21 @@ _DRAFTS = ("empty-state-draft", "draft-")
 class _Stamp:
     """Digest of the data that shows whether a conversation has changed, gathered piece by piece."""
 
-    def __init__(self) -> None:
+    def __init__(self, *parts: object) -> None:
         self._hash = blake2b(digest_size=_DIGEST_BYTES)
         self.has_composer = False
         self.is_empty = False
         self.has_list = False
         self.bubbles = 0
+        self.add(*parts)
 
     def add(self, *parts: object) -> None:
         for part in parts:
             data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
             self._hash.update(len(data).to_bytes(8) + data)
+
+    def add_head(self, head: Head) -> None:
+        self.add(bytes(head.name), bytes(head.is_archived), bytes(head.last_updated_at))
 
     def digest(self) -> str:
         return self._hash.hexdigest()
@@ -73,15 +76,13 @@ def list_sources(path: str) -> Iterator[Source]:
             yield from _items(path, values)
         lost = [repr(loss) for loss in losses(values)]
         if lost:
-            stamp = _Stamp()
-            stamp.add(*lost)
-            yield Source(path, source_key(SourceKind.LEFTOVERS), stamp=stamp.digest())
+            yield Source(path, source_key(SourceKind.LEFTOVERS), stamp=_Stamp(*lost).digest())
 
 
 def _composers(path: str, values: KeyValues) -> Iterator[Source]:
     stamps = _stamps(values)
     workspace_of = _workspaces(path, values, stamps)
-    content_of = cache(_content)
+    content_of = cache(read_beside)
     for session_id, stamp in stamps.items():
         is_nothing = stamp.is_empty or session_id.startswith(_DRAFTS)
         if stamp.has_composer and is_nothing and not stamp.has_list and not stamp.bubbles:
@@ -95,13 +96,6 @@ def _composers(path: str, values: KeyValues) -> Iterator[Source]:
         yield Source(path, source_key(SourceKind.COMPOSER, session_id), sidecars=sidecars, stamp=stamp.digest())
 
 
-def _content(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError:
-        return b""
-
-
 def _stamps(values: KeyValues) -> dict[str, _Stamp]:
     stamps: dict[str, _Stamp] = {}
     for key, row in values.keys(COMPOSER_PREFIX):
@@ -113,10 +107,10 @@ def _stamps(values: KeyValues) -> dict[str, _Stamp]:
         stamp.has_composer = True
         # The row is another one when it is rewritten; only in tables of another form it may not be.
         stamp.add(row, len(value or b""), crc32(value or b""))
-        composer = read_composer(json_value(value))
+        written = json_value(value) or b""
+        composer = read_composer(written)
         stamp.has_list = composer is not None and composer.has_conversation
-        is_hollow = BUBBLE_MARK not in (json_value(value) or b"")
-        stamp.is_empty = composer is not None and not composer.has_conversation and is_hollow
+        stamp.is_empty = composer is not None and not stamp.has_list and BUBBLE_MARK not in written
     for prefix in (BUBBLE_PREFIX, CONTEXT_PREFIX):
         for owner, number, mark in values.owners(prefix):
             session_id = owner.decode("utf-8", "surrogateescape")
@@ -136,9 +130,9 @@ def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict
     if beside.is_file():
         return dict.fromkeys(stamps, str(beside))
     storage = storage_beside(path)
-    for session_id, head in heads_of(items(field(values.item(HEADERS_ITEM), "allComposers"))).items():
+    for session_id, head in heads_of_item(values).items():
         if session_id in stamps:
-            stamps[session_id].add(bytes(head.name), bytes(head.is_archived), bytes(head.last_updated_at))
+            stamps[session_id].add_head(head)
     for session_id, workspace_id, value in header_rows(values):
         if session_id in stamps:
             stamps[session_id].add(value)
@@ -147,7 +141,7 @@ def _workspaces(path: str, values: KeyValues, stamps: dict[str, _Stamp]) -> dict
     for workspace in listed_workspaces(path):
         for session_id, head in heads_in(workspace).items():
             if session_id in stamps:
-                stamps[session_id].add(bytes(head.name), bytes(head.is_archived), bytes(head.last_updated_at))
+                stamps[session_id].add_head(head)
                 found.setdefault(session_id, f"{workspace}{os.sep}{WORKSPACE_FILE}")
     return found
 
@@ -164,14 +158,12 @@ def _items(path: str, values: KeyValues) -> Iterator[Source]:
             if not session_id or session_id in seen or not is_filled(field(item, listed.body)):
                 continue
             seen.add(session_id)
-            stamp = _Stamp()
-            stamp.add(bytes(item), beside)
-            yield Source(path, source_key(kind, session_id), sidecars=sidecars, stamp=stamp.digest())
-    settings = values.item(SETTINGS_ITEM)
-    if settings is not None and is_filled(field(settings, "composerState")):
-        stamp = _Stamp()
-        stamp.add(bytes(field(settings, "composerState")))
-        yield Source(path, source_key(SourceKind.SETTINGS), stamp=stamp.digest(), may_hold_secrets=True)
+            stamp = _Stamp(bytes(item), beside).digest()
+            yield Source(path, source_key(kind, session_id), sidecars=sidecars, stamp=stamp)
+    state = field(values.item(SETTINGS_ITEM), "composerState")
+    if is_filled(state):
+        stamp = _Stamp(bytes(state)).digest()
+        yield Source(path, source_key(SourceKind.SETTINGS), stamp=stamp, may_hold_secrets=True)
 
 
 def sources_or_problem(path: str) -> list[Source]:

@@ -25,11 +25,10 @@ from aix_importers.cursor.conversation import Conversation, Part, Said
 from aix_importers.cursor.database import Database, as_bytes, error_text, opened, state_of, table_names
 from aix_importers.cursor.key_tables import SourceKind, source_key
 from aix_importers.cursor.message_list import Listed, make_conversation, query_of
-from aix_importers.cursor.paths import is_place_of_store, path_of_uri
+from aix_importers.cursor.paths import is_place_of_store, path_of_uri, read_beside
 from aix_importers.cursor.records import ORIGIN, known_model
 from aix_importers.cursor.values import (
     field,
-    fields,
     flag,
     is_filled,
     items,
@@ -41,14 +40,9 @@ from aix_importers.cursor.values import (
 )
 
 META_FILE = "meta.json"
-_LARGEST_META = 2**20
 _TABLES = {"blobs", "meta"}
 _UNIQUE = re.compile(r"(?:toolu_|call_|fc_|srvtoolu_|\d*_?tool_[0-9a-f-]{16}|[0-9a-f]{8}-[0-9a-f]{4}-).*", re.DOTALL)
 _KNOWN_PARTS = ("text", "image", "file", "tool-result")
-
-
-def _hash(data: bytes) -> str:
-    return sha256(data).hexdigest()
 
 
 def call_name(session_id: str, call_id: str) -> str:
@@ -72,18 +66,10 @@ def store_source(path: str) -> Source | None:
         rows = [state_of(path)]
     stamp = blake2b(repr(rows).encode(), digest_size=16)
     file = f"{folder}{os.sep}{META_FILE}"
-    stamp.update(_read(file))
+    stamp.update(read_beside(file))
     sidecars = (file,) if Path(file).is_file() else ()
     key = source_key(SourceKind.STORE, os.path.basename(folder))  # noqa: PTH119
     return Source(path, key, sidecars=sidecars, stamp=stamp.hexdigest())
-
-
-def _read(path: str) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(_LARGEST_META)
-    except OSError:
-        return b""
 
 
 def read_store(source: Source, session_id: str) -> Conversation | Problem:
@@ -91,11 +77,13 @@ def read_store(source: Source, session_id: str) -> Conversation | Problem:
     try:
         with opened(source.path) as database:
             found = _StoreReader(source, session_id, database).read()
-            if database.schema_error and isinstance(found, Conversation):
-                reason = f"The schema of the database is damaged: {database.schema_error}."
-                found.problems.append(Problem(source, "damaged", reason))
-            if database.log_error and isinstance(found, Conversation):
-                found.problems.append(Problem(source, "damaged_log", database.log_error))
+            if isinstance(found, Conversation):
+                if error := database.schema_error:
+                    found.problems.append(
+                        Problem(source, "damaged", f"The schema of the database is damaged: {error}.")
+                    )
+                if error := database.log_error:
+                    found.problems.append(Problem(source, "damaged_log", error))
             return found
     except sqlite3.Error as error:
         return Problem(source, "unreadable", f"The database of the session cannot be read: {error_text(error)}.")
@@ -107,17 +95,19 @@ class _StoreReader:
     def __init__(self, source: Source, session_id: str, database: Database) -> None:
         self._source = source
         self._database = database
-        self._beside = b"".join(_read(file) for file in source.sidecars)
+        self._beside = b"".join(read_beside(file) for file in source.sidecars)
         rows = database.rows("select value from meta where cast(key as text) = '0'")
-        self._meta = fields(json_value(as_bytes(rows[0][0])) if rows else None)
-        self._id = text(self._meta.get("agentId", Raw(b"null"))) or session_id
+        self._meta = json_value(as_bytes(rows[0][0])) if rows else None
+        self._id = text(self._get("agentId")) or session_id
         self._calls: dict[str, tuple[Said, Call]] = {}
         self._problems: list[Problem] = []
-        self._counted: dict[str, tuple[int, str]] = {}
+        self._counted: Counter[tuple[str, str]] = Counter()
         self._has_bad_pages = False
+        self._model: str | None = None
+        self._system_prompt: str | None = None
 
     def read(self) -> Conversation | Problem:
-        root = text(self._meta.get("latestRootBlobId", Raw(b"null"))) or ""
+        root = text(self._get("latestRootBlobId")) or ""
         data = self._blob(root)
         flaw = self._root_flaw(root, data)
         if flaw:
@@ -140,7 +130,7 @@ class _StoreReader:
         conversation.mode = text(self._get("mode")) or None
         if state.missing:
             self._note("missing_blobs", f"{state.missing} messages that the session names are not in its database.")
-        for kind, (number, reason) in self._counted.items():
+        for (kind, reason), number in self._counted.items():
             self._note(kind, reason.format(number))
         if self._has_bad_pages:
             self._note("damaged", "The database is damaged here; what can still be read was taken.")
@@ -149,9 +139,6 @@ class _StoreReader:
 
     def _note(self, kind: str, reason: str) -> None:
         self._problems.append(Problem(self._source, kind, reason))
-
-    def _count(self, kind: str, reason: str) -> None:
-        self._counted[kind] = self._counted.get(kind, (0, ""))[0] + 1, reason
 
     def _root_flaw(self, root: str, data: bytes | None) -> str | None:
         """Return what is wrong with the state that the session names; nothing where it is whole."""
@@ -162,8 +149,8 @@ class _StoreReader:
         ids = AgentState(data, self._blob).message_ids
         first = self._blob(ids[0]) if ids else None
         # Blobs are named by their hash. Where that holds for a message and not for the state, the state was changed.
-        is_named_by_hash = first is not None and _hash(first) == ids[0]
-        if _hash(data) != root and (is_named_by_hash or not ids):
+        is_named_by_hash = first is not None and sha256(first).hexdigest() == ids[0]
+        if sha256(data).hexdigest() != root and (is_named_by_hash or not ids):
             return "The state of the session is not the one that its name stands for: parts of it may be missing."
         return None
 
@@ -183,11 +170,8 @@ class _StoreReader:
                 best, most = data, len(listed)
         return best
 
-    _model: str | None = None
-    _system_prompt: str | None = None
-
     def _get(self, name: str) -> Raw:
-        return self._meta.get(name, Raw(b"null"))
+        return field(self._meta, name)
 
     def _blob(self, name: str) -> bytes | None:
         for column in ("id", "cast(+id as text)"):  # by the index, and without it
@@ -244,9 +228,9 @@ class _StoreReader:
             elif kind == "tool-call":
                 self._add_call(said, part)
             elif kind not in _KNOWN_PARTS:
-                self._count("unknown_parts", "Left out, since they are of no known kind: {} parts of answers.")
+                self._counted["unknown_parts", "Left out, since they are of no known kind: {} parts of answers."] += 1
         if not items(message.content) and text(message.content) is None and is_filled(message.content):
-            self._count("unreadable_message", "Their content is neither text nor a list: {} answers.")
+            self._counted["unreadable_message", "Their content is neither text nor a list: {} answers."] += 1
         said.thinking = "\n".join(filter(None, thoughts)) or None
         said.code = fences(said.content or "")
         return said
@@ -265,7 +249,7 @@ class _StoreReader:
         for part in items(message.content):
             asked = self._calls.get(text(field(part, "toolCallId")) or "")
             if asked is None:
-                self._count("orphan_results", "Left out, since their call is gone: {} results.")
+                self._counted["orphan_results", "Left out, since their call is gone: {} results."] += 1
                 continue
             said, call = asked
             told = result_text(part)

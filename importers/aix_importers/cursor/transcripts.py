@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Raw
@@ -130,7 +130,7 @@ def read_transcript(source: Source) -> Conversation:
     if not listed and not reader.problems:
         reader.problems.append(Problem(source, "empty", "The transcript holds no message."))
     is_timed = any(each.time is not None for each in listed)
-    ended_at = None if is_timed else _modified_at(source.path)
+    ended_at = None if is_timed else Path(source.path).stat().st_mtime_ns // 10**6
     conversation = make_conversation(source, session_id, listed, None, ended_at)
     if not is_timed:  # the date of the file is no time of the conversation
         conversation.time_basis, conversation.updated_at = UNDATED, None
@@ -138,10 +138,6 @@ def read_transcript(source: Source) -> Conversation:
     conversation.problems = reader.problems
     conversation.was_stopped = reader.was_stopped
     return conversation
-
-
-def _modified_at(path: str) -> int:
-    return Path(path).stat().st_mtime_ns // 10**6
 
 
 class _TranscriptReader:
@@ -228,10 +224,8 @@ class _TranscriptReader:
         elif role == "user":
             yield self._input(written)
         else:
-            calls = [piece for piece in pieces if text(field(piece, "type")) == "tool_use"]
-            yield self._answer(
-                written, [(text(field(call, "name")) or "unknown", field(call, "input")) for call in calls]
-            )
+            used = (piece for piece in pieces if text(field(piece, "type")) == "tool_use")
+            yield self._answer(written, [(text(field(use, "name")), field(use, "input")) for use in used])
 
     def _records(self, data: bytes) -> Iterator[Listed]:
         data = data.removeprefix(_BYTE_ORDER_MARK).strip(b"\0 \r\n\t")
@@ -246,11 +240,8 @@ class _TranscriptReader:
             if role == "user":
                 yield self._input(written)
             elif role == "assistant":
-                calls = [
-                    (text(field(call, "toolName")) or "unknown", field(call, "args"))
-                    for call in items(field(raw, "toolCalls"))
-                ]
-                yield self._answer(written, calls)
+                used = items(field(raw, "toolCalls"))
+                yield self._answer(written, [(text(field(use, "toolName")), field(use, "args")) for use in used])
             elif role == "tool":
                 self._open.clear()
             else:
@@ -293,14 +284,14 @@ class _TranscriptReader:
             self._last.context["preamble"] = asked.before
         return Listed(key, Part.QUERY, self._last, asked.time)
 
-    def _answer(self, written: str, calls: list[tuple[str, Raw]]) -> Listed:
+    def _answer(self, written: str, calls: Sequence[tuple[str | None, Raw]]) -> Listed:
         self._open.clear()
         key = self._next_key()
         thoughts = "\n".join(_THOUGHT.findall(written)) or None
         content = _THOUGHT.sub("", written) if thoughts else written
         said = Said("assistant", content or None, thoughts, code=fences(content), are_outcomes_inferred=bool(calls))
         for number, (name, given) in enumerate(calls):
-            self._add_call(said, f"cursor:{key}:{number}", name, given)
+            self._add_call(said, f"cursor:{key}:{number}", name or "unknown", given)
         self._last = said
         return Listed(key, Part.ANSWER, said)
 

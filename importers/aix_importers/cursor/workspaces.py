@@ -10,16 +10,15 @@ from typing import NamedTuple
 from msgspec import Raw
 
 from aix_importers.cursor.database import as_bytes, state_of
-from aix_importers.cursor.key_tables import CHATS_ITEM, COMPOSERS_ITEM
+from aix_importers.cursor.key_tables import CHATS_ITEM, COMPOSERS_ITEM, HEADERS_ITEM
 from aix_importers.cursor.key_values import KeyValues, given_key
-from aix_importers.cursor.paths import EDITOR_FILE, path_of_uri
+from aix_importers.cursor.paths import EDITOR_FILE, path_of_uri, read_beside
 from aix_importers.cursor.records import Head, read_head
 from aix_importers.cursor.values import closed, field, fields_if_object, items, text
 
 BUBBLE_MARK = b'"bubbleId"'
 """Stands in every list of messages of a composer."""
 WORKSPACE_FILE = "workspace.json"
-_LARGEST_FILE = 2**20
 
 
 class ListItem(NamedTuple):
@@ -77,12 +76,17 @@ def heads_in(workspace: str) -> dict[str, Head]:
 def _heads_in(database: str, state: str) -> dict[str, Head]:  # noqa: ARG001
     try:
         with KeyValues(database) as values:
-            return heads_of(COMPOSERS.entries(values))
+            return _heads_of(COMPOSERS.entries(values))
     except (sqlite3.Error, OSError):
         return {}
 
 
-def heads_of(listed: Iterable[Raw]) -> dict[str, Head]:
+def heads_of_item(values: KeyValues) -> dict[str, Head]:
+    """Return by id what the item of headers says about conversations."""
+    return _heads_of(items(field(values.item(HEADERS_ITEM), "allComposers")))
+
+
+def _heads_of(listed: Iterable[Raw]) -> dict[str, Head]:
     """Return by id what a list says about conversations."""
     found: dict[str, Head] = {}
     for item in listed:
@@ -111,20 +115,9 @@ def header_rows(values: KeyValues, session_id: str | None = None) -> list[tuple[
     return found
 
 
-def read_workspace(workspace_file: str) -> bytes | None:
-    """Return the content of a file beside the database of a workspace; nothing where it cannot be read."""
-    try:
-        with Path(workspace_file).open("rb") as file:
-            return file.read(_LARGEST_FILE)
-    except OSError:
-        return None
-
-
 def folder_of(workspace_file: str) -> str | None:
     """Return the folder that was open, by the file beside the database of a workspace."""
-    data = read_workspace(workspace_file)
-    if data is None:
-        return None
+    data = read_beside(workspace_file)
     folder = text(field(data, "folder"))
     if folder:
         return path_of_uri(folder)
