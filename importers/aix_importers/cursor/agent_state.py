@@ -7,11 +7,10 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
+from msgspec import Raw
 
 from aix_importers.cursor.records import known_model
-from aix_importers.cursor.values import ABSENT, as_moment, base64_bytes, field, items, json_value, read, text
+from aix_importers.cursor.values import ABSENT, Record, as_moment, base64_bytes, field, items, json_value, text
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MOST_VARINT_BYTES = 10
@@ -94,15 +93,12 @@ def is_whole(data: bytes) -> bool:
     return max((end for *_, end in _scan(data)), default=0) == len(data)
 
 
-class RootMessage(Struct, rename="camel", gc=False):
+class RootMessage(Record):
     """One message as it was sent to the model."""
 
     role: Raw = ABSENT
     content: Raw = ABSENT
     provider_options: Raw = ABSENT
-
-
-_MESSAGE = Decoder(RootMessage)
 
 
 class AgentState:
@@ -137,7 +133,7 @@ class AgentState:
     def message(self, name: str) -> RootMessage | None:
         """Return one message."""
         data = json_value(self._find(name))
-        return read(_MESSAGE, data) if data is not None and data[:1] == b"{" else None
+        return RootMessage.read(data) if data is not None and data[:1] == b"{" else None
 
     def result_of(self, call_id: str) -> str | None:
         """Return what the model was told a call has brought."""

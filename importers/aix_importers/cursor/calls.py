@@ -7,8 +7,8 @@ from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import decode, encode
 
 from aix_importers.cursor.agent_state import times_of_call
-from aix_importers.cursor.records import Result, ToolData, decode_result, read_result
-from aix_importers.cursor.tools import Access, Params, access_of, read_params
+from aix_importers.cursor.records import Result, ToolData, decode_result
+from aix_importers.cursor.tools import Access, Params, access_of
 from aix_importers.cursor.values import (
     ABSENT,
     base64_bytes,
@@ -123,7 +123,7 @@ class Call(Struct, gc=False):
 def make_call(name: str, params: str, result: str | None, status: str, outcome: Outcome) -> Call:
     """Return a call of a log that keeps no more than its parameters and its result."""
     written = params.encode()
-    access, details = access_of(name, None, written), read_params(written)
+    access, details = access_of(name, None, written), Params.read(written) or Params()
     return Call(name, params, canonical_hash(params), result, status, outcome, access, details, Result())
 
 
@@ -146,7 +146,7 @@ def read_call(data: ToolData) -> Call:
         status,
         outcome,
         access_of(name, number, params.encode()),
-        read_params(params.encode()),
+        Params.read(params.encode()) or Params(),
         found,
         error,
         text(data.tool_call_id) or None,
@@ -170,7 +170,7 @@ def _result(raw: Raw) -> tuple[str | None, Result]:
     result_json = json_of(result)
     if result_json is None and is_filled(result):
         result_json = json_text(bytes(result).decode("utf-8", "replace"))
-    return result_json, read_result(result)
+    return result_json, Result.read(result) or Result()
 
 
 def _params(data: ToolData) -> tuple[str, str | None]:

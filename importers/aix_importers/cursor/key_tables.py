@@ -20,6 +20,14 @@ COMPOSERS_ITEM = "composer.composerData"
 HEADERS_ITEM = "composer.composerHeaders"
 SETTINGS_ITEM = "src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser"
 _PLAIN = "-_.~:@ "
+KEY, VALUE = "key", "value"
+_OF_CONVERSATIONS = (COMPOSER_PREFIX.encode(), BUBBLE_PREFIX.encode())
+_MOST_SHOWN = 80
+_MOST_JUDGED = 10_000
+"""Rows by which the columns of keys and values are found."""
+_LARGEST_SCANNED = 16 * 2**20
+_MOST_WORK_OF_VIEW = 20
+"""For counting the rows of a view, in millions of SQLite's instructions: some 0.2 s, and tens of thousands of rows."""
 
 
 class SourceKind(StrEnum):
@@ -59,15 +67,7 @@ def parse_key(key: str) -> tuple[str, str]:
     return kind, unquote(session_id, errors="surrogatepass")
 
 
-KEY, VALUE = "key", "value"
 _CONVERSATIONS = (COMPOSER_PREFIX, end_of(COMPOSER_PREFIX))
-_OF_CONVERSATIONS = (COMPOSER_PREFIX.encode(), BUBBLE_PREFIX.encode())
-_MOST_SHOWN = 80
-_MOST_JUDGED = 10_000
-"""Rows by which the columns of keys and values are found."""
-_LARGEST_SCANNED = 16 * 2**20
-_MOST_WORK_OF_VIEW = 20
-"""For counting the rows of a view, in millions of SQLite's instructions: some 0.2 s, and tens of thousands of rows."""
 
 
 class KeyTable(Struct, frozen=True):

@@ -21,6 +21,9 @@ _FIRST_ROW, _LAST_ROW = -(2**63), 2**63 - 1
 _MOST_GAPS = 10_000
 _LARGEST_CHECKED = 16 * 2**20
 _MOST_CHECKS = 256
+TABLE = "cursorDiskKV"
+ITEMS = "ItemTable"
+_PIECE = 5_000
 
 
 class IndexCheck(Struct, frozen=True):
@@ -122,11 +125,6 @@ def _is_readable(database: Database, name: str, row: int) -> bool:
     except sqlite3.DatabaseError:
         return False
     return True
-
-
-TABLE = "cursorDiskKV"
-ITEMS = "ItemTable"
-_PIECE = 5_000
 
 
 class KeyValues(ExitStack):

@@ -52,6 +52,14 @@ _LONGEST_KEY = 80
 _LISTS = (COMPOSERS, CHATS)
 _KEYS = (CHATS_ITEM, COMPOSERS_ITEM, HEADERS_ITEM, SETTINGS_ITEM)
 _NOT_PRINTED = re.compile(rb"[^\x20-\x7e]")
+_OF_A_CALL = ("tool", "toolCallId", "params", "rawArgs", "result")
+_KNOWN = frozenset(Bubble.__struct_encode_fields__)
+_BOOKKEEPING = re.compile(rb'"(?:~[^"]*|[0-9a-zA-Z_-]{20,}|[^" ]*[/\\:][^" ]*|[\d.]*)"')
+"""Texts that nobody said: states of an agent, ids, paths, numbers."""
+_HOLDS_CALLS = re.compile(rb"toolCallId|rawArgs")
+_OF_COMPOSER = frozenset({*Composer.__struct_encode_fields__, "cachedConversationSummary"})
+_OF_SUMMARY = b'"truncationLastBubbleIdInclusive"'
+_OF_CONTENT = (b'"toolCallId"', b'"text"')
 
 
 class Loss(NamedTuple):
@@ -266,16 +274,6 @@ def _unreadable(key: str, data: bytes | None, *, may_hold_secrets: bool = False)
         return Loss("unreadable_item", f"The value of {key} is NULL.")
     sample = None if may_hold_secrets else sample_of(data)
     return Loss("unreadable_item", f"The value of {key} is not a JSON object: some of it may be missing.", sample)
-
-
-_OF_A_CALL = ("tool", "toolCallId", "params", "rawArgs", "result")
-_KNOWN = frozenset(Bubble.__struct_encode_fields__)
-_BOOKKEEPING = re.compile(rb'"(?:~[^"]*|[0-9a-zA-Z_-]{20,}|[^" ]*[/\\:][^" ]*|[\d.]*)"')
-"""Texts that nobody said: states of an agent, ids, paths, numbers."""
-_HOLDS_CALLS = re.compile(rb"toolCallId|rawArgs")
-_OF_COMPOSER = frozenset({*Composer.__struct_encode_fields__, "cachedConversationSummary"})
-_OF_SUMMARY = b'"truncationLastBubbleIdInclusive"'
-_OF_CONTENT = (b'"toolCallId"', b'"text"')
 
 
 def flaw_of(

@@ -7,25 +7,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
+from msgspec import Raw
 
 from aix_importers.common.json_text import whole_characters
-from aix_importers.cursor.values import ABSENT, read, text
+from aix_importers.cursor.values import ABSENT, Record, text
 
 _DRIVE = re.compile(r"(?:^|/)([A-Za-z]):(?=/|$)")
+_LARGEST_FILE_BESIDE = 2**20
+EDITOR_FILE = "state.vscdb"
+STORE_FILE = "store.db"
+TRACKING_FILE = "ai-code-tracking.db"
+RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
+DATABASE_MAGIC = b"SQLite format 3\0"
 
 
-class _Uri(Struct, gc=False, rename={"fs_path": "fsPath", "formatted": "_formatted"}):
+class _Uri(Record, rename={"fs_path": "fsPath", "formatted": "_formatted"}):
     fs_path: Raw = ABSENT
     path: Raw = ABSENT
     external: Raw = ABSENT
     formatted: Raw = ABSENT
     scheme: Raw = ABSENT
     authority: Raw = ABSENT
-
-
-_URI = Decoder(_Uri)
 
 
 def normal_path(path: str) -> str | None:
@@ -52,13 +54,13 @@ def absolute_path(path: str, workspace: str | None) -> str:
 
 def uri_key(raw: Raw) -> str | None:
     """Return the text of a URI, by which other places refer to it."""
-    uri = read(_URI, raw)
+    uri = _Uri.read(raw)
     return text(raw) if uri is None else text(uri.external) or text(uri.formatted)
 
 
 def uri_path(raw: Raw) -> str | None:
     """Return the path that a URI names, whether it is an object or a text."""
-    uri = read(_URI, raw)
+    uri = _Uri.read(raw)
     if uri is None:
         written = text(raw)
         return path_of_uri(written) if written else None
@@ -87,14 +89,6 @@ def path_of_uri(uri: str) -> str | None:
     if parts.scheme == "file" and parts.netloc:
         path = f"//{parts.netloc}{path}"
     return normal_path(path)
-
-
-_LARGEST_FILE_BESIDE = 2**20
-EDITOR_FILE = "state.vscdb"
-STORE_FILE = "store.db"
-TRACKING_FILE = "ai-code-tracking.db"
-RULE_FILES = ("cli.json", "cli-config.json", "permissions.json")
-DATABASE_MAGIC = b"SQLite format 3\0"
 
 
 def default_places() -> Iterator[Path]:

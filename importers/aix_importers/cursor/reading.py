@@ -19,9 +19,6 @@ from aix_importers.cursor.records import (
     Composer,
     Head,
     ToolData,
-    read_bubble,
-    read_composer,
-    read_head,
     read_tool,
 )
 from aix_importers.cursor.turns import arrange
@@ -112,7 +109,7 @@ def _inline_bubbles(
 ) -> Iterator[Listed]:
     """Go through bubbles that stand in one list, and note them by key; one without a name is called by its place."""
     for place, raw in enumerate(listed):
-        bubble = read_bubble(raw)
+        bubble = Bubble.read(raw)
         if bubble is None:
             report("A message is no JSON object.", sample_of(raw) or "")
             continue
@@ -133,10 +130,10 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
         return _read_chat(source, values, session_id)
     listed = COMPOSERS.find(values, session_id) if kind == SourceKind.INLINE else None
     data = bytes(listed) if listed is not None else json_value(values.get(COMPOSER_PREFIX + session_id))
-    composer = read_composer(data)
+    composer = Composer.read(data)
     problem: Problem | None = None
     if composer is None and (older := json_value(values.spare(COMPOSER_PREFIX + session_id))):
-        composer = read_composer(older)
+        composer = Composer.read(older)
         if composer is not None:
             problem, data = Problem(source, "damaged_value", _OF_BACKUP, sample=sample_of(data)), older
     elif data is not None and not is_intact(data):
@@ -145,7 +142,7 @@ def read_conversation(source: Source, values: KeyValues) -> Conversation | Probl
         missing = "The conversation lies on a damaged page." if values.is_damaged else "The conversation is NULL."
         reason = missing if data is None else "The conversation is no JSON object."
         problem = Problem(source, "unreadable", reason, sample=sample_of(data))
-        composer = read_composer(closed(data)) if data else None
+        composer = Composer.read(closed(data)) if data else None
         if composer is None or not items(composer.conversation):
             composer = None
             if next(values.keys(f"{BUBBLE_PREFIX}{session_id}:"), None) is None:
@@ -212,7 +209,7 @@ class _ComposerReader:
     def _head(self) -> Head:
         """Return what lists say about the conversation: the table of headers, its workspace, the item of headers."""
         for _, _, value in header_rows(self._values, self._id):
-            if head := read_head(value):
+            if head := Head.read(value):
                 return head
         for file in self._source.sidecars:
             folder = file.rpartition("/")[0] or file.rpartition("\\")[0]
@@ -265,14 +262,14 @@ class _ComposerReader:
             return self._held.pop(key)
         name = self._prefix + key
         data = json_value(self._values.get(name))
-        bubble = read_bubble(data)
+        bubble = Bubble.read(data)
         if bubble is not None and data is not None and key not in self._checked and not is_intact(data):
             self._note("damaged_value", _DAMAGED_VALUE, sample_of(data))
         self._checked.add(key)
-        if bubble is None and (bubble := read_bubble(json_value(self._values.spare(name)))) is not None:
+        if bubble is None and (bubble := Bubble.read(json_value(self._values.spare(name)))) is not None:
             self._note("damaged_value", _OF_BACKUP, sample_of(data))
         if bubble is None and key in self._map:
-            bubble = read_bubble(self._map[key])
+            bubble = Bubble.read(self._map[key])
         if bubble is None and data is not None and data != b"null":
             self._note("unreadable_bubble", "A message is no JSON object.", sample_of(data))
         if holds and bubble is not None and data is not None and len(data) <= self._room:
@@ -282,7 +279,7 @@ class _ComposerReader:
 
     def _bubble(self, entry: Entry) -> Bubble | None:
         raw = self._inline.get(entry.key)
-        bubble = read_bubble(raw) if raw is not None else self._read(entry.key)
+        bubble = Bubble.read(raw) if raw is not None else self._read(entry.key)
         if bubble is not None and read_tool(bubble.tool_former_data) is None and entry.key in self._tools:
             bubble.tool_former_data = self._tools[entry.key]
         return bubble
@@ -344,7 +341,7 @@ def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversati
     conversation.updated_at = moment(field(tab, "lastSendTime"))
     conversation.title = text(field(tab, "chatTitle")) or None
     conversation.workspace = next(filter(None, map(folder_of, source.sidecars)), None)
-    raws = {(read_bubble(raw) or Bubble()).key: raw for raw in bubbles}
+    raws = {(Bubble.read(raw) or Bubble()).key: raw for raw in bubbles}
     _outline(conversation, listed, {}, conversation.updated_at, raw_of=raws.get, report=report)
     if not bubbles:
         problems.append(Problem(source, "no_messages", "The chat has a list of messages that cannot be read."))

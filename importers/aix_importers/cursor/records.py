@@ -2,28 +2,43 @@
 
 import re
 
-from msgspec import MsgspecError, Raw, Struct
+from msgspec import MsgspecError, Raw
 from msgspec.json import Decoder
 
 from aix_importers.cursor.values import (
     ABSENT,
+    Record,
     count,
     field,
+    fields,
     first_text,
     inner,
     is_filled,
     items,
     moment,
-    read,
     text,
     text_of_rich,
 )
 
 ORIGIN = "cursor"
 """Name of the tool in the ledger."""
+TOOL_FORMER = Raw(b"15")
+_UNKNOWN_MODELS = {"", "default", "auto"}
+USER, ASSISTANT = 1, 2
+_NOT_COUNTED = b'{"inputTokens":0,"outputTokens":0}'
+_TYPES = {"user": USER, "ai": ASSISTANT}
+TASK_TOOLS = {"task", "task_v2", "subagent", "background_composer_followup"}
+_VENDORS = (
+    (re.compile(r"claude"), "anthropic"),
+    (re.compile(r"gpt|o\d|codex|chatgpt"), "openai"),
+    (re.compile(r"gemini"), "google"),
+    (re.compile(r"grok"), "xai"),
+    (re.compile(r"composer|cursor"), "cursor"),
+    (re.compile(r"deepseek"), "deepseek"),
+)
 
 
-class Composer(Struct, rename="camel", gc=False):
+class Composer(Record):
     """The fields of a composer that are read. Keys of encryption stand beside them and are not."""
 
     name: Raw = ABSENT
@@ -76,14 +91,8 @@ class Composer(Struct, rename="camel", gc=False):
         """The tool calls by bubble, where bubbles do not hold them."""
         for capability in items(self.capabilities):
             if field(capability, "type") == TOOL_FORMER:
-                return read(_MAP, inner(field(capability, "data", "bubbleDataMap"))) or {}
+                return fields(inner(field(capability, "data", "bubbleDataMap")))
         return {}
-
-
-TOOL_FORMER = Raw(b"15")
-_COMPOSER = Decoder(Composer)
-_MAP = Decoder(dict[str, Raw])
-_UNKNOWN_MODELS = {"", "default", "auto"}
 
 
 def known_model(name: str | None) -> str | None:
@@ -95,12 +104,7 @@ def known_model(name: str | None) -> str | None:
     return None if name is None or name in _UNKNOWN_MODELS else name
 
 
-def read_composer(data: bytes | Raw | None) -> Composer | None:
-    """Return a composer; nothing where the data is no object."""
-    return read(_COMPOSER, data)
-
-
-class Head(Struct, rename="camel", gc=False):
+class Head(Record):
     """Entry about one conversation in a list of conversations."""
 
     composer_id: Raw = ABSENT
@@ -112,20 +116,7 @@ class Head(Struct, rename="camel", gc=False):
     workspace_identifier: Raw = ABSENT
 
 
-_HEAD = Decoder(Head)
-
-
-def read_head(data: bytes | Raw | None) -> Head | None:
-    """Return what a list says about a conversation."""
-    return read(_HEAD, data)
-
-
-USER, ASSISTANT = 1, 2
-_NOT_COUNTED = b'{"inputTokens":0,"outputTokens":0}'
-_TYPES = {"user": USER, "ai": ASSISTANT}
-
-
-class Bubble(Struct, rename="camel", gc=False):
+class Bubble(Record):
     """The fields of a bubble that are read; each may hold anything."""
 
     type: Raw = ABSENT
@@ -232,18 +223,7 @@ class Bubble(Struct, rename="camel", gc=False):
         return inner(self.conversation_summary) if is_filled(self.conversation_summary) else ABSENT
 
 
-_BUBBLE = Decoder(Bubble)
-
-
-def read_bubble(data: bytes | Raw | None) -> Bubble | None:
-    """Return a bubble; nothing where the data is no object."""
-    return read(_BUBBLE, data)
-
-
-TASK_TOOLS = {"task", "task_v2", "subagent", "background_composer_followup"}
-
-
-class ToolData(Struct, rename="camel", gc=False):
+class ToolData(Record):
     """The fields of a tool call that are read."""
 
     tool: Raw = ABSENT
@@ -257,7 +237,6 @@ class ToolData(Struct, rename="camel", gc=False):
     user_decision: Raw = ABSENT
     additional_data: Raw = ABSENT
     tool_call_binary: Raw = ABSENT
-    model_call_id: Raw = ABSENT
 
     @property
     def child_ids(self) -> list[str]:
@@ -274,16 +253,13 @@ class ToolData(Struct, rename="camel", gc=False):
         return list(dict.fromkeys(filter(None, named)))
 
 
-_TOOL = Decoder(ToolData)
-
-
 def read_tool(raw: Raw | None) -> ToolData | None:
     """Return a tool call; nothing for what has no name, which is no call."""
-    found = read(_TOOL, raw)
+    found = ToolData.read(raw)
     return found if found is not None and text(found.name) else None
 
 
-class Result(Struct, rename="camel", gc=False):
+class Result(Record):
     """Result of a call, as far as files, lints and its end are concerned."""
 
     contents: Raw = ABSENT
@@ -309,21 +285,6 @@ def decode_result(written: str) -> Result | None:
         return _RESULT.decode(written)
     except (MsgspecError, ValueError, RecursionError):
         return None
-
-
-def read_result(data: bytes | Raw) -> Result:
-    """Return a result; an empty one where the data is no object."""
-    return read(_RESULT, data) or Result()
-
-
-_VENDORS = (
-    (re.compile(r"claude"), "anthropic"),
-    (re.compile(r"gpt|o\d|codex|chatgpt"), "openai"),
-    (re.compile(r"gemini"), "google"),
-    (re.compile(r"grok"), "xai"),
-    (re.compile(r"composer|cursor"), "cursor"),
-    (re.compile(r"deepseek"), "deepseek"),
-)
 
 
 def provider_of(model: str | None) -> str | None:

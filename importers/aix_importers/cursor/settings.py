@@ -38,6 +38,11 @@ _SWITCHES = (
 )  # fmt: skip
 _MODES = "modes4"
 _MODE_SWITCHES = ("autoRun", "fullAutoRun", "smartModeAutoRun", "autoFix")
+_KINDS = {"allow": "allow", "ask": "ask", "deny": "deny"}
+_ALLOWLISTS = {"terminalAllowlist": "Shell({})", "mcpAllowlist": "Mcp({})"}
+_LARGEST_FILE = 16 * 2**20
+# A text is taken as a whole, so that what looks like a comment in it stays.
+_TEXT_OR_COMMENT = re.compile(rb'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*.*?(?:\*/|\Z)|,(?=\s*+[\]}])', re.DOTALL)
 
 
 class Rule(NamedTuple):
@@ -97,13 +102,6 @@ def rule_rows(source: Source, rules: Iterable[Rule], scope: str, file: str, seen
     buffer = RowBuffer(source)
     add_rules(buffer, rules, origin=ORIGIN, scope=scope, file=file, seen_at=seen_at)
     yield from buffer.drain()
-
-
-_KINDS = {"allow": "allow", "ask": "ask", "deny": "deny"}
-_ALLOWLISTS = {"terminalAllowlist": "Shell({})", "mcpAllowlist": "Mcp({})"}
-_LARGEST_FILE = 16 * 2**20
-# A text is taken as a whole, so that what looks like a comment in it stays.
-_TEXT_OR_COMMENT = re.compile(rb'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*.*?(?:\*/|\Z)|,(?=\s*+[\]}])', re.DOTALL)
 
 
 def holds_rules(head: bytes) -> bool:

@@ -22,7 +22,7 @@ from aix_importers.cursor.key_tables import (
 from aix_importers.cursor.key_values import KeyValues
 from aix_importers.cursor.losses import losses
 from aix_importers.cursor.paths import STORE_FILE, TRACKING_FILE, read_beside
-from aix_importers.cursor.records import Head, read_composer
+from aix_importers.cursor.records import Composer, Head
 from aix_importers.cursor.stores import store_source
 from aix_importers.cursor.values import field, is_filled, json_value, text
 from aix_importers.cursor.workspaces import (
@@ -108,7 +108,7 @@ def _stamps(values: KeyValues) -> dict[str, _Stamp]:
         # The row is another one when it is rewritten; only in tables of another form it may not be.
         stamp.add(row, len(value or b""), crc32(value or b""))
         written = json_value(value) or b""
-        composer = read_composer(written)
+        composer = Composer.read(written)
         stamp.has_list = composer is not None and composer.has_conversation
         stamp.is_empty = composer is not None and not stamp.has_list and BUBBLE_MARK not in written
     for prefix in (BUBBLE_PREFIX, CONTEXT_PREFIX):

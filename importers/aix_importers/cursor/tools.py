@@ -3,10 +3,9 @@
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
+from msgspec import Raw
 
-from aix_importers.cursor.values import ABSENT, field, items, read, text
+from aix_importers.cursor.values import ABSENT, Record, field, items, text
 
 NAMES = {
     1: "codebase_search", 3: "grep_search", 4: "run_terminal_command", 5: "read_file", 6: "list_dir", 7: "edit_file",
@@ -50,9 +49,20 @@ _CLASSES = {
 }
 _CLASS_OF = {name: kind for kind, names in _CLASSES.items() for name in names.split()}
 _CLASS_OF |= dict.fromkeys(WRITING, "write")
+_SNAKE = ("search_term", "target_directory", "subagent_type")
+_TARGETS = {
+    "exec": ("command",),
+    "read": (
+        "target_file", "relative_workspace_path", "path", "target_directory", "directory_path", "pattern", "query",
+        "glob_pattern",
+    ),
+    "write": ("relative_workspace_path", "target_file", "file_path", "path"),
+    "net": ("url", "search_term", "query"),
+    "spawn": ("subagent_type",),
+}  # fmt: skip
 
 
-class Params(Struct, rename="camel", gc=False):
+class Params(Record):
     """Parameters that say what a call is about."""
 
     command: Raw = ABSENT
@@ -76,20 +86,6 @@ class Params(Struct, rename="camel", gc=False):
     tools: Raw = ABSENT
     server: Raw = ABSENT
     subagent_type: Raw = ABSENT
-
-
-_PARAMS = Decoder(Params)
-_SNAKE = ("search_term", "target_directory", "subagent_type")
-_TARGETS = {
-    "exec": ("command",),
-    "read": (
-        "target_file", "relative_workspace_path", "path", "target_directory", "directory_path", "pattern", "query",
-        "glob_pattern",
-    ),
-    "write": ("relative_workspace_path", "target_file", "file_path", "path"),
-    "net": ("url", "search_term", "query"),
-    "spawn": ("subagent_type",),
-}  # fmt: skip
 
 
 class Access(NamedTuple):
@@ -116,11 +112,6 @@ def class_of(name: str) -> str | None:
     return _CLASS_OF.get(name) or ("mcp" if name.startswith("mcp_") else None)
 
 
-def read_params(data: bytes) -> Params:
-    """Return parameters; none at all where the data is no object."""
-    return read(_PARAMS, data) or Params()
-
-
 def access_of(name: str, number: int | None, params: bytes) -> Access:
     """Return what a call asks for.
 
@@ -128,7 +119,7 @@ def access_of(name: str, number: int | None, params: bytes) -> Access:
     (Access(access_class='exec', target='make test'), Access(access_class='mcp', target='github'))
     """
     kind = class_of(name) or _CLASS_OF.get(NAMES.get(number or 0, ""))
-    given = read(_PARAMS, params) if kind else None
+    given = Params.read(params) if kind else None
     if kind is None or given is None:
         return Access(kind, None)
     if kind == "mcp":

@@ -4,9 +4,10 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator
-from typing import TypeVar
+from functools import cache
+from typing import Self, TypeVar
 
-from msgspec import MsgspecError, Raw
+from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import Decoder, decode, encode
 
 from aix_importers.common.json_text import (
@@ -36,8 +37,26 @@ _LARGEST = 2**63 - 1
 _SAMPLE_BYTES = 200
 _LEAST_EPOCH = 10**12
 _END_OF_TIME = 253_402_300_800_000
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\],]', re.DOTALL)
+_ENDS = {b"{": b"}", b"[": b"]"}
+_BLOCKS = {"paragraph", "heading", "quote", "listitem", "codeblock", "code"}
+_MOST_NODES = 200_000
 
-T = TypeVar("T")
+R = TypeVar("R", bound="Record")
+
+
+class Record(Struct, rename="camel", gc=False):
+    """An object of which some fields are read; each may hold anything."""
+
+    @classmethod
+    def read(cls, data: bytes | Raw | None) -> Self | None:
+        """Return the record in the data; nothing where the data is no object."""
+        return read(_decoder(cls), data)
+
+
+@cache
+def _decoder(kind: type[R]) -> Decoder[R]:
+    return Decoder(kind)
 
 
 def is_filled(raw: Raw) -> bool:
@@ -193,10 +212,6 @@ def base64_bytes(written: str | None) -> bytes:
         return b""
 
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\],]', re.DOTALL)
-_ENDS = {b"{": b"}", b"[": b"]"}
-
-
 def closed(data: bytes) -> bytes:
     r"""Return JSON up to its last complete value, with the lists and objects that are open at that place closed.
 
@@ -218,10 +233,6 @@ def closed(data: bytes) -> bytes:
             if not ends:
                 break
     return data[:safe] + open_ends
-
-
-_BLOCKS = {"paragraph", "heading", "quote", "listitem", "codeblock", "code"}
-_MOST_NODES = 200_000
 
 
 def text_of_rich(raw: Raw) -> str | None:

@@ -13,7 +13,7 @@ from aix_importers.cursor.database import as_bytes, state_of
 from aix_importers.cursor.key_tables import CHATS_ITEM, COMPOSERS_ITEM, HEADERS_ITEM
 from aix_importers.cursor.key_values import KeyValues, given_key
 from aix_importers.cursor.paths import EDITOR_FILE, path_of_uri, read_beside
-from aix_importers.cursor.records import Head, read_head
+from aix_importers.cursor.records import Head
 from aix_importers.cursor.values import closed, field, fields_if_object, items, text
 
 BUBBLE_MARK = b'"bubbleId"'
@@ -90,7 +90,7 @@ def _heads_of(listed: Iterable[Raw]) -> dict[str, Head]:
     """Return by id what a list says about conversations."""
     found: dict[str, Head] = {}
     for item in listed:
-        head = read_head(item)
+        head = Head.read(item)
         if head is not None and (name := text(head.composer_id)):
             found.setdefault(name, head)
     return found
