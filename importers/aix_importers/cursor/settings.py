@@ -1,4 +1,4 @@
-"""The permission rules in files; of all else in them, which may hold secrets, nothing is kept."""
+"""The permission rules of the editor and in files; of all else in settings, which may hold secrets, nothing is kept."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,6 @@ from aix_importers.cursor.records import ORIGIN
 from aix_importers.cursor.values import (
     ABSENT,
     field,
-    fields,
     fields_if_object,
     flag,
     is_filled,
@@ -38,7 +37,7 @@ _SWITCHES = (
 )  # fmt: skip
 _MODES = "modes4"
 _MODE_SWITCHES = ("autoRun", "fullAutoRun", "smartModeAutoRun", "autoFix")
-_KINDS = {"allow": "allow", "ask": "ask", "deny": "deny"}
+_KINDS = ("allow", "ask", "deny")
 _ALLOWLISTS = {"terminalAllowlist": "Shell({})", "mcpAllowlist": "Mcp({})"}
 _LARGEST_FILE = 16 * 2**20
 # A text is taken as a whole, so that what looks like a comment in it stays.
@@ -56,38 +55,54 @@ class Rule(NamedTuple):
 
 def extract_editor_rules(source: Source, settings: bytes | None) -> Iterator[Rows | Problem]:
     """Go through the rules in the settings of the editor; they are known to stand there since it was last written."""
-    state = field(settings, "composerState")
-    yield from (Problem(source, "unusable_rule", report) for report in _flaws(state))
+    reports: list[str] = []
+    rules = list(_editor_rules(field(settings, "composerState"), reports.append))
+    yield from _extracted(source, rules, "user", reports)
+
+
+def extract_rules(source: Source) -> Iterator[Rows | Problem]:
+    """Go through the rules of a file."""
+    reports: list[str] = []
+    data = Path(source.path).read_bytes()
+    if len(data) > _LARGEST_FILE:
+        reports.append(f"The file was read up to its first {_LARGEST_FILE} bytes.")
+    rules = rules_in(data, reports.append)
+    yield from _extracted(source, rules or (), scope_of(source.path), reports)
+    if rules is None:
+        yield Problem(source, "unreadable_settings", "The file holds no object of permissions.")
+
+
+def _extracted(source: Source, rules: Iterable[Rule], scope: str, reports: Iterable[str]) -> Iterator[Rows | Problem]:
+    """Go through the problems and the rows of rules, each rule of a kind once."""
+    yield from (Problem(source, "unusable_rule", report) for report in reports)
+    buffer = RowBuffer(source)
     seen_at = Path(source.path).stat().st_mtime_ns // 10**6
-    yield from rule_rows(source, _editor_rules(state), "user", readable(source.path), seen_at)
+    add_rules(buffer, rules, origin=ORIGIN, scope=scope, file=readable(source.path), seen_at=seen_at)
+    yield from buffer.drain()
 
 
-def _flaws(state: Raw) -> Iterator[str]:
-    """Say what in the settings should be a rule and is not; nothing of the values is shown."""
+def _editor_rules(state: Raw, report: Callable[[str], object]) -> Iterator[Rule]:
+    """Go through the rules in the state of the editor; of entries that are no rules, no value is reported."""
     settings = fields_if_object(state)
     if settings is None:
-        yield "composerState in the settings of the editor is no object."
+        report("composerState in the settings of the editor is no object.")
         return
-    for name in (*_LISTS, _MODES):
+    for name, (kind, form) in _LISTS.items():
         listed = settings.get(name, ABSENT)
         if is_filled(listed) and not is_list(listed):
-            yield f"{name} is no list."
-        unusable = sum(text(item) is None for item in items(listed)) if name != _MODES else 0
-        if unusable:
-            yield f"{unusable} entries of {name} are no text."
-
-
-def _editor_rules(state: Raw) -> Iterator[Rule]:
-    settings = fields(state)
-    for name, (kind, form) in _LISTS.items():
-        for position, item in enumerate(items(settings.get(name))):
-            if rule := text(item):
-                yield Rule(kind, form.format(rule), position)
+            report(f"{name} is no list.")
+        rules = [text(item) for item in items(listed)]
+        if None in rules:
+            report(f"{rules.count(None)} entries of {name} are no text.")
+        yield from (Rule(kind, form.format(rule), position) for position, rule in enumerate(rules) if rule)
     for name in _SWITCHES:
-        value = flag(settings.get(name, Raw(b"null")))
+        value = flag(settings.get(name, ABSENT))
         if value is not None:
             yield Rule("mode", f"{name}={str(value).lower()}", 0)
-    for position, item in enumerate(items(settings.get(_MODES))):
+    modes = settings.get(_MODES, ABSENT)
+    if is_filled(modes) and not is_list(modes):
+        report(f"{_MODES} is no list.")
+    for position, item in enumerate(items(modes)):
         mode = text(field(item, "id"))
         switches = ((name, flag(field(item, name))) for name in _MODE_SWITCHES)
         yield from (
@@ -95,13 +110,6 @@ def _editor_rules(state: Raw) -> Iterator[Rule]:
             for name, value in switches
             if mode and value is not None
         )
-
-
-def rule_rows(source: Source, rules: Iterable[Rule], scope: str, file: str, seen_at: int) -> Iterator[Rows]:
-    """Go through the rows of rules, each of a kind once."""
-    buffer = RowBuffer(source)
-    add_rules(buffer, rules, origin=ORIGIN, scope=scope, file=file, seen_at=seen_at)
-    yield from buffer.drain()
 
 
 def holds_rules(head: bytes) -> bool:
@@ -113,7 +121,9 @@ def holds_rules(head: bytes) -> bool:
 
 def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> list[Rule] | None:
     """Return the rules in the content of a file; nothing where it is no file that could hold some."""
-    data = _without_comments(data[:_LARGEST_FILE].removeprefix(b"\xef\xbb\xbf"))
+    data = data[:_LARGEST_FILE].removeprefix(b"\xef\xbb\xbf")
+    if b"/" in data or b"," in data:
+        data = _TEXT_OR_COMMENT.sub(lambda found: found[1] or b"", data)
     settings = fields_if_object(data)
     if settings is None:
         return None
@@ -122,7 +132,7 @@ def rules_in(data: bytes, report: Callable[[str], object] = lambda _: None) -> l
     if permissions is None and bytes(held) != b"null" and settings.keys().isdisjoint(_ALLOWLISTS):
         return None
     permissions = permissions or {}
-    lists = [(name, kind, "{}", permissions.get(name)) for name, kind in _KINDS.items()]
+    lists = [(kind, kind, "{}", permissions.get(kind)) for kind in _KINDS]
     lists += [(name, "allow", form, settings.get(name)) for name, form in _ALLOWLISTS.items()]
     found = []
     for name, kind, form, entries in lists:
@@ -153,22 +163,3 @@ def scope_of(path: str) -> str:
     is_of_a_home = path == f"{home_of(path)}/.cursor/{name}"
     is_of_a_project = name == "cli.json" or ("/.cursor/" in path and not is_of_a_home)
     return "project" if is_of_a_project else "user"
-
-
-def extract_rules(source: Source) -> Iterator[Rows | Problem]:
-    """Go through the rules of a file."""
-    path = Path(source.path)
-    reports: list[str] = []
-    data = path.read_bytes()
-    if len(data) > _LARGEST_FILE:
-        reports.append(f"The file was read up to its first {_LARGEST_FILE} bytes.")
-    rules = rules_in(data, reports.append)
-    yield from (Problem(source, "unusable_rule", report) for report in reports)
-    if rules is None:
-        yield Problem(source, "unreadable_settings", "The file holds no object of permissions.")
-        return
-    yield from rule_rows(source, rules, scope_of(source.path), readable(source.path), path.stat().st_mtime_ns // 10**6)
-
-
-def _without_comments(data: bytes) -> bytes:
-    return _TEXT_OR_COMMENT.sub(lambda found: found[1] or b"", data) if b"/" in data or b"," in data else data
