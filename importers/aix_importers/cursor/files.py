@@ -54,7 +54,7 @@ def _referenced(bubble: Bubble) -> Iterator[FileUse]:
             yield FileUse("referenced", path)
     located = (
         *((item, "lineNumber") for item in inner_items(bubble.recent_locations_history)),
-        *((item, "lineNumber") for item in _alone(bubble.current_file_location_data)),
+        (inner(bubble.current_file_location_data), "lineNumber"),
         *((item, None) for item in inner_items(bubble.file_links)),
         *((item, "roughLineNumber") for item in inner_items(bubble.symbol_links)),
     )
@@ -132,10 +132,6 @@ def _selected(item: Raw) -> tuple[int | None, int | None]:
     lines = field(item, "range")
     start, end = _line(field(lines, "selectionStartLineNumber")), _line(field(lines, "positionLineNumber"))
     return (end, start) if start and end and end < start else (start, end)
-
-
-def _alone(raw: Raw) -> list[Raw]:
-    return [inner(raw)] if is_filled(raw) else []
 
 
 def _line(raw: Raw) -> int | None:

@@ -67,9 +67,6 @@ def parse_key(key: str) -> tuple[str, str]:
     return kind, unquote(session_id, errors="surrogatepass")
 
 
-_CONVERSATIONS = (COMPOSER_PREFIX, end_of(COMPOSER_PREFIX))
-
-
 class KeyTable(Struct, frozen=True):
     """How a table of keys and values is asked."""
 
@@ -115,7 +112,7 @@ def renamed_table(database: Database, missing: str, kinds: Mapping[str, str]) ->
 def _holds_conversations(database: Database, table: KeyTable) -> bool:
     with suppress(sqlite3.DatabaseError):
         sql = f"select 1 from {table.source} where key >= ? and key < ? limit 1"  # noqa: S608
-        if database.rows(sql, _CONVERSATIONS):
+        if database.rows(sql, (COMPOSER_PREFIX, end_of(COMPOSER_PREFIX))):
             return True
     if table.has_rows:  # its index may be damaged
         with suppress(sqlite3.DatabaseError):

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,8 +49,7 @@ IGNORED_PREFIXES = (
 """Keys of kinds that are known and not read by themselves; of `agentKv:`, blobs that a conversation refers to are."""
 _NEVER_NAMED = re.compile(rb"auth|secret|token", re.IGNORECASE)
 _LONGEST_KEY = 80
-_LISTS = (COMPOSERS, CHATS)
-_KEYS = (CHATS_ITEM, COMPOSERS_ITEM, HEADERS_ITEM, SETTINGS_ITEM)
+_KNOWN_ITEMS = {key.lower().encode(): key.encode() for key in (CHATS_ITEM, COMPOSERS_ITEM, HEADERS_ITEM, SETTINGS_ITEM)}
 _NOT_PRINTED = re.compile(rb"[^\x20-\x7e]")
 _OF_A_CALL = ("tool", "toolCallId", "params", "rawArgs", "result")
 _KNOWN = frozenset(Bubble.__struct_encode_fields__)
@@ -77,7 +76,7 @@ def losses(values: KeyValues) -> Iterator[Loss]:
         yield from _orphans(values)
         yield from _unknown_keys(values, values.disk)
     if values.items is not None and values.items.source:
-        yield from item_losses(values)
+        yield from _item_losses(values)
         yield from _odd_items(values, values.items)
     yield from _damage(values)
     beside = Path(values.path).with_name(WORKSPACE_FILE)
@@ -136,14 +135,12 @@ def _reached(values: KeyValues, table: KeyTable) -> str:
 
 def _orphans(values: KeyValues) -> Iterator[Loss]:
     """Name the bubbles and contexts whose conversation is gone."""
-    composers = {
-        key[len(COMPOSER_PREFIX) :].decode("utf-8", "surrogateescape") for key, _ in values.keys(COMPOSER_PREFIX)
-    }
-    listed = ((owner.decode("utf-8", "surrogateescape"), number) for owner, number, _ in values.owners(BUBBLE_PREFIX))
-    owners = {owner: number for owner, number in listed if not owner.startswith("task-")}
+    composers = {key[len(COMPOSER_PREFIX) :] for key, _ in values.keys(COMPOSER_PREFIX)}
+    listed = values.owners(BUBBLE_PREFIX)
+    owners = {owner: number for owner, number, _ in listed if not owner.startswith(b"task-")}
     for owner in sorted(owners.keys() - composers):
         reason = f"Left out, since their conversation is gone: {owners[owner]} bubbles."
-        yield Loss("orphan_bubbles", reason, owner)
+        yield Loss("orphan_bubbles", reason, owner.decode("utf-8", "surrogateescape"))
 
 
 def _unknown_keys(values: KeyValues, table: KeyTable) -> Iterator[Loss]:
@@ -168,7 +165,7 @@ def _odd_items(values: KeyValues, table: KeyTable) -> Iterator[Loss]:
     except sqlite3.DatabaseError:
         values.is_damaged = True
         return
-    odd = odd_item_keys(key for (key,) in rows)
+    odd = [key for (row,) in rows if _is_odd(key := as_bytes(row) or b"")]
     if odd:
         reason = f"Left out, since their keys are damaged: {len(odd)} rows of {ITEMS}."
         yield Loss("unknown_keys", reason, _shown(odd[0], table))
@@ -203,10 +200,10 @@ def _count_nameless(values: KeyValues, table: KeyTable) -> int:
     return max(0, int(bubbles) - named) + len(empty)
 
 
-def item_losses(values: KeyValues) -> Iterator[Loss]:
+def _item_losses(values: KeyValues) -> Iterator[Loss]:
     """Go through what cannot be read in the items that hold conversations, their titles, or rules."""
     seen: set[str] = set()
-    for item in _LISTS:
+    for item in (COMPOSERS, CHATS):
         yield from _list_losses(values, item, seen)
     for key, may_hold_secrets in ((HEADERS_ITEM, False), (SETTINGS_ITEM, True)):
         row = values.item_row(key)
@@ -214,23 +211,13 @@ def item_losses(values: KeyValues) -> Iterator[Loss]:
             yield _unreadable(key, as_bytes(row[0]), may_hold_secrets=may_hold_secrets)
 
 
-def odd_item_keys(keys: Iterable[object]) -> list[bytes]:
-    """Return the keys of items that are not text, or differ from a known one only in case: nobody finds them."""
-    known = {key.lower().encode(): key.encode() for key in _KEYS}
-    odd = []
-    for key in keys:
-        data = as_bytes(key) or b""
-        clean = _NOT_PRINTED.sub(b"", data).lower()
-        if not _is_text(data) or known.get(clean, data) != data:
-            odd.append(data)
-    return odd
-
-
-def _is_text(data: bytes) -> bool:
+def _is_odd(key: bytes) -> bool:
+    """Whether the key of an item is not text, or differs from a known one only in case: nobody finds it."""
     try:
-        return data.decode().isprintable() and bool(data)
+        is_text = key.decode().isprintable() and bool(key)
     except UnicodeDecodeError:
-        return False
+        is_text = False
+    return not is_text or _KNOWN_ITEMS.get(_NOT_PRINTED.sub(b"", key).lower(), key) != key
 
 
 def _list_losses(values: KeyValues, item: ListItem, seen: set[str]) -> Iterator[Loss]:

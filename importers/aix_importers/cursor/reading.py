@@ -47,82 +47,6 @@ Listed = tuple[str, int | None, Bubble]
 """A bubble with its key, and the kind that the list says it is of."""
 
 
-def _outline(
-    conversation: Conversation,
-    bubbles: Iterable[Listed],
-    tools: Mapping[str, Raw],
-    ended_at: int | None = None,
-    *,
-    raw_of: Callable[[str], bytes | Raw | None],
-    report: Callable[[str, str], None],
-) -> None:
-    """Fill in the entries and turns; bubbles come in order, with their keys and what the list says of their kind.
-
-    `raw_of` gives a bubble as it is written, by its key. `report` takes what is wrong with a bubble, and its key.
-    """
-    through: set[str | None] = set()
-    last: Bubble | None = None
-    for key, listed_kind, bubble in bubbles:
-        tool = read_tool(bubble.tool_former_data) or read_tool(tools.get(key))
-        part = _part(bubble.kind or listed_kind, bubble, tool)
-        if reason := flaw_of(bubble, listed_kind, part, tool, partial(raw_of, key)):
-            report(reason, key)
-        if part is Part.SUMMARY:
-            through.add(text(field(bubble.summary, "truncationLastBubbleIdInclusive")))
-        call_id, child_ids = (text(tool.tool_call_id) or None, tool.child_ids) if tool else (None, [])
-        conversation.child_ids.update(child_ids)
-        conversation.entries.append(Entry(key, part, bubble.time, call_id, child_ids))
-        last = bubble
-    if last is not None and conversation.entries[-1].part is Part.QUERY and _is_input_box(last, conversation):
-        conversation.entries.pop()
-    began_at = None if conversation.is_chat else conversation.began_at
-    arrange(conversation, began_at, ended_at, through)
-
-
-def _part(kind: int | None, bubble: Bubble, tool: ToolData | None) -> Part:
-    if kind == USER:
-        return Part.QUERY
-    says_nothing = tool is None and not is_filled(bubble.text) and not is_filled(bubble.raw_text)
-    if says_nothing and (text(field(bubble.summary, "summary")) or text(bubble.summary)):
-        return Part.SUMMARY
-    is_message = (
-        not says_nothing
-        or bubble.thought is not None
-        or is_filled(bubble.error_details)
-        or is_filled(bubble.code_blocks)
-        or any(bubble.tokens)
-        or bool(bubble.content)
-    )
-    return Part.ANSWER if is_message else Part.ARTEFACT
-
-
-def _is_input_box(bubble: Bubble, conversation: Conversation) -> bool:
-    """Whether the last bubble is what the user has not sent yet."""
-    if bubble.content:
-        return False
-    attached = (is_filled(field(bubble.context, name)) for name in _ATTACHMENTS)
-    return conversation.is_chat or not any(attached)
-
-
-def _inline_bubbles(
-    session_id: str, listed: Iterable[Raw], raw_by_key: dict[str, Raw], report: Callable[[str, str], None]
-) -> Iterator[Listed]:
-    """Go through bubbles that stand in one list, and note them by key; one without a name is called by its place."""
-    for place, raw in enumerate(listed):
-        bubble = Bubble.read(raw)
-        if bubble is None:
-            report("A message is no JSON object.", sample_of(raw) or "")
-            continue
-        key = bubble.key or f"{session_id}:{place}"
-        if key in raw_by_key:
-            report("A message repeats the id of another, and was left out.", key)
-            continue
-        raw_by_key[key] = raw
-        if bubble.kind is None:
-            report("A message does not say whose it is, and counts as the assistant's.", key)
-        yield key, ASSISTANT if bubble.kind is None else None, bubble
-
-
 def read_conversation(source: Source, values: KeyValues) -> Conversation | Problem:
     """Return a conversation in outline."""
     kind, session_id = parse_key(source.key)
@@ -347,3 +271,79 @@ def _read_chat(source: Source, values: KeyValues, session_id: str) -> Conversati
         problems.append(Problem(source, "no_messages", "The chat has a list of messages that cannot be read."))
     conversation.problems = problems
     return conversation
+
+
+def _outline(
+    conversation: Conversation,
+    bubbles: Iterable[Listed],
+    tools: Mapping[str, Raw],
+    ended_at: int | None = None,
+    *,
+    raw_of: Callable[[str], bytes | Raw | None],
+    report: Callable[[str, str], None],
+) -> None:
+    """Fill in the entries and turns; bubbles come in order, with their keys and what the list says of their kind.
+
+    `raw_of` gives a bubble as it is written, by its key. `report` takes what is wrong with a bubble, and its key.
+    """
+    through: set[str | None] = set()
+    last: Bubble | None = None
+    for key, listed_kind, bubble in bubbles:
+        tool = read_tool(bubble.tool_former_data) or read_tool(tools.get(key))
+        part = _part(bubble.kind or listed_kind, bubble, tool)
+        if reason := flaw_of(bubble, listed_kind, part, tool, partial(raw_of, key)):
+            report(reason, key)
+        if part is Part.SUMMARY:
+            through.add(text(field(bubble.summary, "truncationLastBubbleIdInclusive")))
+        call_id, child_ids = (text(tool.tool_call_id) or None, tool.child_ids) if tool else (None, [])
+        conversation.child_ids.update(child_ids)
+        conversation.entries.append(Entry(key, part, bubble.time, call_id, child_ids))
+        last = bubble
+    if last is not None and conversation.entries[-1].part is Part.QUERY and _is_input_box(last, conversation):
+        conversation.entries.pop()
+    began_at = None if conversation.is_chat else conversation.began_at
+    arrange(conversation, began_at, ended_at, through)
+
+
+def _part(kind: int | None, bubble: Bubble, tool: ToolData | None) -> Part:
+    if kind == USER:
+        return Part.QUERY
+    says_nothing = tool is None and not is_filled(bubble.text) and not is_filled(bubble.raw_text)
+    if says_nothing and (text(field(bubble.summary, "summary")) or text(bubble.summary)):
+        return Part.SUMMARY
+    is_message = (
+        not says_nothing
+        or bubble.thought is not None
+        or is_filled(bubble.error_details)
+        or is_filled(bubble.code_blocks)
+        or any(bubble.tokens)
+        or bool(bubble.content)
+    )
+    return Part.ANSWER if is_message else Part.ARTEFACT
+
+
+def _is_input_box(bubble: Bubble, conversation: Conversation) -> bool:
+    """Whether the last bubble is what the user has not sent yet."""
+    if bubble.content:
+        return False
+    attached = (is_filled(field(bubble.context, name)) for name in _ATTACHMENTS)
+    return conversation.is_chat or not any(attached)
+
+
+def _inline_bubbles(
+    session_id: str, listed: Iterable[Raw], raw_by_key: dict[str, Raw], report: Callable[[str, str], None]
+) -> Iterator[Listed]:
+    """Go through bubbles that stand in one list, and note them by key; one without a name is called by its place."""
+    for place, raw in enumerate(listed):
+        bubble = Bubble.read(raw)
+        if bubble is None:
+            report("A message is no JSON object.", sample_of(raw) or "")
+            continue
+        key = bubble.key or f"{session_id}:{place}"
+        if key in raw_by_key:
+            report("A message repeats the id of another, and was left out.", key)
+            continue
+        raw_by_key[key] = raw
+        if bubble.kind is None:
+            report("A message does not say whose it is, and counts as the assistant's.", key)
+        yield key, ASSISTANT if bubble.kind is None else None, bubble
