@@ -1,4 +1,4 @@
-"""Tool calls: asked for in an answer, with a result that comes later."""
+"""Tool calls: asked for in an answer, with a result that comes later and shows what was permitted."""
 
 import hashlib
 import re
@@ -14,6 +14,42 @@ from aix_importers.claude_code.records import UNREADABLE, Block, Record, decode_
 from aix_importers.common.json_text import whole_characters
 
 ERROR_CHARACTERS = 2_000
+_PREFIX = re.compile(r"\s*(?:(?:Error|ERROR): |<tool_use_error>)*")
+_TAG = "<tool_use_error>"
+_MOST_EVIDENCE = 300
+# In the words of the client, which stand at the start of an error; elsewhere they are only quoted.
+_DENIALS = tuple(
+    (outcome, re.compile(pattern, re.DOTALL))
+    for outcome, pattern in (
+        ("denied_user", r"The user doesn't want to (?:proceed with this tool use|take this action right now)"),
+        ("denied_user", r"The user wants to clarify these questions"),
+        ("interrupted", r"\[Request interrupted by user"),
+        ("not_granted", r"This command requires approval"),
+        ("not_granted", r"This Bash command contains multiple operations\. The following parts? requires? approval"),
+        ("not_granted", r"Claude requested permissions to .+?, but you haven't granted it"),
+        ("not_granted", r"Claude requested permissions to .+? which is a sensitive file"),
+        ("not_granted", r"Permission to use \S+ has been auto-denied \(prompts unavailable\)"),
+        ("denied_mode", r"Permission to use \S+ has been auto-denied in dontAsk mode"),
+        ("denied_mode", r"Permission to use \S+ has been denied because Claude Code is running in don't ask mode"),
+        ("denied_mode", r"Permission for this action has been denied\. Reason: "),
+        ("not_granted", r"Permission to use \S+ has been denied\. IMPORTANT"),
+        ("denied_rule", r"Permission to use \S+ (?:with command .+? )?has been denied\."),
+        ("denied_rule", r"Permission for this tool use was denied\. The tool use was rejected"),
+        ("denied_rule", r"Glob patterns are not allowed in write operations"),
+        ("denied_directory", r"[A-Za-z][\w ]{0,60} '[^\n]*?' was blocked\. For security, Claude Code may only "),
+        ("denied_hook", r"PreToolUse:\S+ hook error: \["),
+        ("denied_hook", r"Hook PreToolUse:\S+ denied this tool"),
+    )
+)
+_KINDS = {
+    "user-rejected": "denied_user",
+    "permission-rule": "denied_rule",
+    "automode-blocked": "denied_mode",
+    "automode-parsing-error": "denied_mode",
+    "automode-unavailable": "denied_mode",
+    "interrupted": "interrupted",
+    "cancelled": "interrupted",
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -76,45 +112,6 @@ def canonical_hash(params: Raw) -> str | None:
     except UNREADABLE:
         return None
     return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()
-
-
-_PREFIX = re.compile(r"\s*(?:(?:Error|ERROR): |<tool_use_error>)*")
-_TAG = "<tool_use_error>"
-_MOST_EVIDENCE = 300
-
-# In the words of the client, which stand at the start of an error; elsewhere they are only quoted.
-_DENIALS = tuple(
-    (outcome, re.compile(pattern, re.DOTALL))
-    for outcome, pattern in (
-        ("denied_user", r"The user doesn't want to (?:proceed with this tool use|take this action right now)"),
-        ("denied_user", r"The user wants to clarify these questions"),
-        ("interrupted", r"\[Request interrupted by user"),
-        ("not_granted", r"This command requires approval"),
-        ("not_granted", r"This Bash command contains multiple operations\. The following parts? requires? approval"),
-        ("not_granted", r"Claude requested permissions to .+?, but you haven't granted it"),
-        ("not_granted", r"Claude requested permissions to .+? which is a sensitive file"),
-        ("not_granted", r"Permission to use \S+ has been auto-denied \(prompts unavailable\)"),
-        ("denied_mode", r"Permission to use \S+ has been auto-denied in dontAsk mode"),
-        ("denied_mode", r"Permission to use \S+ has been denied because Claude Code is running in don't ask mode"),
-        ("denied_mode", r"Permission for this action has been denied\. Reason: "),
-        ("not_granted", r"Permission to use \S+ has been denied\. IMPORTANT"),
-        ("denied_rule", r"Permission to use \S+ (?:with command .+? )?has been denied\."),
-        ("denied_rule", r"Permission for this tool use was denied\. The tool use was rejected"),
-        ("denied_rule", r"Glob patterns are not allowed in write operations"),
-        ("denied_directory", r"[A-Za-z][\w ]{0,60} '[^\n]*?' was blocked\. For security, Claude Code may only "),
-        ("denied_hook", r"PreToolUse:\S+ hook error: \["),
-        ("denied_hook", r"Hook PreToolUse:\S+ denied this tool"),
-    )
-)
-_KINDS = {
-    "user-rejected": "denied_user",
-    "permission-rule": "denied_rule",
-    "automode-blocked": "denied_mode",
-    "automode-parsing-error": "denied_mode",
-    "automode-unavailable": "denied_mode",
-    "interrupted": "interrupted",
-    "cancelled": "interrupted",
-}
 
 
 class Outcome(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which files are transcripts of Claude Code, and which lie beside them."""
+"""Which files are transcripts of Claude Code, whose transcripts they are, and which files lie beside them."""
 
 import os
 import re
@@ -19,6 +19,8 @@ _RULE_LISTS = (
     b'"allow"', b'"deny"', b'"ask"', b'"defaultMode"', b'"additionalDirectories"', b'"disableBypassPermissionsMode"',
 )  # fmt: skip
 _NOT_TRANSCRIPTS = {"history.jsonl", "journal.jsonl"}
+_AGENT_FILE = re.compile(r"agent-(.+)\.(?:jsonl|ndjson)", re.IGNORECASE)
+_SIDE_CALL = re.compile(r"a(compact|side_question|prompt_suggestion)-")
 
 
 def find_sources(files: Sequence[Candidate], importer: str, places: Iterable[Path]) -> Iterator[Source]:
@@ -89,10 +91,6 @@ def _group(folder: str, stem: str) -> str:
         if marker:
             return before
     return f"{folder}{os.sep}{stem}"
-
-
-_AGENT_FILE = re.compile(r"agent-(.+)\.(?:jsonl|ndjson)", re.IGNORECASE)
-_SIDE_CALL = re.compile(r"a(compact|side_question|prompt_suggestion)-")
 
 
 class FileKind(Enum):

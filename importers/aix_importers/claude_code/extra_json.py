@@ -1,4 +1,4 @@
-"""Fields of a record that have no column in the ledger, kept as JSON."""
+"""Parts of a record that have no column in the ledger, kept as JSON: details, context, notes on embedded files."""
 
 import hashlib
 from base64 import b64decode
@@ -12,6 +12,34 @@ from aix_importers.claude_code.records import UNREADABLE, Block, LooseMessage, M
 
 _MARK = b'"base64"'
 _LEAST_CHARACTERS = 64
+_FIELDS = tuple(zip(Record.__struct_fields__, Record.__struct_encode_fields__, strict=True))
+"""Attributes of a record, and their names in the log."""
+_DETAILS = tuple(
+    (attribute, name)
+    for attribute, name in _FIELDS
+    if attribute
+    in {
+        "agent_name", "api_error_status", "attribution_agent", "attribution_mcp_server", "attribution_mcp_tool",
+        "attribution_plugin", "attribution_skill", "cause", "classifier_meta_lines", "context_window_size",
+        "duration_ms", "effort", "entrypoint", "error", "error_details", "forked_from", "image_paste_ids",
+        "interrupted_message_id", "is_aborted_mid_stream", "level", "max_retries", "mcp_meta", "origin", "plan_content",
+        "prompt_id", "prompt_source", "retry_attempt", "retry_in_ms", "session_kind", "slug", "source_tool_use_id",
+        "supersedes_uuids", "team_name", "thinking_metadata", "todos", "tool_denial_kind", "tool_ends_turn", "version",
+    }
+)  # fmt: skip
+_NAMES = tuple(name for _, name in _DETAILS)
+_values = attrgetter(*(attribute for attribute, _ in _DETAILS))
+_MESSAGE_DETAILS = ("stop_sequence", "container", "context_management", "stop_details", "diagnostics")
+_NULL = b"null"
+_READABLE_USAGE = (b"{", b"n")
+"""How usage begins that is an object, or NULL."""
+_MOST_SPREAD = 1_000_000
+_ENVELOPE = {
+    "type", "subtype", "uuid", "parent_uuid", "logical_parent_uuid", "session_id", "timestamp", "is_sidechain",
+    "is_meta", "cwd", "version", "git_branch", "slug", "agent_id", "user_type", "entrypoint", "unknown",
+    "snake_session_id", "attachment", "team_name", "prompt_id",
+}  # fmt: skip
+_NOTED_FIELDS = tuple((attribute, name) for attribute, name in _FIELDS if attribute not in _ENVELOPE)
 
 
 def without_embedded_files(data: bytes) -> bytes:
@@ -45,28 +73,6 @@ def description(data: str) -> dict[str, object]:
     except ValueError:
         content = data.encode()
     return {"size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-
-
-_DETAILS = tuple(
-    (attribute, name)
-    for attribute, name in zip(Record.__struct_fields__, Record.__struct_encode_fields__, strict=True)
-    if attribute
-    in {
-        "agent_name", "api_error_status", "attribution_agent", "attribution_mcp_server", "attribution_mcp_tool",
-        "attribution_plugin", "attribution_skill", "cause", "classifier_meta_lines", "context_window_size",
-        "duration_ms", "effort", "entrypoint", "error", "error_details", "forked_from", "image_paste_ids",
-        "interrupted_message_id", "is_aborted_mid_stream", "level", "max_retries", "mcp_meta", "origin", "plan_content",
-        "prompt_id", "prompt_source", "retry_attempt", "retry_in_ms", "session_kind", "slug", "source_tool_use_id",
-        "supersedes_uuids", "team_name", "thinking_metadata", "todos", "tool_denial_kind", "tool_ends_turn", "version",
-    }
-)  # fmt: skip
-_NAMES = tuple(name for _, name in _DETAILS)
-_values = attrgetter(*(attribute for attribute, _ in _DETAILS))
-_MESSAGE_DETAILS = ("stop_sequence", "container", "context_management", "stop_details", "diagnostics")
-_NULL = b"null"
-_READABLE_USAGE = (b"{", b"n")
-"""How usage begins that is an object, or NULL."""
-_MOST_SPREAD = 1_000_000
 
 
 def details_of(record: Record) -> dict[str, object]:
@@ -128,18 +134,6 @@ def json_text(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-_ENVELOPE = {
-    "type", "subtype", "uuid", "parent_uuid", "logical_parent_uuid", "session_id", "timestamp", "is_sidechain",
-    "is_meta", "cwd", "version", "git_branch", "slug", "agent_id", "user_type", "entrypoint", "unknown",
-    "snake_session_id", "attachment", "team_name", "prompt_id",
-}  # fmt: skip
-_FIELDS = tuple(
-    (attribute, name)
-    for attribute, name in zip(Record.__struct_fields__, Record.__struct_encode_fields__, strict=True)
-    if attribute not in _ENVELOPE
-)
-
-
 def context_of(records: Iterable[Record]) -> list[dict[str, object]]:
     """Return what records note, in the order of the log and without what they have in common with their message."""
     return [_noted(record) for record in records]
@@ -147,13 +141,12 @@ def context_of(records: Iterable[Record]) -> list[dict[str, object]]:
 
 def _noted(record: Record) -> dict[str, object]:
     noted: dict[str, object] = {"type": record.type}
-    for attribute, name in (("subtype", "subtype"), ("uuid", "uuid"), ("timestamp", "timestamp")):
-        value = getattr(record, attribute)
-        if value:
+    for name in ("subtype", "uuid", "timestamp"):
+        if value := getattr(record, name):
             noted[name] = value
     if record.attachment:
         noted["attachment"] = Raw(without_embedded_files(bytes(record.attachment)))
-    for attribute, name in _FIELDS:
+    for attribute, name in _NOTED_FIELDS:
         value = getattr(record, attribute)
         if value not in (None, False) and not (isinstance(value, Raw) and not value):
             noted[name] = value

@@ -1,4 +1,7 @@
-"""From transcripts that share records to rows: read once for places, once for what is said."""
+"""From transcripts that share records, and from settings files, to rows.
+
+Transcripts are read once for places, and once for what is said.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

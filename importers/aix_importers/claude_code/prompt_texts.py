@@ -4,6 +4,35 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+_OPENED = re.compile(r"The user opened the file ([^\n]+?) in the IDE")
+_SELECTED = re.compile(r"The user selected the lines (\d{1,18}) to (\d{1,18}) from ([^\n]+):(?:\n|$)")
+_OF_THE_CLIENT = (
+    "ide_opened_file",
+    "ide_selection",
+    "system-reminder",
+    "task-notification",
+    "local-command-stdout",
+    "bash-stdout",
+    "bash-stderr",
+)
+_MENTION = re.compile(r"""(?:(?<!\S)|(?<=<command-args>))@(?:"([^"\n]+)"|([^\s"'`<>]+))""")
+_LINES = re.compile(r"(.+)#L(\d{1,18})(?:-L?(\d{1,18}))?", re.DOTALL)
+_BEHIND_A_MENTION = ".,;:!?)]}*…"
+_HIDDEN_FILE = re.compile(r"\.[A-Za-z][\w.-]*")
+_ROOT = re.compile(r"\.{1,2}|~|[A-Za-z]:")
+_KNOWN_NAMES = "Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile Procfile README Rakefile"
+# A name with a dot may also be a decorator, a host or a package, so that only endings of common files count.
+_KNOWN_ENDINGS = """
+    adoc astro bash bat bib bmp c cc cfg cjs clj cljs cmake conf cpp cs csproj css csv cts cu dart db diff docx edn
+    ejs el env erb erl ex exs fish fs gif go gql gradle graphql groovy h hbs hcl heex hpp hs html ini ipynb java
+    jinja jl jpeg jpg js json json5 jsonc jsonl jsx kt kts less lock log lua markdown md mdc mdx mjs ml mli mm mod
+    mts nim nix odt org parquet patch pdf php pl plist png po pptx prisma properties proto ps1 py pyi pyx r rake rb
+    rs rst rtf sass sbt scala scss service sh sln sol sql sqlite styl sum svelte svg swift tcl tex tf tfvars thrift
+    toml ts tsv tsx txt vb vim vue wasm webp xaml xls xlsx xml xsd xsl yaml yml zig zsh
+"""
+_NAMES = frozenset(_KNOWN_NAMES.split())
+_ENDINGS = frozenset(_KNOWN_ENDINGS.split())
+
 
 def envelopes(text: str, tag: str) -> Iterator[str]:
     """Go through what stands between a tag and its end; a tag without an end holds nothing.
@@ -37,36 +66,6 @@ def _places(text: str, tag: str) -> Iterator[tuple[int, int]]:
     while (start := text.find(opening, end)) >= 0 and (found := text.find(closing, start)) >= 0:
         end = found + len(closing)
         yield start, end
-
-
-_OPENED = re.compile(r"The user opened the file ([^\n]+?) in the IDE")
-_SELECTED = re.compile(r"The user selected the lines (\d{1,18}) to (\d{1,18}) from ([^\n]+):(?:\n|$)")
-_OF_THE_CLIENT = (
-    "ide_opened_file",
-    "ide_selection",
-    "system-reminder",
-    "task-notification",
-    "local-command-stdout",
-    "bash-stdout",
-    "bash-stderr",
-)
-_MENTION = re.compile(r"""(?:(?<!\S)|(?<=<command-args>))@(?:"([^"\n]+)"|([^\s"'`<>]+))""")
-_LINES = re.compile(r"(.+)#L(\d{1,18})(?:-L?(\d{1,18}))?", re.DOTALL)
-_BEHIND_A_MENTION = ".,;:!?)]}*…"
-_HIDDEN_FILE = re.compile(r"\.[A-Za-z][\w.-]*")
-_ROOT = re.compile(r"\.{1,2}|~|[A-Za-z]:")
-_KNOWN_NAMES = "Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile Procfile README Rakefile"
-# A name with a dot may also be a decorator, a host or a package, so that only endings of common files count.
-_KNOWN_ENDINGS = """
-    adoc astro bash bat bib bmp c cc cfg cjs clj cljs cmake conf cpp cs csproj css csv cts cu dart db diff docx edn
-    ejs el env erb erl ex exs fish fs gif go gql gradle graphql groovy h hbs hcl heex hpp hs html ini ipynb java
-    jinja jl jpeg jpg js json json5 jsonc jsonl jsx kt kts less lock log lua markdown md mdc mdx mjs ml mli mm mod
-    mts nim nix odt org parquet patch pdf php pl plist png po pptx prisma properties proto ps1 py pyi pyx r rake rb
-    rs rst rtf sass sbt scala scss service sh sln sol sql sqlite styl sum svelte svg swift tcl tex tf tfvars thrift
-    toml ts tsv tsx txt vb vim vue wasm webp xaml xls xlsx xml xsd xsl yaml yml zig zsh
-"""
-_NAMES = frozenset(_KNOWN_NAMES.split())
-_ENDINGS = frozenset(_KNOWN_ENDINGS.split())
 
 
 class NamedFile(NamedTuple):

@@ -12,6 +12,8 @@ from typing import Any, TypeVar, get_type_hints
 import msgspec
 from msgspec import Raw, Struct, field
 
+from aix_importers.common.json_text import LARGEST_NUMBER
+
 NOTHING = Raw(b"")
 """Stands for a field that is not there."""
 
@@ -19,9 +21,6 @@ UNREADABLE = (msgspec.MsgspecError, RecursionError)
 """Exceptions raised where JSON is not as expected, or nested too deeply."""
 
 _UUID_DIGITS = 16
-
-LARGEST = 2**63 - 1
-"""Largest number that a column holds."""
 
 
 class CacheCreation(Struct, gc=False):
@@ -358,7 +357,7 @@ def as_count(value: float | None) -> int | None:
     >>> as_count(12.6), as_count(-1), as_count(10**30), as_count(None)
     (13, None, None, None)
     """
-    return round(value) if value is not None and 0 <= value < LARGEST else None
+    return round(value) if value is not None and 0 <= value < LARGEST_NUMBER else None
 
 
 def _loosely(kind: type[_Kind], fields: Mapping[str, Raw]) -> tuple[_Kind, list[str]]:

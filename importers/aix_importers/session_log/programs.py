@@ -1,4 +1,4 @@
-"""The programs that entries refer to, and what a reference stands for."""
+"""The programs that entries refer to: what a reference stands for, and what they say about a session."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +14,17 @@ from aix_importers.session_log.secrets import without_secrets
 
 _REFERENCE = re.compile(r"@\((.*)\)", re.DOTALL)
 _MOST_BYTES = 64 * 2**20
+SCOPE = "persona"
+KINDS = ("allow", "ask", "deny")
+NOTHING_ALLOWED = "tools.allow=[]"
+"""Stands for a list of what is allowed that names nothing, which is something else than no list."""
+_TASK_STATUS = {
+    "pending": "pending",
+    "blocked": "pending",
+    "active": "running",
+    "completed": "completed",
+    "failed": "failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +152,6 @@ def _names_log(program: Program, path: str) -> bool:
     return bool(parts) and PurePath(path).parts[-len(parts) :] == parts
 
 
-SCOPE = "persona"
-KINDS = ("allow", "ask", "deny")
-NOTHING_ALLOWED = "tools.allow=[]"
-"""Stands for a list of what is allowed that names nothing, which is something else than no list."""
-
-
 class PersonaRule(NamedTuple):
     """One rule."""
 
@@ -185,15 +190,6 @@ def granted_lists(rules: list[PersonaRule]) -> dict[str, object]:
     if not lists["allow"] and not any(rule.text == NOTHING_ALLOWED for rule in rules):
         del lists["allow"]
     return lists
-
-
-_TASK_STATUS = {
-    "pending": "pending",
-    "blocked": "pending",
-    "active": "running",
-    "completed": "completed",
-    "failed": "failed",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The JSON objects of a log, and what could not be read as one."""
+"""Records of a log: the JSON objects of its lines, what could not be read as one, and the entries that they hold."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ import jsonlines
 from aix.importing import Problem, Source
 from aix_importers.common.json_text import (
     DECODER,
+    LARGEST_NUMBER,
     OddNumber,
     compact_json,
     leading_values,
@@ -22,6 +23,19 @@ from aix_importers.common.times import read_time, write_time
 
 _SAMPLE_CHARACTERS = 500
 _SKIPPED_BY_JSONLINES = "\ufeff\x1e"
+_SPELLINGS = {
+    "input": ("inputTokens", "input_tokens"),
+    "output": ("outputTokens", "output_tokens"),
+    "cache_read": ("cacheReadTokens", "cache_read_tokens", "cacheReadInputTokens", "cache_read_input_tokens"),
+    "cache_write": (
+        "cacheWriteTokens",
+        "cache_write_tokens",
+        "cacheCreationInputTokens",
+        "cache_creation_input_tokens",
+    ),
+}
+ABSENT = "aix:absent"
+"""The key of the metadata that lists the fields an entry lacks although a column holds a value for them."""
 
 
 def _decode(text: str | bytes) -> object:
@@ -128,21 +142,6 @@ class RecordReader:
         return taken
 
 
-LARGEST = 2**63 - 1
-
-_SPELLINGS = {
-    "input": ("inputTokens", "input_tokens"),
-    "output": ("outputTokens", "output_tokens"),
-    "cache_read": ("cacheReadTokens", "cache_read_tokens", "cacheReadInputTokens", "cache_read_input_tokens"),
-    "cache_write": (
-        "cacheWriteTokens",
-        "cache_write_tokens",
-        "cacheCreationInputTokens",
-        "cache_creation_input_tokens",
-    ),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Token counts; what is not said is not known."""
@@ -163,7 +162,7 @@ class Usage:
         if self.input is None:
             return None
         whole = self.input + (self.cache_read or 0) + (self.cache_write or 0)
-        return whole if whole <= LARGEST else None
+        return whole if whole <= LARGEST_NUMBER else None
 
     def exclusive(self) -> "Usage":
         """Return the same usage, where the input that was stated includes what was read from the cache."""
@@ -196,11 +195,7 @@ def read_count(value: object) -> int | None:
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         return None
-    return int(value) if 0 <= value <= LARGEST else None
-
-
-ABSENT = "aix:absent"
-"""The key of the metadata that lists the fields an entry lacks although a column holds a value for them."""
+    return int(value) if 0 <= value <= LARGEST_NUMBER else None
 
 
 class UnusableEntryError(Exception):
@@ -293,8 +288,8 @@ class _FieldReader:
 
     def duration(self, fields: Mapping[str, object], name: str) -> int | None:
         value = fields.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST:
-            return min(round(value), LARGEST)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST_NUMBER:
+            return min(round(value), LARGEST_NUMBER)
         self._expect_nothing(name, value)
         return None
 

@@ -1,4 +1,7 @@
-"""Settings without their secrets."""
+"""Settings without their secrets, which their names or texts show.
+
+In doubt a setting is a secret: one that is missing can be looked up, one that got out cannot be taken back.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
