@@ -25,57 +25,6 @@ from aix.store.sources import NO_TIES, Fingerprints, SourceTies, read_fingerprin
 from aix.store.views import create_views
 
 
-class Partners(msgspec.Struct):
-    """Sources that were looked for."""
-
-    found: dict[str, Planned] = msgspec.field(default_factory=dict)
-    """By id. What is missing here is gone from disk, or nobody's any more."""
-    elsewhere: set[str] = msgspec.field(default_factory=set)
-    """Ids of those that another run could read: they are another machine's, or their importer is not in use."""
-
-
-def find_again(
-    ledger: Path,
-    version: Manifest,
-    ids: Collection[str],
-    importers: Sequence[Importer],
-    machine: str | None,
-    known: Fingerprints,
-) -> Partners:
-    """Find the sources with these ids where they were, as if their files had been given."""
-    partners = Partners()
-    if not ids:
-        return partners
-    rows = _rows(ledger, version, ids)
-    by_name = {importer.name: importer for importer in importers}
-    prefix = f"{machine}:" if machine else ""
-    # A walk for each file: with others around, an importer may not look for what lies beside it.
-    walks: dict[tuple[str, str], Walk] = {}
-    for source, name, path, importer in sorted(rows, key=itemgetter(2)):
-        is_here = name == prefix + path or name.startswith(f"{prefix}{path}#")
-        if not is_here or importer not in by_name:
-            partners.elsewhere.add(source)
-            continue
-        walk = walks.setdefault((importer, path), Walk(path, [by_name[importer]]))
-        with suppress(OSError):
-            walk.stamps[path] = stamp(Path(path).stat())
-    found = discover(list(walks.values()), owner_by(importers, known, machine), are_given=False)
-    plan = make_plan(found, known, machine=machine, reparse=False)
-    partners.found = {each.id: each for each in plan if each.id in ids}
-    return partners
-
-
-def _rows(ledger: Path, version: Manifest, ids: Collection[str]) -> list[tuple[str, str, str, str]]:
-    with engine(ledger) as connection:
-        create_views(connection, ledger, version, ["import_sources"])
-        return connection.execute(
-            "select id, source_key, path, importer from"
-            " (select *, substr(sha256(source_key), 1, 32) as id from import_sources)"
-            " where id in (select unnest($ids))",
-            {"ids": list(ids)},
-        ).fetchall()
-
-
 class ConnectedSources:
     """Finds what must be read together, from round to round."""
 
@@ -190,14 +139,39 @@ class ConnectedSources:
         return read_latest(self._ledger) if is_ledger(self._ledger) else EMPTY
 
     def _look_for(self, version: Manifest, sets: Iterable[frozenset[str]]) -> None:
+        """Find sources of earlier runs where they were, as if their files had been given."""
         missing = {source for ids in sets for source in ids if source not in self._planned}
-        fingerprints = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if missing else {}
-        found = find_again(self._ledger, version, missing, self._importers, self._machine, fingerprints)
-        self._known.fingerprints.update((source, fingerprints[source]) for source in found.found)
-        for each in found.found.values():
-            self._put(each)
-        if found.elsewhere:
-            self.left_undone = ()
+        if not missing:
+            return
+        fingerprints = {**read_fingerprints(self._ledger, version), **self._known.fingerprints}
+        by_name = {importer.name: importer for importer in self._importers}
+        prefix = f"{self._machine}:" if self._machine else ""
+        # A walk for each file: with others around, an importer may not look for what lies beside it.
+        walks: dict[tuple[str, str], Walk] = {}
+        for name, path, importer in sorted(self._places(version, missing), key=itemgetter(1)):
+            is_here = name == prefix + path or name.startswith(f"{prefix}{path}#")
+            if not is_here or importer not in by_name:  # another run could read it
+                self.left_undone = ()
+                continue
+            walk = walks.setdefault((importer, path), Walk(path, [by_name[importer]]))
+            with suppress(OSError):
+                walk.stamps[path] = stamp(Path(path).stat())
+        owner = owner_by(self._importers, fingerprints, self._machine)
+        found = discover(list(walks.values()), owner, are_given=False)
+        for each in make_plan(found, fingerprints, machine=self._machine, reparse=False):
+            if each.id in missing:
+                self._known.fingerprints[each.id] = fingerprints[each.id]
+                self._put(each)
+
+    def _places(self, version: Manifest, ids: Collection[str]) -> list[tuple[str, str, str]]:
+        """Return the name, path and importer of the sources with these ids."""
+        with engine(self._ledger) as connection:
+            create_views(connection, self._ledger, version, ["import_sources"])
+            return connection.execute(
+                "select source_key, path, importer from import_sources"
+                " where substr(sha256(source_key), 1, 32) in (select unnest($ids))",
+                {"ids": list(ids)},
+            ).fetchall()
 
     def _here(self, ids: Collection[str]) -> frozenset[str]:
         """Leave out sources that are gone from disk, or another machine's."""

@@ -31,7 +31,7 @@ _LABELS = {"sessions": "label", "session_turns": "session_label"}
 """Where rows say which session they are of."""
 
 
-class GroupBuffer:
+class _GroupBuffer:
     """Rows of small groups that were read whole, kept until many can be written together."""
 
     def __init__(self, order: Order, rows: Delivery) -> None:
@@ -41,18 +41,20 @@ class GroupBuffer:
         self._row_count = self._characters = 0
 
     def put(self, number: int, readings: tuple[Reading, ...], pieces: list[Rows]) -> None:
-        """Keep the rows of a group."""
         self._groups.append((number, readings, pieces))
         self._row_count += sum(sum(reading.rows.values()) for reading in readings)
         self._characters += sum(_characters(values) for piece in pieces for values in piece.columns.values())
 
     def is_full(self) -> bool:
-        """Whether it is time to write what is kept."""
         return self._row_count >= _MOST_ROWS or self._characters >= _MOST_CHARACTERS
 
     def clear(self) -> Iterator[GroupRead]:
         """Write the rows of all groups that did not fail."""
-        sound = [(readings, pieces) for _, readings, pieces in self._groups if not any(map(_failed, readings))]
+        sound = [
+            (readings, pieces)
+            for _, readings, pieces in self._groups
+            if not any(reading.failure for reading in readings)
+        ]
         try:
             batches = self._batches([piece for _, pieces in sound for piece in pieces])
         except Exception:  # one of them is to blame, and only that one fails
@@ -81,7 +83,7 @@ class GroupBuffer:
         sources: list[str] = []
         for piece in pieces:
             length = len(next(iter(piece.columns.values()), ()))
-            sources.extend([statement_of(self._order, piece)] * length)
+            sources.extend([_statement_of(self._order, piece)] * length)
             for name, values in columns.items():
                 values.extend(piece.columns.get(name, [None] * length))
         batch = batch_from_columns(TABLES[table], columns)
@@ -94,19 +96,15 @@ def _characters(values: Sequence[object]) -> int:
     return sum(len(value) for value in values if type(value) is str)
 
 
-def statement_of(order: Order, rows: Rows) -> str:
+def _statement_of(order: Order, rows: Rows) -> str:
     """Return what tells the statements of a source, and its copies, apart from others."""
     return statement_name(source_name(rows.source, order.machine), rows.copy)
-
-
-def _failed(reading: Reading) -> bool:
-    return bool(reading.failure)
 
 
 def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
     """Read the groups of an order one after the other."""
     with Delivery(order.folder) as rows, Delivery(order.folder.with_name(f"{order.folder.name}-problems")) as notes:
-        buffer = GroupBuffer(order, rows)
+        buffer = _GroupBuffer(order, rows)
         is_alone = len(order.groups) == 1
         leaves_rows = True
         for number, group in enumerate(order.groups):
@@ -150,7 +148,7 @@ def _read_group(
                 held.append(piece)
             else:
                 table = TABLES[piece.table]
-                straight_to.add(statement_of(order, piece), table, batch_from_columns(table, piece.columns))
+                straight_to.add(_statement_of(order, piece), table, batch_from_columns(table, piece.columns))
         for reading in readings.values():
             _compare_fingerprint(reading)
             reading.ties = ties.of(reading.source)

@@ -58,7 +58,7 @@ def growth_of(before: Fingerprint | None, reading: Reading, *, is_outdated: bool
 
 
 @dataclass
-class Settled:
+class _Settled:
     """Rows that wait for a commit, with the fingerprints and ties of their sources."""
 
     deliveries: list[Files] = field(default_factory=list)
@@ -97,15 +97,15 @@ class Known:
     """Why sources could not be read together with those they are tied to."""
 
 
-class Settlement:
+@dataclass(frozen=True)
+class _Settlement:
     """Settles what was read in one run."""
 
-    def __init__(self, run: Run, known: Known, record: Callable[[Outcome], None]) -> None:
-        self._run = run
-        self._known = known
-        self._record = record
+    _run: Run
+    _known: Known
+    _record: Callable[[Outcome], None]
 
-    def settle(self, group: Group, readings: Sequence[Reading], settled: Settled) -> tuple[Group, ...]:
+    def settle(self, group: Group, readings: Sequence[Reading], settled: _Settled) -> tuple[Group, ...]:
         """Note what became of sources that were read together; returns what must be read by itself instead."""
         failure = next((reading.failure for reading in readings if reading.failure), "")
         if failure and group.parts:
@@ -125,7 +125,7 @@ class Settlement:
         planned = self._known.planned[reading.source]
         return growth_of(self._known.fingerprints.get(planned.id), reading, is_outdated=planned.replaces)
 
-    def _settle_one(self, reading: Reading, growth: Growth, settled: Settled) -> bool:
+    def _settle_one(self, reading: Reading, growth: Growth, settled: _Settled) -> bool:
         """Note what became of a source, and return whether that is worth a version of the ledger."""
         planned = self._known.planned[reading.source]
         before = self._known.fingerprints.get(planned.id)
@@ -220,13 +220,13 @@ class Batch:
         self._run = run
         self._known = known
         self._derived = DerivedData(prices, has_catalog=False)
-        self._settlement = Settlement(run, known, record)
+        self._settlement = _Settlement(run, known, record)
         self._at: dict[Path, int] = {}
         """By the folder of an order: which group a worker is at."""
         self._read: dict[Path, list[GroupRead]] = {}
         self._has_committed = False
         self._early_deaths = 0
-        self._waiting: list[Settled] = []
+        self._waiting: list[_Settled] = []
         self.waiting_bytes = 0
         """How large the deliveries are that wait to be committed."""
         self.contents: dict[str, str] = {}
@@ -242,7 +242,7 @@ class Batch:
             case GroupRead():
                 self._read.setdefault(order.folder, []).append(event)
             case Delivered(rows, problems):
-                settled = Settled([files for files in (rows, problems) if files])
+                settled = _Settled([files for files in (rows, problems) if files])
                 for read in self._read.pop(order.folder):
                     again += self._settlement.settle(order.groups[read.number], read.readings, settled)
                 self._put(settled)
@@ -271,7 +271,7 @@ class Batch:
         elif finished:
             commit(self._ledger, Change(finished=finished, derived=self._derived))
 
-    def _commit(self, amount: Sequence[Settled], *, is_last: bool, finished: Collection[str]) -> None:
+    def _commit(self, amount: Sequence[_Settled], *, is_last: bool, finished: Collection[str]) -> None:
         self._has_committed = True
         entries = [entry for settled in amount for entry in settled.entries]
         finished_at = max(time.time_ns() // 10**6, self._run.started_at) if is_last else None
@@ -298,7 +298,7 @@ class Batch:
         for folder in {gathered, *(path.parent for files in done for path in files.values())}:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _put(self, settled: Settled) -> None:
+    def _put(self, settled: _Settled) -> None:
         if settled.entries:
             self._waiting.append(settled)
             self.waiting_bytes += sum(path.stat().st_size for files in settled.deliveries for path in files.values())
@@ -319,7 +319,7 @@ class Batch:
             Reading(source, self._known.planned[source].stamps, failure=f"{death} while it was read")
             for source in group.sources
         ]
-        settled = Settled()
+        settled = _Settled()
         parts = self._settlement.settle(group, failed, settled)
         self._put(settled)
         return [*parts, *(group for number, group in enumerate(order.groups) if number != at)]

@@ -182,7 +182,10 @@ def _import(
         try:
             if to_read or is_unfinished:
                 watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
-                _read(ledger, surveyed, importers, settings, prices, started_at, OutcomeRecorder(report, watcher))
+                from aix.pipeline.scheduler import carry_out_plan
+
+                recorder = OutcomeRecorder(report, watcher)
+                carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, started_at, settings, prices, recorder)
             report.after = _renewed(ledger, prices)
         except BaseException:
             refresh_catalog(ledger)
@@ -227,24 +230,3 @@ def _note_unread(surveyed: Survey, settings: Settings, report: Report) -> None:
     for refusal in surveyed.found.refusals:
         if not refusal.kind.is_failure:
             report.outcomes.append(Outcome(refusal.path, "", Status.SKIPPED, refusal.reason))
-
-
-def _read(
-    ledger: Path,
-    surveyed: Survey,
-    importers: Sequence[Importer],
-    settings: Settings,
-    prices: PriceTable,
-    started_at: int,
-    recorder: OutcomeRecorder,
-) -> None:
-    import platform
-    from uuid import uuid4
-
-    from aix.ids import ulid
-    from aix.pipeline.import_log import Run
-    from aix.pipeline.scheduler import ReadOptions, carry_out_plan
-
-    run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
-    options = ReadOptions(settings.jobs, settings.strict, settings.keep_raw, prices)
-    carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, run, options, recorder)

@@ -9,12 +9,14 @@ a mark stays in its staging folder, and the next run gives these sources to a wo
 """
 
 import os
+import platform
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import msgspec
@@ -38,6 +40,9 @@ from aix.store.stored_files import read_note
 from aix.store.views import view_select
 from aix.workers import map_in_workers
 
+if TYPE_CHECKING:
+    from aix.pipeline.run import Settings
+
 _MARK = "reading.json"
 _DECODER = msgspec.json.Decoder(set[str])
 _LARGE_BYTES = 6 * 2**20
@@ -55,70 +60,32 @@ _FEW_SOURCES = 16
 """How many sources of unknown size, such as conversations in a database, count as little."""
 
 
-def mark_sources(staging: Path, names: Iterable[str]) -> None:
-    """Note in a staging folder which sources are about to be read; where that cannot be, there is no mark."""
-    with suppress(OSError):
-        (staging / _MARK).write_bytes(msgspec.json.encode(list(names)))
-
-
-class CrashMarks:
-    """The marks that earlier runs left."""
-
-    def __init__(self, ledger: Path) -> None:
-        self._names_by_mark = dict(_marks(ledger))
-
-    @property
-    def names(self) -> set[str]:
-        """The sources during which an earlier run ended."""
-        return set().union(*self._names_by_mark.values())
-
-    def remove(self, read: Iterable[str]) -> None:
-        """Remove the marks of sources that were read since."""
-        sources = set(read)
-        for mark, names in self._names_by_mark.items():
-            if names & sources:
-                mark.unlink(missing_ok=True)
-
-
-def _marks(ledger: Path) -> Iterator[tuple[Path, set[str]]]:
-    for folder in abandoned_folders(ledger):
-        if names := read_note(folder / _MARK, _DECODER.decode):
-            yield folder / _MARK, names
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How sources are read."""
-
-    jobs: int | None = None
-    """Worker processes; 0 reads in this process. None: one per processor, and none for little."""
-    strict: bool = False
-    keep_raw: bool = False
-    prices: PriceTable | None = None
-
-
 def carry_out_plan(
     ledger: Path,
     plan: Sequence[Planned],
     fingerprints: Fingerprints,
     importers: Sequence[Importer],
-    run: Run,
-    options: ReadOptions,
+    started_at: int,
+    settings: "Settings",
+    prices: PriceTable,
     recorder: OutcomeRecorder,
 ) -> None:
     """Read what must be read, and commit it; the recorder hears of each source that was read, maybe more than once."""
     known = Known({each.source: each for each in plan}, dict(fingerprints))
-    run = replace(run, started_at=max(run.started_at, _latest_start(ledger) + 1))
+    started_at = max(started_at, _latest_start(ledger) + 1)
+    run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
     tied = ConnectedSources(ledger, plan, known, importers, run.machine)
     with staging_folder(ledger) as staging:
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
-        crashes = CrashMarks(ledger)
+        marks = [folder / _MARK for folder in abandoned_folders(ledger)]
+        names_by_mark = {mark: read_note(mark, _DECODER.decode) or set() for mark in marks}
+        crashed = set().union(*names_by_mark.values())
         read: set[Source] = set()
-        batch = Batch(ledger, folders, run, known, recorder.record, options.prices)
+        batch = Batch(ledger, folders, run, known, recorder.record, prices)
         while True:
-            blank = Order((), staging, ledger, run.id, run.machine, options.strict, options.keep_raw)
-            jobs = _jobs(options.jobs, groups, known, crashes)
+            blank = Order((), staging, ledger, run.id, run.machine, settings.strict, settings.keep_raw)
+            jobs = _jobs(settings.jobs, groups, known, crashed)
             read.update(source for group in groups for source in group.sources)
             _read_all(batch, tied, groups, blank, folders, jobs)
             left = tied.sets_left(batch.contents, batch.ties)
@@ -129,25 +96,27 @@ def carry_out_plan(
                 # What a source gave in this round is noted apart from what it gave in the one before.
                 started_at = max(time.time_ns() // 10**6, run.started_at + 1)
                 run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
-                batch = Batch(ledger, folders, run, known, recorder.record, options.prices)
+                batch = Batch(ledger, folders, run, known, recorder.record, prices)
             if not left:
                 break
             groups = tied.groups_of(left)
             recorder.expect(sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups))
         batch.commit(is_last=True, finished=tied.left_undone)
-        crashes.remove(known.planned[source].name for source in read)
+        names_read = {known.planned[source].name for source in read}
+        for mark, names in names_by_mark.items():
+            if names & names_read:
+                mark.unlink(missing_ok=True)
 
 
-def _jobs(asked: int | None, groups: Sequence[Group], known: Known, crashes: CrashMarks) -> int:
-    """Return how many worker processes read these groups."""
+def _jobs(asked: int | None, groups: Sequence[Group], known: Known, crashed: set[str]) -> int:
+    """Return how many worker processes read these groups, given the sources during which an earlier run ended."""
     if asked is not None:
         return asked
     planned = [known.planned[source] for group in groups for source in group.sources]
     of_unknown_size = sum(not each.size_bytes for each in planned)
     is_little = sum(each.size_bytes for each in planned) <= _LITTLE_BYTES and of_unknown_size <= _FEW_SOURCES
     # A source that failed may have ended a worker: it does not get the chance to end this process.
-    names = crashes.names
-    is_safe = not any(each.state is State.RETRY or each.name in names for each in planned)
+    is_safe = not any(each.state is State.RETRY or each.name in crashed for each in planned)
     return 0 if is_little and is_safe else os.cpu_count() or 1
 
 
@@ -215,9 +184,10 @@ def _carry_out_all(orders: Sequence[Order], jobs: int) -> Generator[tuple[Order,
 
 
 def _carry_out_here(order: Order) -> Iterator[Event]:
-    """Carry out an order in this process, and mark what is being read."""
+    """Carry out an order in this process, and mark what is being read; where that cannot be, there is no mark."""
     for event in carry_out(order):
         if isinstance(event, Began):
-            group = order.groups[event.number]
-            mark_sources(order.folder.parent, (source_name(source, order.machine) for source in group.sources))
+            names = [source_name(source, order.machine) for source in order.groups[event.number].sources]
+            with suppress(OSError):
+                (order.folder.parent / _MARK).write_bytes(msgspec.json.encode(names))
         yield event
