@@ -28,6 +28,8 @@ from aix.store.manifest import EMPTY, PRICE_TABLES, Manifest, Segment, dead_in
 from aix.store.segments import checked_path, read_live_rows, reading
 
 _PRICES, _MODEL_PRICES = (TABLES[name] for name in PRICE_TABLES)
+_LINE_COLUMNS = [name for name in _PRICES.column_names if name not in ("id", "unit", "price_usd")]
+"""Columns of `prices` that a line has, whatever the unit."""
 _REQUESTS = TABLES["requests"]
 _ROWS_AT_ONCE = 10_000
 PRICES_DIGEST = b"aix.prices"
@@ -167,20 +169,11 @@ def _price_batches(lines: tuple[PriceLine, ...]) -> list[pa.RecordBatch]:
         key = line.provider, line.model, line.match_rule, line.valid_from, line.tier_start_tokens, line.variant
         rows += [
             {
+                **{name: getattr(line, name) for name in _LINE_COLUMNS},
                 "id": h63("prices", *key, unit, line.precedence),
-                "provider": line.provider,
-                "model": line.model,
-                "match_rule": line.match_rule,
-                "valid_from": line.valid_from,
                 "valid_to": None if line.valid_to == FOREVER else line.valid_to,
-                "tier_start_tokens": line.tier_start_tokens,
-                "variant": line.variant,
                 "unit": unit,
                 "price_usd": price,
-                "source": line.source,
-                "source_version": line.source_version,
-                "checked_at": line.checked_at,
-                "precedence": line.precedence,
             }
             for unit, price in line.prices.items()
         ]
@@ -191,12 +184,11 @@ def _price_batches(lines: tuple[PriceLine, ...]) -> list[pa.RecordBatch]:
 def _stored_lines(ledger: Path, kept: Mapping[str, Sequence[Segment]]) -> list[PriceLine]:
     """Read the lines that a ledger holds."""
     prices: dict[tuple[object, ...], dict[str, Decimal]] = defaultdict(dict)
-    names = [name for name in _PRICES.column_names if name not in ("id", "unit", "price_usd")]
     for segment in kept[_PRICES.name]:
         for batch in _batches(ledger, _PRICES, segment):
             for row in batch.to_pylist():
-                prices[tuple(row[name] for name in names)][row["unit"]] = row["price_usd"]
-    return [_line(dict(zip(names, values, strict=True)), found) for values, found in prices.items()]
+                prices[tuple(row[name] for name in _LINE_COLUMNS)][row["unit"]] = row["price_usd"]
+    return [_line(dict(zip(_LINE_COLUMNS, values, strict=True)), found) for values, found in prices.items()]
 
 
 def _line(row: dict[str, Any], prices: dict[str, Decimal]) -> PriceLine:

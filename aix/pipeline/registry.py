@@ -45,10 +45,11 @@ def load_importers(options: Options, only: str | None = None) -> tuple[list[Impo
     usable: list[Importer] = []
     broken: list[Registration] = []
     for each in chosen:
-        try:
-            usable.append(_make(each, options.get(each.name, {})))
-        except _UnusableError as error:
-            broken.append(msgspec.structs.replace(each, kind=None, problem=str(error)))
+        made = _make(each, options.get(each.name, {}))
+        if isinstance(made, Importer):
+            usable.append(made)
+        else:
+            broken.append(msgspec.structs.replace(each, kind=None, problem=made))
     return usable, broken
 
 
@@ -60,14 +61,11 @@ def load_importer(name: str, options: Mapping[str, str]) -> Importer:
     return importers[0]
 
 
-class _UnusableError(Exception):
-    """An importer is registered and cannot be used."""
-
-
-def _make(registered: Registration, options: Mapping[str, str]) -> Importer:
+def _make(registered: Registration, options: Mapping[str, str]) -> Importer | str:
+    """Return an importer, or why it cannot be used."""
     kind = registered.kind
     if kind is None:
-        raise _UnusableError(registered.problem)
+        return registered.problem
     for option in options:
         if option not in kind.option_help:
             raise UnknownNameError(f"option of {kind.name}", option, tuple(kind.option_help))
@@ -76,7 +74,7 @@ def _make(registered: Registration, options: Mapping[str, str]) -> Importer:
     except UsageError:
         raise
     except Exception as error:  # a plugin may fail in any way; the others go on
-        raise _UnusableError(f"it cannot be used: {type(error).__name__}: {error}") from error
+        return f"it cannot be used: {type(error).__name__}: {error}"
 
 
 def _registration(points: list[EntryPoint]) -> Registration:

@@ -29,6 +29,13 @@ _MOST_ALTERNATIVES = 16
 _LITERAL = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\(\?[:=!]|\{\d{1,3}\}")
 _REPETITION = re.compile(r"[*+?]|\{\d*,\d*\}")
 Test = Callable[[str], bool]
+_COMPARISONS: dict[str, Callable[[str, str], bool]] = {
+    "equals": str.__eq__,
+    "starts_with": str.startswith,
+    "ends_with": str.endswith,
+    "contains": str.__contains__,
+}
+_WORDS = (*_COMPARISONS, "regex")
 FOREVER = 2**63 - 1
 STANDARD = "standard"
 VARIANTS = (STANDARD, "batch", "priority", "flex", "fast")
@@ -76,39 +83,26 @@ class Rule(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=4096)
 def parse_rule(text: str, model: str) -> Rule:
     """Return the rule that a text stands for; raises ValueError with what is wrong with it."""
-    if text in _MAKERS:
-        return Rule(((_MAKERS[text](model),),))
+    if text in _WORDS:
+        return Rule(((_test(text, model),),))
     return Rule(tuple(tuple(_parse_clause(clause) for clause in part.split(" and ")) for part in text.split(" or ")))
 
 
 def _parse_clause(clause: str) -> Test:
     word, has_text, text = clause.strip().partition(":")
-    if word not in _MAKERS:
-        nearest = nearest_names(word, _MAKERS, 1) or list(_MAKERS)
+    if word not in _WORDS:
+        nearest = nearest_names(word, _WORDS, 1) or _WORDS
         raise ValueError(f"there is no rule {word!r}; use {' or '.join(nearest)}")
     if not has_text or not text:
         raise ValueError(f"{word!r} needs a text: {word}:TEXT")
-    return _MAKERS[word](text)
+    return _test(word, text)
 
 
-def _equals(text: str) -> Test:
-    wanted = text.lower()
-    return lambda name: name == wanted
-
-
-def _starts_with(text: str) -> Test:
-    wanted = text.lower()
-    return lambda name: name.startswith(wanted)
-
-
-def _ends_with(text: str) -> Test:
-    wanted = text.lower()
-    return lambda name: name.endswith(wanted)
-
-
-def _contains(text: str) -> Test:
-    wanted = text.lower()
-    return lambda name: wanted in name
+def _test(word: str, text: str) -> Test:
+    if word == "regex":
+        return _regex(text)
+    compare, wanted = _COMPARISONS[word], text.lower()
+    return lambda name: compare(name, wanted)
 
 
 def _regex(text: str) -> Test:
@@ -127,15 +121,6 @@ def _regex(text: str) -> Test:
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"this is no pattern: {error}") from error
     return lambda name: pattern.search(name) is not None
-
-
-_MAKERS: dict[str, Callable[[str], Test]] = {
-    "equals": _equals,
-    "starts_with": _starts_with,
-    "ends_with": _ends_with,
-    "contains": _contains,
-    "regex": _regex,
-}
 
 
 class PriceLine(msgspec.Struct, frozen=True, kw_only=True, eq=False):
