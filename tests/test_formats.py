@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aix.cli.stdout import emit
 from aix.output import FORMATS, Listing, ListingColumn
-from aix.output.line_formats import csv_lines, json_lines, jsonl_lines, markdown_lines
+from aix.output.formats import csv_lines, json_lines, jsonl_lines, markdown_lines
 from aix.output.text import is_safe
 from tests.format_readers import READERS
 

@@ -12,7 +12,8 @@ from aix.cli.command import Command, ledger_option, listing_output, parameter_op
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.output import Listing, listing_columns
-from aix.output.humanise import bar, local_time, one_line, per_cent, short_count, signed_count
+from aix.output.charts import bar
+from aix.output.humanise import local_time, one_line, per_cent, short_count, signed_count
 from aix.output.transcript.compaction import (
     Detail,
     detail_json,

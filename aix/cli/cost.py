@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
-from aix.output.humanise import bar, counted, dollars, one_line, per_cent, short_count
+from aix.output.charts import bar
+from aix.output.humanise import counted, dollars, one_line, per_cent, short_count
 from aix.query.packs import find_query
 from aix.query.values import TIMEZONE, takes_timezone
 from aix.reading.ledger import Ledger, open_ledger

@@ -191,7 +191,7 @@ def _write(listing: Listing, chosen: str, sink: Sink) -> None:
 
 
 def _lines(listing: Listing, chosen: str) -> Iterable[str]:
-    from aix.output.line_formats import LINE_FORMATS
+    from aix.output.formats import LINE_FORMATS
 
     return LINE_FORMATS[chosen](listing)
 

@@ -1,4 +1,4 @@
-"""Values in the short form that people like: counts, money, times, bars; machine formats have exact values.
+"""Values in the short form that people like: counts, money, times; machine formats have exact values.
 
 Names of columns carry their unit (`cost_usd`, `cache_hit_ratio`, `output_tokens`, `started_at`, `latency_ms`), so that
 `displayed` can write whole columns for people.
@@ -16,10 +16,6 @@ from aix.output import Listing, ListingColumn
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
-_EIGHTHS = "▏▎▍▌▋▊▉"
-_FULL_BLOCK = "█"
-_NO_BAR = "·"
-_BAR_WIDTH = 12
 
 _Writer = Callable[..., str]
 
@@ -166,19 +162,6 @@ def one_line(text: str, characters: int) -> str:
     joined = " ".join(text[: 4 * characters].split())
     is_whole = len(joined) <= characters and len(text) <= 4 * characters
     return joined if is_whole else f"{joined[: characters - 1]}…"
-
-
-def bar(amount: Decimal | float | None, largest: Decimal | float) -> str:
-    """Draw an amount as a bar, of which the largest has the full width; anything above nothing shows.
-
-    >>> [bar(amount, 8) for amount in (8, 4, 1, 0.001, 0, None)]
-    ['████████████', '██████', '█▌', '▏', '·', '·']
-    """
-    if amount is None or amount <= 0 or largest <= 0:
-        return _NO_BAR
-    eighths = max(1, round(float(amount) / float(largest) * _BAR_WIDTH * 8))
-    whole, rest = divmod(eighths, 8)
-    return _FULL_BLOCK * whole + (_EIGHTHS[rest - 1] if rest else "")
 
 
 def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object]], zone: tzinfo) -> Listing:

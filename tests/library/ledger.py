@@ -13,7 +13,7 @@ from pathlib import Path
 
 import aix
 from aix.output import Listing, ListingColumn
-from aix.output.line_formats import csv_lines
+from aix.output.formats import csv_lines
 from aix.pipeline.run import Settings, import_histories
 from aix.query.packs import find_query, own_query_names
 from aix.query.query_file import Query

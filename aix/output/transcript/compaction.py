@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aix.errors import NotCompactionError
+from aix.output.formats import fenced, prose_line
 from aix.output.humanise import counted, dollars, local_time, one_line, short_count, short_duration, signed_count
-from aix.output.line_formats import fenced, prose_line
 from aix.output.paragraphs import Paragraph
 from aix.output.text import to_json
 from aix.output.transcript.forms import folded_paragraphs, plain

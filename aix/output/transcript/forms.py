@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
-from aix.output.line_formats import fenced, prose_line
+from aix.output.formats import fenced, prose_line
 from aix.output.paragraphs import Paragraph
 from aix.output.text import to_json
 from aix.output.transcript.model import Call, Excerpt, Fold, Header, Message, Turn, View, fold

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from aix.health import Status
 from aix.output import Listing, ListingColumn
+from aix.output.formats import markdown_lines as table_lines
+from aix.output.formats import prose_line
 from aix.output.humanise import counted, displayed, local_time, one_line
-from aix.output.line_formats import markdown_lines as table_lines
-from aix.output.line_formats import prose_line
 from aix.output.paragraphs import Paragraph
 from aix.output.text import escape_unsafe, to_cell, to_text
 from aix.permissions.audit.findings import Evidence, Finding, Severity

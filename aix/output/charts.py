@@ -1,0 +1,21 @@
+"""Charts made of characters, for cells of tables in a terminal."""
+
+from decimal import Decimal
+
+_NO_BAR = "·"
+_BAR_WIDTH = 12
+_FULL_BLOCK = "█"
+_EIGHTHS = "▏▎▍▌▋▊▉"
+
+
+def bar(amount: Decimal | float | None, largest: Decimal | float) -> str:
+    """Draw an amount as a bar, of which the largest has the full width; anything above nothing shows.
+
+    >>> [bar(amount, 8) for amount in (8, 4, 1, 0.001, 0, None)]
+    ['████████████', '██████', '█▌', '▏', '·', '·']
+    """
+    if amount is None or amount <= 0 or largest <= 0:
+        return _NO_BAR
+    eighths = max(1, round(float(amount) / float(largest) * _BAR_WIDTH * 8))
+    whole, rest = divmod(eighths, 8)
+    return _FULL_BLOCK * whole + (_EIGHTHS[rest - 1] if rest else "")
