@@ -27,8 +27,7 @@ from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
 from aix.merge.tagging import Entity, add_tag
 from aix.permissions import derivation
-from aix.permissions.derivation import RULE_TABLES, derive, read_rule_book
-from aix.permissions.target_rows import TargetRows
+from aix.permissions.derivation import RULE_TABLES, TargetRows, derive, read_rule_book
 from aix.pipeline.run import Settings, import_histories
 from aix.query.views import create_library_views, library_views, with_foundations
 from aix.store import locks

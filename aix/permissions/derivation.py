@@ -6,21 +6,23 @@ group by group; where a ledger has none, whoever reads it makes them in memory.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.permissions.risks import Risks
+from aix.permissions.risks import Risks, load_risks
 from aix.permissions.rule_book import RuleBook, in_force_rows, rule_book
 from aix.permissions.rule_rows import RuleRows, remark_rows
-from aix.permissions.target_rows import TargetRows
+from aix.permissions.shell import split
+from aix.permissions.targets import parts_of
 from aix.query.views import library_views
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
 from aix.store.engine import duplicate, start_reader
 from aix.store.manifest import COMPONENT
+from aix.version import SPLITTER_VERSION
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,6 +84,33 @@ _RULE_QUESTION = ("origin", "tool_name", "raw_target", "workspace_path", "params
 _MOST_KNOWN_ANSWERS = 20_000
 SOURCES = (_CALLS, _KNOWN_RULES)
 """The statements that derivation reads a group with."""
+
+
+class TargetRows:
+    """Targets and risks of calls, as rows."""
+
+    def __init__(self, risks: Risks | None = None) -> None:
+        self._given = risks
+
+    def about(self, question: Row) -> dict[str, Sequence[Row]]:
+        """Return the targets and risks of calls `class, tool, target, cwd`."""
+        access_class, tool, target, workspace = map(_text, question)
+        script = split(target) if access_class == "exec" and target else None
+        parts = parts_of(access_class, str(tool), target, workspace, workspace, script=script)
+        risks = self._risks.risks_of(parts, script, workspace)
+        return {
+            "call_parts": [(number, *part, SPLITTER_VERSION) for number, part in enumerate(parts)],
+            "call_risks": [(risk.number, risk.risk, risk.severity, risk.rule_id, risk.basis) for risk in risks],
+        }
+
+    @cached_property
+    def _risks(self) -> Risks:
+        """The rules that were given, else those of AIX, which take a moment to read; many a change has no calls."""
+        return self._given or load_risks()
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def read_rule_book(connection: "duckdb.DuckDBPyConnection", tables: str = "") -> RuleBook:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from aix.permissions.programs import program
 from aix.permissions.shell.runners import Run, option_values
 
 MAX_CODE = 64 * 1024
@@ -65,28 +66,28 @@ _LINE = re.compile(r"[^\n]*")
 _FLAGS = re.compile(r"[gpiImMe0-9]*")
 
 
-def code_in(program: str, words: Sequence[str]) -> Iterator[str]:
+def code_in(name: str, words: Sequence[str]) -> Iterator[str]:
     """Yield the code that a command gives to an interpreter by its arguments."""
-    yield from option_values(words, _CODE_OPTIONS.get(program, ()))
-    if program in _CODE_OPTIONS:
-        yield from (words[place + 1] for place in range(1, len(words) - 1) if _is_cluster(program, words[place]))
-    if program in {"deno", "lua"} and words[1:2] == ("eval",):
+    yield from option_values(words, _CODE_OPTIONS.get(name, ()))
+    if name in _CODE_OPTIONS:
+        yield from (words[place + 1] for place in range(1, len(words) - 1) if _is_cluster(name, words[place]))
+    if name in {"deno", "lua"} and words[1:2] == ("eval",):
         yield from words[2:3]
 
 
-def is_interpreter(program: str) -> bool:
+def is_interpreter(name: str) -> bool:
     """Whether a program runs code of another language than the shell's."""
-    return program in _CODE_OPTIONS
+    return name in _CODE_OPTIONS
 
 
-def runs_in_code(program: str, code: str) -> Iterator[Run]:
+def runs_in_code(name: str, code: str) -> Iterator[Run]:
     """Yield the commands that code runs; a file that it reads or deletes counts as `cat` or `rm` of it."""
     code = code[:MAX_CODE]
-    if _HINT.search(code) is not None or program in _BACKTICKED:
-        yield from islice(_runs_in_code(program, code), _MOST_CALLS)
+    if _HINT.search(code) is not None or name in _BACKTICKED:
+        yield from islice(_runs_in_code(name, code), _MOST_CALLS)
 
 
-def _runs_in_code(program: str, code: str) -> Iterator[Run]:
+def _runs_in_code(name: str, code: str) -> Iterator[Run]:
     for call in _CALL.finditer(code):
         yield Run(_unescaped(call[1] or call[2] or ""))
     for call in _LIST_CALL.finditer(code):
@@ -94,7 +95,7 @@ def _runs_in_code(program: str, code: str) -> Iterator[Run]:
         words = [_unescaped(double or single) for double, single in _STRINGS.findall(call[3])]
         if first or words:
             yield Run(None, (first, *words) if first else tuple(words))
-    if program in _BACKTICKED:
+    if name in _BACKTICKED:
         for call in _BACKTICKS.finditer(code):
             yield Run(call[1] or call[2] or call[3] or "")
     for call in _DELETE.finditer(code):
@@ -107,18 +108,16 @@ def _runs_in_code(program: str, code: str) -> Iterator[Run]:
             yield Run(None, ("cat", path))
 
 
-def awk_program(program: str, words: Sequence[str]) -> str | None:
+def awk_program(name: str, words: Sequence[str]) -> str | None:
     """Return the code of an awk command."""
-    if program not in _AWKS:
+    if name not in _AWKS:
         return None
-    place = 1
-    while place < len(words) and words[place][:1] == "-":
-        if words[place] in ("-f", "--file"):
+    for argument in program("awk").arguments(words):
+        if argument.name in ("-f", "--file"):
             return None
-        if words[place] in ("-e", "--source"):
-            return words[place + 1] if place + 1 < len(words) else None
-        place += 2 if words[place] in ("-F", "-v", "--assign", "--field-separator") else 1
-    return words[place] if place < len(words) else None
+        if argument.name in ("", "-e", "--source"):
+            return argument.value
+    return None
 
 
 def runs_in_awk(code: str) -> Iterator[Run]:
@@ -136,18 +135,18 @@ def awk_computes_code(code: str) -> bool:
     return _AWK_COMPUTED.search(code[:MAX_CODE]) is not None
 
 
-def runs_in_prompt(program: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
+def runs_in_prompt(name: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
     """Yield the commands that a program with commands of its own runs in a shell, by its arguments and its input."""
-    escape = _ESCAPES.get(program)
+    escape = _ESCAPES.get(name)
     if escape is not None:
         pattern = re.compile(rf"\s*(?:{escape})\s*(\S.*)", re.DOTALL)
         lines = (line for text in texts for line in text[:MAX_CODE].splitlines())
         yield from (Run(found[1]) for word in (*words[1:], *lines) if (found := pattern.match(word)))
 
 
-def runs_in_editor(program: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
+def runs_in_editor(name: str, words: Sequence[str], texts: Sequence[str]) -> Iterator[Run]:
     """Yield the commands that an editor runs by `-c '!command'`, `+'!command'` and lines of its input."""
-    if program not in _EDITORS:
+    if name not in _EDITORS:
         return
     commands = [word[1:] for word in words[1:] if word[:1] == "+"]
     commands += [line for text in texts for line in text[:MAX_CODE].splitlines() if "!" in line]
@@ -159,9 +158,9 @@ def runs_in_editor(program: str, words: Sequence[str], texts: Sequence[str]) -> 
             yield from (Run(_unescaped(call[1] or call[2] or "")) for call in _CALL.finditer(command))
 
 
-def _is_cluster(program: str, word: str) -> bool:
+def _is_cluster(name: str, word: str) -> bool:
     """Whether a word is a cluster of options before code, such as `-ne` of perl."""
-    return program in {"perl", "ruby"} and re.fullmatch(r"-[a-z0-9]*[eE]", word) is not None and len(word) > 2
+    return name in {"perl", "ruby"} and re.fullmatch(r"-[a-z0-9]*[eE]", word) is not None and len(word) > 2
 
 
 def _unescaped(text: str) -> str:
@@ -179,10 +178,11 @@ class SedEffect(NamedTuple):
 
 def sed_script(words: Sequence[str]) -> list[str]:
     """Return the scripts that a sed command is given by its arguments."""
-    given = list(option_values(words, ("-e", "--expression")))
-    if given or any(word in ("-f", "--file") for word in words):
+    arguments = list(program("sed").arguments(words))
+    given = [each.value for each in arguments if each.name in ("-e", "--expression") and each.value is not None]
+    if given or any(each.name in ("-f", "--file") for each in arguments):
         return given
-    return [next((word for word in words[1:] if word[:1] != "-" and word), "")]
+    return [next((each.value for each in arguments if not each.name and each.value), "")]
 
 
 def sed_effects(words: Sequence[str]) -> Iterator[SedEffect]:

@@ -12,7 +12,6 @@ from aix.permissions.shell.reading import MAX_NESTING, Reader
 from aix.permissions.shell.words import Word, joined
 
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh"))
-_SHELL_LONG_VALUED = frozenset(("--rcfile", "--init-file"))
 _WITHOUT_SHELL = frozenset(("-x", "--exec"))
 """Options of watch with which it runs its arguments as they are."""
 _FIND_ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
@@ -86,7 +85,7 @@ def _shell_script(words: Sequence[Word]) -> Word | None:
             position += 1
             break
         if text.startswith("--"):
-            position += 2 if text in _SHELL_LONG_VALUED else 1
+            position += 2 if text in program("bash").valued else 1
         elif len(text) > 1 and text[0] in "-+":
             has_script = has_script or (text[0] == "-" and "c" in text)
             position += 1 + text.count("o") + text.count("O")

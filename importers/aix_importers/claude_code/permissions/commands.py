@@ -1,21 +1,38 @@
-"""Parts of a shell command that the rules look at, and the files that it names."""
+"""Parts of a shell command that the rules look at, behind wrappers too, and the files that it names."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from aix.permissions.programs import listed
+from aix.permissions.programs import listed, program, programs_in
 from aix.permissions.shell import Redirect, SimpleCommand, command_substitutions, split
 from aix_importers.claude_code.permissions.patterns import spaced, written_words
-from aix_importers.claude_code.permissions.wrappers import inner_starts, is_safe_assignment, needs_exact_rule
+
+_MOST_STARTS = 8
+_STRIPPED = listed("timeout time nice nohup stdbuf command builtin noglob xargs")
+"""Those that every rule looks through, as the documentation says."""
+_ALSO_RESTRICTED = listed("pkexec flock chrt taskset")
+"""Those that rules which ask or deny look through besides, with all that the splitter of commands looks through."""
+_BARE = frozenset(("xargs",))
+"""Those that no rule looks through when they have options."""
+_EXACT_ONLY = frozenset(("watch", "setsid", "ionice", "flock"))
+_ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-delete"))
+
+_SAFE_VARIABLES = listed(
+    """
+    NODE_ENV NO_COLOR FORCE_COLOR COLORTERM TERM LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME CHARSET TZ LS_COLORS LSCOLORS
+    GREP_COLOR GREP_COLORS GCC_COLORS TIME_STYLE BLOCK_SIZE BLOCKSIZE PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE
+    PYTEST_DISABLE_PLUGIN_AUTOLOAD PYTEST_DEBUG RUST_BACKTRACE RUST_LOG GOOS GOARCH GOEXPERIMENT GO111MODULE CGO_ENABLED
+    """
+)
+"""The client strips assignments of variables that it knows to be safe, and names two of them; the list is its own."""
 
 LONGEST = 10_000
 """Characters of a command that the client takes apart."""
 _LONGEST_FOLDER = 4096
 _REMEMBERED = 4096
 _REMEMBERED_LENGTH = 2000
-
 _READING = listed(
     """
     cat head tail less more tac nl wc sort uniq cut paste column file stat diff cmp comm strings hexdump xxd od base64
@@ -32,6 +49,43 @@ _OUTPUTS = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 _INPUTS = frozenset(("<", "<>"))
 _GLOBS = frozenset("*?[{")
 _EXPANSIONS = frozenset("$`")
+
+
+def _is_safe_assignment(text: str) -> bool:
+    """Whether an allow rule looks past an assignment."""
+    return text.partition("=")[0] in _SAFE_VARIABLES
+
+
+def _inner_starts(words: Sequence[str], *, is_restricting: bool) -> list[int]:
+    """Return where the commands within wrappers begin, from the outermost; of very many, some and the innermost.
+
+    >>> _inner_starts(["nohup", "timeout", "-s", "KILL", "30s", "make"], is_restricting=False)
+    [1, 5]
+    """
+    starts: list[int] = []
+    start = 0
+    while (inner := _inner_start(words, start, is_restricting=is_restricting)) is not None:
+        if len(starts) == _MOST_STARTS:
+            starts.pop()
+        start = inner
+        starts.append(start)
+    return starts
+
+
+def _inner_start(words: Sequence[str], start: int, *, is_restricting: bool) -> int | None:
+    name = words[start] if start < len(words) else ""
+    if name not in _STRIPPED:
+        if not is_restricting or not (name in _ALSO_RESTRICTED or name in programs_in("wrappers")):
+            return None
+    elif name in _BARE and any(word.startswith("-") for word in words[start + 1 : start + 2]):
+        return None
+    inner = program(name).inner_command(words, start + 1)
+    return inner.start if inner is not None and inner.start < len(words) else None
+
+
+def _needs_exact_rule(words: Sequence[str]) -> bool:
+    """Whether no rule with a star can let a command pass."""
+    return bool(words) and (words[0] in _EXACT_ONLY or (words[0] == "find" and not _ACTIONS.isdisjoint(words)))
 
 
 class FileUse(NamedTuple):
@@ -133,22 +187,22 @@ def _part(simple: SimpleCommand, files: tuple[FileUse, ...], *, is_in_argument: 
     words = written_words(simple.source)
     text = " ".join(words)
     assigned = " ".join((*simple.env, text))
-    restricting = [text, *(" ".join(words[start:]) for start in inner_starts(words, is_restricting=True))]
+    restricting = [text, *(" ".join(words[start:]) for start in _inner_starts(words, is_restricting=True))]
     if simple.env:
         restricting.append(assigned)
     allowing = [assigned]
-    safe = next((place for place, each in enumerate(simple.env) if not is_safe_assignment(each)), len(simple.env))
+    safe = next((place for place, each in enumerate(simple.env) if not _is_safe_assignment(each)), len(simple.env))
     inner: Sequence[str] = simple.words
     if safe:
         allowing.append(" ".join((*simple.env[safe:], text)))
     if safe == len(simple.env):
-        allowing += [" ".join(words[start:]) for start in inner_starts(words, is_restricting=False)]
+        allowing += [" ".join(words[start:]) for start in _inner_starts(words, is_restricting=False)]
         inner = _innermost(simple.words, is_restricting=False)
     return Part(
         assigned,
         tuple(allowing),
         tuple(restricting),
-        needs_exact_rule(inner),
+        _needs_exact_rule(inner),
         (*simple.env, *simple.words),
         files,
         is_in_argument,
@@ -156,7 +210,7 @@ def _part(simple: SimpleCommand, files: tuple[FileUse, ...], *, is_in_argument: 
 
 
 def _innermost(words: Sequence[str], *, is_restricting: bool) -> Sequence[str]:
-    starts = inner_starts(words, is_restricting=is_restricting)
+    starts = _inner_starts(words, is_restricting=is_restricting)
     return words[starts[-1] :] if starts else words
 
 

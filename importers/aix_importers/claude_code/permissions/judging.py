@@ -11,8 +11,7 @@ from aix_importers.claude_code.permissions.auto_allowed import runs_by_itself, r
 from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.paths import CallSite, below
 from aix_importers.claude_code.permissions.patterns import host_of
-from aix_importers.claude_code.permissions.powershell import commands_of
-from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
+from aix_importers.claude_code.permissions.powershell import PowerShellRemoval, commands_of, powershell_removal
 from aix_importers.claude_code.permissions.rules import RulesOfKind, canonical
 from aix_importers.claude_code.permissions.safety import (
     DEFAULT_AGENT,

@@ -8,8 +8,7 @@ from aix_importers.claude_code.permissions.auto_allowed import runs_in_argument
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.paths import CallSite, below, escaped
 from aix_importers.claude_code.permissions.patterns import compile_pattern, host_of, written_words
-from aix_importers.claude_code.permissions.powershell import commands_of
-from aix_importers.claude_code.permissions.removals import PowerShellRemoval, powershell_removal
+from aix_importers.claude_code.permissions.powershell import PowerShellRemoval, commands_of, powershell_removal
 from aix_importers.claude_code.permissions.rules import (
     MalformedRuleError,
     McpName,
