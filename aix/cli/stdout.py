@@ -12,7 +12,7 @@ from aix.output import SUFFIXES, Listing
 from aix.output.text import escape_unsafe
 
 if TYPE_CHECKING:
-    from aix.output.paragraphs import Paragraph
+    from aix.output.text import Paragraph
 
 
 class ReaderGoneError(Exception):
@@ -129,7 +129,7 @@ def emit_at_once(lines: Iterable[str]) -> None:
 
 def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> None:
     """Write running text as it comes: to the file, or to stdout without one, wrapped on a terminal."""
-    from aix.output.paragraphs import paragraph_lines, write_paragraphs
+    from aix.output.text import paragraph_lines, write_paragraphs
 
     if path is None and sys.stdout is not None and sys.stdout.isatty():
         write_paragraphs(paragraphs, sys.stdout)
