@@ -183,7 +183,7 @@ def _create_library_views(connection: "duckdb.DuckDBPyConnection", ledger: Path,
 
     from aix.derived.materialised_tables import derived_selects
     from aix.derived.view_cache import cached_selects, cached_views
-    from aix.permissions.derivation import derive, read_rule_book
+    from aix.permissions.derived_tables import derive, read_rule_book
 
     words = {word for name in check_names() for word in find_check(name).names}
     kept = derived_selects(ledger, manifest)

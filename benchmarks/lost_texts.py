@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aix.importing import Rows
-from aix_importers.common.claude_code_types import COUNTED_TYPES
+from aix_importers.common.claude_code_record_types import COUNTED_TYPES
 from benchmarks.record_balance import WHOLE_FILE, Line, Outcome, decode, lines_of, name_of
 
 _SEPARATOR = "\x1f"

@@ -22,7 +22,7 @@ from aix.importing import Candidate, Importer, Problem, Rows, Source
 from aix_importers.claude_code import ClaudeCodeImporter
 from aix_importers.claude_code.discovery import FileKind, source_file
 from aix_importers.claude_code.record_kinds import COUNTED_PROGRESS
-from aix_importers.common.claude_code_types import COUNTED_TYPES
+from aix_importers.common.claude_code_record_types import COUNTED_TYPES
 from aix_importers.common.json_text import whole_characters
 from aix_importers.session_log import SessionLogImporter
 

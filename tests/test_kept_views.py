@@ -26,8 +26,8 @@ from aix.merge.ledger_merge import join_ledger
 from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
 from aix.merge.tagging import Entity, add_tag
-from aix.permissions import derivation
-from aix.permissions.derivation import RULE_TABLES, TargetRows, derive, read_rule_book
+from aix.permissions import derived_tables
+from aix.permissions.derived_tables import RULE_TABLES, TargetRows, derive, read_rule_book
 from aix.pipeline.run import Settings, import_histories
 from aix.query.views import create_library_views, library_views, with_foundations
 from aix.store import locks
@@ -386,7 +386,7 @@ def fail(*_: object, **__: object) -> None:
 
 
 def test_a_derivation_that_fails_stops_no_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derivation, "derived_rows", fail)
+    monkeypatch.setattr(derived_tables, "derived_rows", fail)
     grow_a_log(world)
     assert read_latest(world.ledger).views == {}
     assert derived_selects(world.ledger, read_latest(world.ledger)) == {}
@@ -397,7 +397,7 @@ def test_a_derivation_that_fails_stops_no_commit(world: World, monkeypatch: pyte
 
 def test_a_derivation_that_fails_is_not_tried_again_in_every_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     strip(world.ledger)
-    monkeypatch.setattr(derivation, "derived_rows", fail)
+    monkeypatch.setattr(derived_tables, "derived_rows", fail)
     tried = world.load()
     assert (tried.views, are_views_kept(tried)) == ({}, True)
     assert world.load() == tried

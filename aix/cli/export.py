@@ -74,7 +74,7 @@ def command(
 
 
 def _load_exporter(name: str) -> Exporter:
-    from aix.exporting.contract import exporter_names, load_exporter
+    from aix.exporting import exporter_names, load_exporter
 
     if name not in exporter_names():
         raise UnknownNameError("format", name, (*_WHOLE_LEDGER, *exporter_names()))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from aix.permissions.derivation import Answers
+    from aix.permissions.derived_tables import Answers
     from aix.permissions.rule_book import RuleBook
     from aix.query.query_file import Query
     from aix.store.commit import Stage
@@ -67,7 +67,7 @@ def rows_select(view: "Query", files: "Sequence[StoredRows]") -> str:
 
 def _load() -> None:
     with suppress(Exception):  # which is raised again where it can be explained
-        from aix.permissions import derivation  # noqa: F401 - with all that splits and judges commands
+        from aix.permissions import derived_tables  # noqa: F401 - with all that splits and judges commands
         from aix.permissions.risks import load_risks
 
         load_risks()
@@ -79,7 +79,7 @@ loading = Beside(_load)
 
 def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     """Return the new version with the derived tables of its groups."""
-    from aix.permissions.derivation import RULE_TABLES
+    from aix.permissions.derived_tables import RULE_TABLES
     from aix.store.engine import engine, engine_errors_of
 
     made_by = made_by_now(new)
@@ -113,7 +113,7 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
 
 def _rule_book(connection: "duckdb.DuckDBPyConnection", ledger: Path, version: Manifest) -> "RuleBook":
     """Return the permission rules of a version; those of all groups, because a rule speaks of calls anywhere."""
-    from aix.permissions.derivation import RULES_IN_FORCE, read_rule_book
+    from aix.permissions.derived_tables import RULES_IN_FORCE, read_rule_book
     from aix.permissions.rule_book import RuleBook
 
     if _RULES not in version.tables:
@@ -155,7 +155,7 @@ class _Group:
         answers: dict[str, list[Answers]] = {name: [] for name in names}
         if index is None or index.has_families_after(self._last_known):
             loading.wait()
-            from aix.permissions.derivation import derived_rows
+            from aix.permissions.derived_tables import derived_rows
 
             tables = self._tables(is_numbered=index is not None)
             for name, each in derived_rows(connection, names, book, tables=tables, is_numbered=index is not None):
@@ -174,7 +174,7 @@ class _Group:
 
     def _tables(self, *, is_numbered: bool) -> str:
         """Return the tables that derivation reads as a WITH clause; of families that are known, no call or rule."""
-        from aix.permissions.derivation import SOURCES
+        from aix.permissions.derived_tables import SOURCES
 
         part = part_of(self._version, self._files)
         selects: dict[str, str] = {}

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.exporting.contract import ConversationRows, Exporter, Row
+from aix.exporting import ConversationRows, Exporter, Row
 from aix.reading.export import new_folder
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\u3164\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
+_NARROWEST = 20
+
 
 def is_safe(text: str) -> bool:
     """Whether the text can be shown as it is."""
@@ -89,9 +91,6 @@ def to_cell(value: object) -> str:
     text = to_text(value)
     ambiguous = text in ("", NULL) or text[0] == '"' or text != text.strip() or not is_safe(text)
     return to_json(text) if ambiguous else text
-
-
-_NARROWEST = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from aix.permissions.globs import joined_words
 from aix.permissions.programs import plain_name
 from aix.permissions.risk_rules import Option, RiskRule
 from aix.permissions.shell import Command, Script, split
-from aix.permissions.shell.code_input import file_run, runs_input, takes_program
+from aix.permissions.shell.inline_code import file_run, runs_input, takes_program
 from aix.permissions.shell.runners import runs
 from aix.permissions.shell.splitting import split_words
 from aix.permissions.targets import Part

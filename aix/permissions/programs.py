@@ -172,7 +172,7 @@ def _table() -> dict[str, Any]:
 
 @cache
 def programs_in(group: str) -> frozenset[str]:
-    """Return the programs of a group: `wrappers`, `runners` or `subcommands`."""
+    """Return the programs of a group, such as `wrappers` or `subcommands`."""
     return listed(_table()["groups"][group])
 
 
@@ -280,3 +280,25 @@ def subcommand(name: str, words: Sequence[str]) -> str | None:
         else:
             return word
     return None
+
+
+def naming_length(words: Sequence[str]) -> int | None:
+    """Return how many words name a program and what it does; None where only all of them do.
+
+    >>> naming_length(["git", "-C", "log", "log", "-1"]), naming_length([".venv/bin/python", "-m", "pytest", "-q"])
+    (4, 3)
+    >>> naming_length(["python3", "-c", "pass"]), naming_length(["/bin/rm", "x"]), naming_length(["ls", "-l"])
+    (None, None, 1)
+    """
+    name = plain_name(words[0].rpartition("/")[2]) if words else ""
+    if not name or name in programs_in("do_anything"):
+        return None
+    if name in programs_in("interpreters"):
+        length = 3 if "-m" in words[1:2] else 2
+        return length if len(words) >= length and not words[length - 1].startswith("-") else None
+    sub = subcommand(name, words)
+    if sub is None:
+        return 1
+    # Before it, an option may have a value that is the same word.
+    lengths = (place + 1 for place, word in enumerate(words) if word == sub)
+    return next(length for length in lengths if subcommand(name, words[:length]) == sub)

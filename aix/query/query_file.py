@@ -132,7 +132,7 @@ class Query(msgspec.Struct, frozen=True):
     kept_with: str | None = None
     """Of a view that is kept: the table without which a family gives it no rows; see `aix.derived.view_cache`."""
     derived: str | None = None
-    """Of a kept view whose rows a program makes: why no SQL does; see `aix.permissions.derivation`."""
+    """Of a kept view whose rows a program makes: why no SQL does; see `aix.permissions.derived_tables`."""
     invariant: str | None = None
     """Of a check: what it holds the ledger to."""
     severity: str | None = None

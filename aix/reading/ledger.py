@@ -114,7 +114,7 @@ class Ledger:
 
         >>> ledger.rule_book.in_force("nobody", "/work")
         """
-        from aix.permissions.derivation import RULES_IN_FORCE, read_rule_book
+        from aix.permissions.derived_tables import RULES_IN_FORCE, read_rule_book
 
         with self._preparing:
             return self._rules or read_rule_book(self._tables(tables_named([RULES_IN_FORCE])))
@@ -358,7 +358,7 @@ class Ledger:
     def _derive(self, names: list[str]) -> None:
         """Make in memory what no version has kept, or what other rules give, and what comes of the same pass."""
         if names:
-            from aix.permissions.derivation import derive, made_with
+            from aix.permissions.derived_tables import derive, made_with
             from aix.reading.connection import damage_to
 
             wanted = made_with(names) - self._kept_views.keys() - self._created_views
@@ -376,7 +376,7 @@ class Ledger:
         kept = derived_selects(self.path, self.manifest)
         if self._rules is None and self._risks is None:
             return kept
-        from aix.permissions.derivation import RISKS, RULE_TABLES
+        from aix.permissions.derived_tables import RISKS, RULE_TABLES
 
         own = (*(RULE_TABLES if self._rules is not None else ()), *((RISKS,) if self._risks is not None else ()))
         return {name: select for name, select in kept.items() if name not in own}
@@ -411,7 +411,7 @@ class Ledger:
 
         connection = connect(self.path, self.manifest)
         if self._rules is not None:
-            from aix.permissions.derivation import RULES, lay_rules
+            from aix.permissions.derived_tables import RULES, lay_rules
 
             lay_rules(connection, self._rules)
             self._created_tables.add(RULES)

@@ -10,7 +10,7 @@ from aix.permissions.audit import evidence
 from aix.permissions.audit.evidence import find_lines, with_places
 from aix.permissions.audit.findings import finding_of
 from aix.permissions.audit.report import LedgerState, Report
-from aix.permissions.audit.report_data import sarif_lines
+from aix.permissions.audit.report_forms import sarif_lines
 from aix.permissions.audit.run import audit
 from aix.query.query_file import parse_query
 from aix.reading.ledger import Ledger

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix_importers.claude_code.tools import Access, access_of
+from aix_importers.claude_code.calls import Access, access_of
 from tests.claude_code.odd_json import NOT_OBJECTS, assert_storable, odd_json
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from aix.derived.cache_key import PRICES
 from aix.output import ListingColumn
-from aix.permissions.derivation import SOURCES
+from aix.permissions.derived_tables import SOURCES
 from aix.query.packs import find_query
 from aix.query.query_file import ParameterType, Query, query_root
 from aix.query.values import bind

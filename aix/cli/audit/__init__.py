@@ -138,7 +138,7 @@ def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo)
     """Write a report to the file, or to stdout when no file is given."""
     match form:
         case "json":
-            from aix.permissions.audit.report_data import json_lines
+            from aix.permissions.audit.report_forms import json_lines
 
             emit_lines(json_lines(report), path)
         case "markdown":
@@ -150,7 +150,7 @@ def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo)
 
             emit_lines(html_lines(report, zone), path)
         case "sarif":
-            from aix.permissions.audit.report_data import sarif_lines
+            from aix.permissions.audit.report_forms import sarif_lines
 
             emit_lines(sarif_lines(report), path)
         case _:

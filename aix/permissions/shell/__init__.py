@@ -26,7 +26,7 @@ What is decided here:
 """
 
 from aix.permissions.shell.masking import command_substitutions
-from aix.permissions.shell.model import Command, Redirect, Script, SimpleCommand
 from aix.permissions.shell.splitting import split
+from aix.permissions.shell.words import Command, Redirect, Script, SimpleCommand
 
 __all__ = ["Command", "Redirect", "Script", "SimpleCommand", "command_substitutions", "split"]

@@ -13,12 +13,12 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from aix.permissions.programs import listed
-from aix.permissions.shell import code_input, inline_code
+from aix.permissions.shell import inline_code
 from aix.permissions.shell.inline_code import sed_effects
-from aix.permissions.shell.model import Command, Script
 from aix.permissions.shell.runners import GIT_RUNNING, Run, git_loads_code, git_runs, running_programs, runs
 from aix.permissions.shell.splitting import split, split_words
 from aix.permissions.shell.values import MAX_VARIANTS, Values, braces_expanded, classes_resolved, printed
+from aix.permissions.shell.words import Command, Script
 
 PROGRAM, SPELLING, CODE, DECODED, LOADED = "program", "spelling", "code", "decoded", "loaded"
 """Kinds of unknown things: a program; a name that a pattern spells; code; code that is decoded; code that is loaded."""
@@ -116,13 +116,13 @@ class Indirect:
     def _by_file(self, command: Command) -> Iterator[Inner]:
         """Yield the commands of a file that the script has made and then runs."""
         is_program = "/" in command.words[0]
-        file = command.words[0] if is_program else code_input.file_run(command)
+        file = command.words[0] if is_program else inline_code.file_run(command)
         made = self._made.get(_name(file)) if file else None
         if isinstance(made, Command):
             if is_program and _name(made.words[-2]) != command.program:
                 yield Inner(self._read_words((made.words[-2], *command.words[1:]), command), is_inferred=True)
         elif made is not None:
-            program = code_input.plain_program(command.program)
+            program = inline_code.plain_program(command.program)
             if inline_code.is_interpreter(program):
                 yield from self._inner_of(inline_code.runs_in_code(program, made), command)
             else:
@@ -168,8 +168,8 @@ class Indirect:
         return Inner(self._read(text), alias=command.program)
 
     def _read(self, text: str) -> Script:
-        self._is_cut = self._is_cut or len(text) > code_input.MAX_FED
-        text = text[: code_input.MAX_FED]
+        self._is_cut = self._is_cut or len(text) > inline_code.MAX_FED
+        text = text[: inline_code.MAX_FED]
         return split(text) if self._may_read(len(text)) else _UNREAD
 
     def _read_words(self, words: Sequence[str], command: Command) -> Script:
@@ -222,7 +222,7 @@ class Indirect:
         return self._inner_of(git_runs(words), command)
 
     def _by_program(self, command: Command, unknown: set[str]) -> Iterator[Inner]:
-        program, words = code_input.plain_program(command.program), command.words[:_MOST_WORDS]
+        program, words = inline_code.plain_program(command.program), command.words[:_MOST_WORDS]
         yield from self._inner_of(runs(program, words), command)
         if program in ("sed", "gsed"):
             for effect in sed_effects(words):
@@ -236,7 +236,7 @@ class Indirect:
                 unknown.add(CODE)
         elif inline_code.is_interpreter(program):
             given = inline_code.code_in(program, words)
-            documents = command.documents if code_input.takes_program(command) else ()
+            documents = command.documents if inline_code.takes_program(command) else ()
             for text in (*given, *documents):
                 yield from self._inner_of(inline_code.runs_in_code(program, text), command)
         else:
@@ -263,23 +263,23 @@ class Indirect:
                 yield from self._inner_of([Run(value.lstrip("|"))], command)
             elif (
                 name in _CODE_VARIABLES
-                or (name == "ENV" and command.program in code_input.SHELLS)
+                or (name == "ENV" and command.program in inline_code.SHELLS)
                 or (name in _CODE_OPTIONS and _CODE_OPTIONS[name].search(value))
             ):
                 unknown.add(LOADED)
 
     def _by_text(self, command: Command, place: int, unknown: set[str]) -> Iterator[Inner]:
         """Yield the commands of texts that a shell is fed with."""
-        fed = list(code_input.code_in_words(command, self._expand))
-        if code_input.runs_input(command):
-            fed += code_input.code_fed(command, self._before(command, place), self._expand)
+        fed = list(inline_code.code_in_words(command, self._expand))
+        if inline_code.runs_input(command):
+            fed += inline_code.code_fed(command, self._before(command, place), self._expand)
         for text, is_decoded in fed:
             if is_decoded:
                 unknown.add(DECODED)
             if text is None:
                 unknown.add(CODE)
             elif text:
-                script = code_input.cron_commands(text) if command.program == "crontab" else text
+                script = inline_code.cron_commands(text) if command.program == "crontab" else text
                 yield Inner(self._read(script), command.program == "ssh")
 
     def _before(self, command: Command, place: int) -> list[Command]:
@@ -296,7 +296,7 @@ class Indirect:
             names = _names_found(finds[-1].words[:_MOST_WORDS])
         elif (text := printed(before, self._expand)) is not None:
             names = text.split()[:_MOST_WORDS]
-            if command.program in code_input.SHELLS and code_input.takes_program(command):
+            if command.program in inline_code.SHELLS and inline_code.takes_program(command):
                 yield Inner(self._read(text))
         if names:
             words = command.words[:_MOST_WORDS]
@@ -308,7 +308,7 @@ class Indirect:
 
 
 _TEXT_PRINTING = frozenset(("echo", "printf", "cat"))
-_TEXT_RUNNERS = code_input.SHELLS | {"eval", "source", ".", "at", "batch", "crontab", "parallel", "ssh"}
+_TEXT_RUNNERS = inline_code.SHELLS | {"eval", "source", ".", "at", "batch", "crontab", "parallel", "ssh"}
 
 
 @cache

@@ -19,10 +19,9 @@ from itertools import count
 
 from aix.permissions.programs import listed
 from aix.permissions.shell.masking import HereDocument, Masked, mask, substitutions
-from aix.permissions.shell.model import Redirect, Statement
 from aix.permissions.shell.tokens import Tokens
 from aix.permissions.shell.tree import Walk, parse
-from aix.permissions.shell.words import Span, Word
+from aix.permissions.shell.words import Redirect, Span, Statement, Word
 
 _WORD = r"(?:[A-Za-z0-9_./:=@%+,~^*?-]|'[^']*+'|\"[^\"\\$`]*+\")++"
 _REDIRECT = r"(?:(?<![^ \t;&|])[0-9]+)?(?:>>|>&|>|<)(?![<>&|])"

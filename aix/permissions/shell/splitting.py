@@ -7,9 +7,8 @@ from functools import cache
 from typing import NamedTuple
 
 from aix.permissions.programs import program, programs_in, subcommand
-from aix.permissions.shell.model import Command, Redirect, Script, SimpleCommand, Statement
 from aix.permissions.shell.reading import MAX_NESTING, Reader
-from aix.permissions.shell.words import Word, joined
+from aix.permissions.shell.words import Command, Redirect, Script, SimpleCommand, Statement, Word, joined
 
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh"))
 _WITHOUT_SHELL = frozenset(("-x", "--exec"))

@@ -11,8 +11,7 @@ from itertools import takewhile
 import msgspec
 
 from aix.permissions.shell.masking import HereDocument
-from aix.permissions.shell.model import REDIRECT_OPERATOR, Redirect, Statement
-from aix.permissions.shell.words import Span, Word, resolve
+from aix.permissions.shell.words import REDIRECT_OPERATOR, Redirect, Span, Statement, Word, resolve
 
 MAX_DEPTH = 32
 """How deep commands are read within one another."""

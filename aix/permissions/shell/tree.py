@@ -10,8 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from aix.permissions.shell.masking import HereDocument, substitutions
-from aix.permissions.shell.model import REDIRECT_OPERATOR, Redirect, Statement
-from aix.permissions.shell.words import QUOTING, Span, Word, resolve
+from aix.permissions.shell.words import QUOTING, REDIRECT_OPERATOR, Redirect, Span, Statement, Word, resolve
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree

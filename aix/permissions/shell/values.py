@@ -11,9 +11,8 @@ from binascii import Error as BinaryError
 from binascii import unhexlify
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from aix.permissions.shell.model import Command
 from aix.permissions.shell.splitting import split
-from aix.permissions.shell.words import escapes_resolved
+from aix.permissions.shell.words import Command, escapes_resolved
 
 MAX_TEXT = 16 * 1024
 """How many characters of a printed text are followed."""

@@ -55,7 +55,7 @@ from aix_importers.claude_code.scan import (
     queue_key,
 )
 from aix_importers.claude_code.usage import Requests
-from aix_importers.common.claude_code_types import RECORD_TYPES
+from aix_importers.common.claude_code_record_types import RECORD_TYPES
 from aix_importers.common.times import read_time
 
 _TASK_IDS = re.compile(r"<task-id>(\w+)</task-id>\s*<tool-use-id>(\w+)</tool-use-id>")

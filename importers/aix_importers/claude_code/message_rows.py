@@ -9,6 +9,7 @@ from aix_importers.claude_code.calls import (
     CallResult,
     OpenCall,
     Outcome,
+    access_of,
     canonical_hash,
     outcome_of_result,
 )
@@ -18,7 +19,6 @@ from aix_importers.claude_code.files import code_of_call, files_in_prompt, files
 from aix_importers.claude_code.lints import lints_in_text, lints_of_attachment, lints_of_result
 from aix_importers.claude_code.records import Record
 from aix_importers.claude_code.sidecars import SpilledResults
-from aix_importers.claude_code.tools import access_of
 from aix_importers.claude_code.turns import ORIGIN, Thread, Turn
 from aix_importers.claude_code.usage import Advice, Request, provider_of
 from aix_importers.common.code_blocks import fenced_blocks

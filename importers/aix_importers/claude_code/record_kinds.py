@@ -1,7 +1,7 @@
 """Kinds of records within their types, and the records that stand inside others.
 
-The types are in `common/claude_code_types.py`. Every record of a transcript gives a row, is of a type or kind that is
-only counted, or is named by a problem.
+The types are in `common/claude_code_record_types.py`. Every record of a transcript gives a row, is of a type or kind
+that is only counted, or is named by a problem.
 """
 
 import re

@@ -42,7 +42,7 @@ from aix_importers.claude_code.records import (
 from aix_importers.claude_code.scan import MessageKeys, Scan, queue_key
 from aix_importers.claude_code.turns import Placement, Thread, Turn
 from aix_importers.claude_code.usage import Requests
-from aix_importers.common.claude_code_types import COUNTED_TYPES
+from aix_importers.common.claude_code_record_types import COUNTED_TYPES
 from aix_importers.common.times import UNDATED, read_time
 
 _ROLES = {

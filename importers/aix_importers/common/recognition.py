@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from aix.importing import Problem, Source
-from aix_importers.common.claude_code_types import STREAMED_TYPES, TYPES_OF_NO_OTHER_TOOL, TYPES_WITHOUT_CHAIN
+from aix_importers.common.claude_code_record_types import STREAMED_TYPES, TYPES_OF_NO_OTHER_TOOL, TYPES_WITHOUT_CHAIN
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (*LINE_SUFFIXES, *(f"{lines}{packed}" for lines in LINE_SUFFIXES for packed in (".gz", ".zst")))

@@ -24,7 +24,7 @@ from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part, Said
 from aix_importers.cursor.database import Database, as_bytes, error_text, opened, state_of, table_names
 from aix_importers.cursor.key_tables import SourceKind, source_key
-from aix_importers.cursor.message_list import Listed, make_conversation, query_of
+from aix_importers.cursor.messages import Listed, make_conversation, query_of
 from aix_importers.cursor.paths import is_place_of_store, path_of_uri, read_beside
 from aix_importers.cursor.records import ORIGIN, known_model
 from aix_importers.cursor.values import (

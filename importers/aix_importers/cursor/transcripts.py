@@ -16,7 +16,7 @@ from aix_importers.common.times import UNDATED
 from aix_importers.cursor.calls import Call, Outcome, make_call
 from aix_importers.cursor.code import fences
 from aix_importers.cursor.conversation import Conversation, Part, Said
-from aix_importers.cursor.message_list import Listed, make_conversation, query_of
+from aix_importers.cursor.messages import Listed, make_conversation, query_of
 from aix_importers.cursor.paths import normal_path
 from aix_importers.cursor.values import (
     ABSENT,

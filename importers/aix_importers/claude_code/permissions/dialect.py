@@ -9,8 +9,8 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from aix.permissions import Call, Dialect, Judge, Rule
+from aix_importers.claude_code.calls import access_of, target_parameter
 from aix_importers.claude_code.settings import read_rules, scope_of
-from aix_importers.claude_code.tools import access_of, target_parameter
 from aix_importers.common.json_text import ABSENT, read
 
 _BOM = b"\xef\xbb\xbf"
@@ -96,7 +96,7 @@ class ClaudeCodeRules(Dialect):
 
     def judge(self, rules: Sequence[Rule], home: str | None = None) -> Judge:
         """Make rules ready to be held against calls."""
-        from aix_importers.claude_code.permissions.judging import RulesInForce
+        from aix_importers.claude_code.permissions.judge import RulesInForce
 
         return RulesInForce(rules, home)
 

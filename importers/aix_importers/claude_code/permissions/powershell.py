@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
 
+from aix_importers.claude_code.permissions.built_in_decisions import is_system_path
 from aix_importers.claude_code.permissions.paths import CallSite, below, has_drive
 from aix_importers.claude_code.permissions.patterns import spaced, written_words
-from aix_importers.claude_code.permissions.safety import is_system_path
 
 _REMEMBERED = 1024
 _REMEMBERED_LENGTH = 2000

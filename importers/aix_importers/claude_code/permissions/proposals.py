@@ -4,7 +4,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from aix.permissions import Call, Rule, home_of
-from aix_importers.claude_code.permissions.auto_allowed import runs_in_argument
+from aix.permissions.programs import naming_length
+from aix_importers.claude_code.permissions.built_in_decisions import (
+    DEFAULT_AGENT,
+    SHELLS,
+    SKILLS,
+    WRITING,
+    is_protected,
+    is_system_path,
+    needs_rule,
+    path_of,
+    removes_critical,
+    runs_in_argument,
+    skill_of,
+)
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
 from aix_importers.claude_code.permissions.paths import CallSite, below, escaped
 from aix_importers.claude_code.permissions.patterns import compile_pattern, host_of, written_words
@@ -16,19 +29,6 @@ from aix_importers.claude_code.permissions.rules import (
     parse_parameter,
     parse_rule,
 )
-from aix_importers.claude_code.permissions.safety import (
-    DEFAULT_AGENT,
-    SHELLS,
-    SKILLS,
-    WRITING,
-    is_protected,
-    is_system_path,
-    needs_rule,
-    path_of,
-    removes_critical,
-    skill_of,
-)
-from aix_importers.common.commands import naming_length
 
 _LONGEST_RULE = 1000
 _SCRIPT_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun"))

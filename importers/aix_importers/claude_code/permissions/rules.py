@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from aix.permissions import Rule
 from aix.permissions.globs import GlobError
+from aix_importers.claude_code.calls import is_known_tool
 from aix_importers.claude_code.permissions.paths import (
     GitignoreRules,
     compile_path,
@@ -19,7 +20,6 @@ from aix_importers.claude_code.permissions.patterns import (
     spaced,
 )
 from aix_importers.claude_code.permissions.powershell import canonical_command
-from aix_importers.claude_code.tools import is_known_tool
 
 _ALIASES = {
     "Task": "Agent",

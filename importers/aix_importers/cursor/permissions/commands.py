@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aix.permissions.globs import command_glob, has_wildcards
+from aix.permissions.programs import naming_length
 from aix.permissions.shell import Script, SimpleCommand, split
-from aix_importers.common.commands import naming_length
 
 _BASE_AND_ARGUMENTS = re.compile(r"([^\s:]+):(.*)", re.DOTALL)
 _PLAIN_WORD = re.compile(r"[\w./@%+=,~^-][\w./@%+=:,~^-]*")

@@ -7,13 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from aix.permissions import Call, Decision, Judge, Rule, Verdict, home_of
-from aix_importers.claude_code.permissions.auto_allowed import runs_by_itself, runs_in_argument
-from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
-from aix_importers.claude_code.permissions.paths import CallSite, below
-from aix_importers.claude_code.permissions.patterns import host_of
-from aix_importers.claude_code.permissions.powershell import PowerShellRemoval, commands_of, powershell_removal
-from aix_importers.claude_code.permissions.rules import RulesOfKind, canonical
-from aix_importers.claude_code.permissions.safety import (
+from aix_importers.claude_code.calls import target_parameter
+from aix_importers.claude_code.permissions.built_in_decisions import (
     DEFAULT_AGENT,
     SHELLS,
     SKILLS,
@@ -23,9 +18,15 @@ from aix_importers.claude_code.permissions.safety import (
     other_skill_name,
     path_of,
     removes_critical,
+    runs_by_itself,
+    runs_in_argument,
     skill_of,
 )
-from aix_importers.claude_code.tools import target_parameter
+from aix_importers.claude_code.permissions.commands import UNGUARDED_READERS, FileUse, ShellCommand, take_apart
+from aix_importers.claude_code.permissions.paths import CallSite, below
+from aix_importers.claude_code.permissions.patterns import host_of
+from aix_importers.claude_code.permissions.powershell import PowerShellRemoval, commands_of, powershell_removal
+from aix_importers.claude_code.permissions.rules import RulesOfKind, canonical
 
 _GUARDED_BY_READ = frozenset(("Edit", "MultiEdit", "Write"))
 _ALSO_DENIED_WITH = {"mcp__workspace__bash": "Bash", "mcp__workspace__web_fetch": "WebFetch"}
