@@ -28,15 +28,15 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample)
 	fi
 
 check: lint  ## Check style, types, and what breaks most often, within a minute
-	$(BIN)/python -m pytest -q $(PARALLEL) -m "not long and not faults" tests/session_log tests/test_schema.py \
-	  tests/test_errors.py tests/test_growth.py tests/test_migrations.py tests/test_config.py tests/test_ids.py
+	$(BIN)/python -m pytest -q $(PARALLEL) -m "not long and not faults" tests/importers/session_log tests/schema/test_schema.py \
+	  tests/test_errors.py tests/pipeline/test_growth.py tests/schema/test_migrations.py tests/test_config.py tests/test_ids.py
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
 	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not faults and not scale and not spark" $(PYTEST_ARGS)
 
 # Test files that have targets of their own: test-orders and test-crash.
-ORDERS = tests/test_addition.py tests/test_import_properties.py tests/test_connected_sources.py
-CRASH = tests/test_crash.py
+ORDERS = tests/merge/test_merge_rows.py tests/pipeline/test_import_properties.py tests/pipeline/test_connected_sources.py
+CRASH = tests/merge/test_crash.py
 ELSEWHERE = $(ORDERS:%=--ignore=%) $(CRASH:%=--ignore=%)
 
 test-long: $(VENV)/.dev  ## Run the tests that make many commits, processes or environments
@@ -48,12 +48,12 @@ test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 # Tests that other versions of DuckDB, pyarrow, polars, msgspec or click could break: of the SQL library, of rows that are
 # checked, joined, committed, forgotten and read, of the catalog and the cache, the formats and the command line. The files
 # of the library run there over cached rows: without them, as in a plain client, DuckDB 1.2 plans for minutes.
-LOWEST = tests/library tests/session_log/test_situations.py tests/claude_code/test_golden.py tests/cursor/test_golden.py \
-  tests/permissions/test_derived_tables.py tests/test_addition.py tests/test_catalog.py tests/test_commands.py \
-  tests/test_cost_command.py tests/test_formats.py tests/test_groups.py tests/test_kept_views.py \
-  tests/test_ledgers_of_all_versions.py tests/test_migrations.py tests/test_reading.py tests/test_removal.py \
-  tests/test_dead_rows.py tests/test_replacement.py tests/test_schema.py tests/test_sessions.py tests/test_sql_command.py \
-  tests/test_status.py tests/test_stdout.py tests/test_tags.py
+LOWEST = tests/queries tests/importers/session_log/test_situations.py tests/importers/claude_code/test_golden.py tests/importers/cursor/test_golden.py \
+  tests/permissions/test_derived_tables.py tests/merge/test_merge_rows.py tests/derived/test_catalog.py tests/cli/test_commands.py \
+  tests/cli/test_cost_command.py tests/output/test_formats.py tests/merge/test_groups.py tests/derived/test_view_cache.py \
+  tests/store/test_ledgers_of_all_versions.py tests/schema/test_migrations.py tests/reading/test_ledger.py tests/merge/test_forget.py \
+  tests/merge/test_dead_rows.py tests/merge/test_replacement.py tests/schema/test_schema.py tests/reading/test_sessions.py tests/cli/test_sql_command.py \
+  tests/cli/test_status.py tests/cli/test_stdout.py tests/merge/test_tagging.py
 
 test-lowest:  ## Run the tests that depend on them with the lowest supported versions of the dependencies
 	@$(MAKE) --no-print-directory .venv-lowest/.dev VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
@@ -73,7 +73,7 @@ test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare t
 	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null 2>&1 || \
 	  { echo "Spark needs Java 17 or newer, and there is no java; install one (Debian, Ubuntu: apt install openjdk-17-jre-headless)" >&2; exit 1; }
 	@$(MAKE) --no-print-directory $(VENV)/.spark
-	$(BIN)/python -m pytest $(PARALLEL) -m spark tests/library/test_spark.py $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m spark tests/queries/test_spark.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.compacted_ledger import make_compacted_ledger
 from tests.permissions.ledger import build_permission_ledger
+from tests.support.compacted_ledger import make_compacted_ledger
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("aix", deadline=None)

@@ -7,7 +7,7 @@ import pytest
 
 from aix.config import load_config
 from aix.errors import ConfigError
-from tests.command_line import run_aix
+from tests.support.command_line import run_aix
 
 
 def test_defaults_need_no_file(empty_home: Path) -> None:

@@ -20,10 +20,11 @@ from aix.schema import SCHEMA_VERSION, TABLES
 from aix.schema.arrow import batch_from_rows
 from aix.store.commit import Stage
 from aix.store.manifest import Manifest, manifest_path
-from tests.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put
-from tests.changes import commit
-from tests.numbered_ledgers import with_tables
-from tests.sample_ledger import (
+from tests import ROOT
+from tests.support.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put
+from tests.support.changes import commit
+from tests.support.numbered_ledgers import with_tables
+from tests.support.sample_ledger import (
     CHILD,
     COMPACTION,
     FIRST,
@@ -35,7 +36,7 @@ from tests.sample_ledger import (
     write_ledger,
 )
 
-FIXTURES = Path(__file__).parent.parent / "fixtures" / "ledgers"
+FIXTURES = ROOT / "fixtures" / "ledgers"
 
 CHECKS = {name: find_check(name) for name in check_names()}
 VERDICTS = "rule_verdicts"

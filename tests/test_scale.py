@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aix.health import check_names
-from tests.command_line import AIX
+from tests.support.command_line import AIX
 
 TURNS = int(os.environ.get("AIX_SCALE_TURNS", "3000"))
 LIMIT_MIB = 500
@@ -39,7 +39,7 @@ def measure(*command: str) -> tuple[list[str], float, float]:
 def test_a_deep_tree_is_joined_and_checked_within_its_memory(
     tmp_path: Path, shape: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    joining = [sys.executable, "-m", "tests.deep_ledger", str(tmp_path), shape, str(TURNS)]
+    joining = [sys.executable, "-m", "tests.support.deep_ledger", str(tmp_path), shape, str(TURNS)]
     _, commit_mib, commit_seconds = measure(*joining)
     listed, check_mib, check_seconds = measure(AIX, "check", "--ledger", str(tmp_path), "--format", "csv")
     with capsys.disabled():

@@ -4,9 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "permissions"
+from tests import ROOT
+
+FIXTURES = ROOT / "fixtures" / "permissions"
 _SETTINGS = "| file | written | "
 _SESSIONS = "| session | project | mode | calls | "
 _OUTCOMES = "| outcome | "

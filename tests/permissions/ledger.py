@@ -9,10 +9,10 @@ from pathlib import Path
 from aix.pipeline.run import Settings, import_histories
 from aix_importers.claude_code.settings import scope_of
 from aix_importers.claude_code.turns import ORIGIN as CLAUDE_CODE
-from tests.deliveries import deliver, rows_of
-from tests.library.cursor_databases import write_database
 from tests.permissions.by_hand import FIXTURES, settings_by_hand
-from tests.sample_ledger import Row
+from tests.queries.cursor_databases import write_database
+from tests.support.row_batches import deliver, rows_of
+from tests.support.sample_ledger import Row
 
 LOGS = FIXTURES / "logs"
 MACHINE = FIXTURES / "machine"

@@ -9,7 +9,7 @@ import aix
 from aix.permissions.audit.findings import is_audit, key_columns
 from aix.query.packs import packs, read_packs
 from aix.reading.ledger import Ledger
-from tests.sample_ledger import Row
+from tests.support.sample_ledger import Row
 
 LABEL = "chats:garden"
 

@@ -19,10 +19,11 @@ from aix.permissions.shell import split
 from aix.permissions.targets import Part, parts_of
 from aix.query.packs import packs, read_packs
 from aix.schema import TABLES
-from tests.command_line import run_here
+from tests import ROOT
 from tests.permissions.ledger import settings_of
+from tests.support.command_line import run_here
 
-PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "permissions.md").read_text("utf-8")
 FIELDS = {"Read": "file_path", "Edit": "file_path", "Write": "file_path", "WebFetch": "url", "Bash": "command"}
 PROJECTS = ("press", "loom", "mill")
 

@@ -13,9 +13,9 @@ import aix
 from aix.errors import AmbiguousNameError, UnknownCallError, UnknownNameError, UsageError
 from aix.permissions.audit.proposal import Use, observed_calls, propose, uses_of
 from aix.permissions.contract import Call, Decision, dialects
-from tests.command_line import run_here
 from tests.permissions.ledger import settings_of
-from tests.sample_ledger import SAMPLE_ROWS, write_ledger
+from tests.support.command_line import run_here
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 Answer = Callable[..., Any]
 PROJECTS = ("press", "loom", "mill", "drift")

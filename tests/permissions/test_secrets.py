@@ -10,8 +10,8 @@ import pytest
 
 import aix
 from aix.reading.ledger import Ledger
-from tests.deliveries import deliver
 from tests.permissions.ledger import SECRETS as COMPOSED
+from tests.support.row_batches import deliver
 
 LETTERS = "q7ZkM4xWb9TrNd2LcVy8HsGp5JfRa3EuQwXn6BtKoYi1"
 """Made up; pieces of it are put behind the beginnings of real secrets, so that no whole one stands in this file."""

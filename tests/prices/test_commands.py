@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aix.prices.lines import parse_lines
-from tests.command_line import run_in_process
+from tests.support.command_line import run_in_process
 
 ENTRY = {
     "uuid": "u",

@@ -17,12 +17,11 @@ from aix.pipeline.report import Report
 from aix.pipeline.run import Settings, import_histories
 from aix.prices.table import PriceTable
 from aix.store.manifest import PRICE_TABLES, Segment, read_latest
-from tests.deliveries import deliver, dump, rows_of
-from tests.sample_ledger import SAMPLE_ROWS
+from tests import ROOT
+from tests.support.row_batches import deliver, dump, rows_of
+from tests.support.sample_ledger import SAMPLE_ROWS
 
 pytestmark = pytest.mark.long
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 def log(name: str, model: str) -> str:

@@ -1,0 +1,94 @@
+"""`aix problems`: what the latest imports could not take, and what earlier ones could not."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aix.schema import SCHEMA_VERSION
+from tests.store.test_ledgers_of_all_versions import FIXTURES
+from tests.support.command_line import AIX, run_in_process, run_on_terminal
+from tests.support.sample_ledger import Row, write_ledger
+
+
+def source(path: str, last_run: str) -> Row:
+    return {"source_key": path, "importer": "log", "path": path, "last_run_id": last_run}
+
+
+def problem(run: str, path: str, seq: int = 0, **values: object) -> Row:
+    return {"run_id": run, "source_key": path, "seq": seq, "kind": "truncated", "reason": f"Met by {run}.", **values}
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    write_ledger(
+        tmp_path,
+        {
+            "import_runs": [{"id": f"run-{n}", "started_at": n, "tool_version": "0"} for n in (1, 2)],
+            "import_sources": [source("/logs/a.jsonl", "run-2"), source("/logs/b.jsonl", "run-1")],
+            "import_problems": [
+                problem("run-1", "/logs/a.jsonl", line=3, byte_offset=70, sample="old"),
+                problem("run-2", "/logs/a.jsonl", line=4, sample="\x1b[2J" + "x" * 500),
+                problem("run-2", "/logs/a.jsonl", 1, kind="unknown_type"),
+                problem("run-1", "/logs/b.jsonl"),
+                problem("run-1", "gone"),
+            ],
+        },
+    )
+    return tmp_path
+
+
+def listed(ledger: Path, *arguments: str) -> list[tuple[object, ...]]:
+    process = run_in_process("problems", "--json", "--ledger", str(ledger), *arguments)
+    assert (process.returncode, process.stderr) == (0, "")
+    return [(row["source"], row["kind"], row["reason"]) for row in json.loads(process.stdout)]
+
+
+A, B = "/logs/a.jsonl", "/logs/b.jsonl"
+
+
+def test_problems_are_those_of_the_last_run_that_read_each_source(ledger: Path) -> None:
+    assert listed(ledger) == [
+        (A, "truncated", "Met by run-2."),
+        (A, "unknown_type", "Met by run-2."),
+        (B, "truncated", "Met by run-1."),
+        ("gone", "truncated", "Met by run-1."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (["--all-runs"], 5),
+        (["--kind", "truncated"], 3),
+        (["--source", A], 2),
+        (["--source", "/logs"], 3),
+        (["--source", "/log"], 0),
+        (["--source", "/logs", "--kind", "truncated", "--all-runs", "--limit", "2"], 2),
+    ],
+)
+def test_problems_are_narrowed_down(ledger: Path, arguments: list[str], count: int) -> None:
+    assert len(listed(ledger, *arguments)) == count
+
+
+def test_machine_formats_hold_the_sample_whole_and_the_table_its_beginning(ledger: Path) -> None:
+    process = run_in_process("problems", "--json", "--ledger", str(ledger))
+    row = json.loads(process.stdout)[0]
+    assert row == {
+        "source": A,
+        "line": 4,
+        "byte_offset": None,
+        "kind": "truncated",
+        "reason": "Met by run-2.",
+        "sample": "\x1b[2J" + "x" * 500,
+    }
+    shown, code = run_on_terminal(AIX, "problems", "--ledger", str(ledger))
+    assert code == 0
+    assert "\x1b[2J" not in shown
+    assert "x" * 100 not in shown.replace("\r\n", "")
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
+def test_ledgers_of_all_versions_list_their_problems(version: int, tmp_path: Path) -> None:
+    assert len(listed(shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger"))) == (version > 1)

@@ -1,0 +1,157 @@
+"""`aix query`: what can be asked, what it means, and the answers."""
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from aix.query.packs import find_query, own_query_names
+from aix.reading.ledger import Ledger
+from tests.queries.other_packs import TURNS_BY_DAY, install
+from tests.support.command_line import run_aix
+
+QUERY = "acme/turns_by_day"
+
+
+@pytest.fixture(scope="module")
+def search_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The search path for Python modules with another distribution's pack on it."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    install(folder, "acme-queries", "acme", {"turns_by_day.sql": TURNS_BY_DAY})
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def succeed(*arguments: str | Path, **environment: str) -> str:
+    process = run_aix("query", *map(str, arguments), **environment)
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
+
+
+def fail(*arguments: str | Path, **environment: str) -> str:
+    process = run_aix("query", *map(str, arguments), **environment)
+    assert (process.returncode, process.stdout) == (2, "")
+    return process.stderr
+
+
+def test_all_queries_are_listed_with_their_questions(search_path: str) -> None:
+    listed = json.loads(succeed("--json", PYTHONPATH=search_path))
+    assert [row["query"] for row in listed] == [*own_query_names(), QUERY]
+    assert listed[-1]["question"] == "How many turns began on each day?"
+    assert listed[-1]["parameters"] == ["since", "until", "status", "least", "timezone"]
+    shown = succeed(PYTHONPATH=search_path)
+    assert f"{QUERY} " in shown
+    assert "How many turns began on each day?" in shown
+
+
+def test_a_pack_alone_lists_its_queries(search_path: str) -> None:
+    listed = json.loads(succeed("acme", "--json", PYTHONPATH=search_path))
+    assert [row["query"] for row in listed] == [QUERY]
+
+
+def test_a_broken_pack_is_named_beside_the_others(tmp_path: Path, search_path: str) -> None:
+    install(tmp_path, "bolt-queries", "bolt", {}, module="nowhere_to_be_found")
+    path = f"{tmp_path}{os.pathsep}{search_path}"
+    process = run_aix("query", "--json", PYTHONPATH=path)
+    assert process.returncode == 1
+    assert [row["query"] for row in json.loads(process.stdout)] == [*own_query_names(), QUERY]
+    assert process.stderr.startswith("aix: pack bolt: nowhere_to_be_found cannot be found")
+    assert "pack bolt" in fail("bolt/costs", PYTHONPATH=path)
+
+
+@pytest.mark.parametrize("options", [["--since", "soon"], [], ["--param", "nonsense"]])
+def test_help_explains_the_query_that_is_named(options: list[str], search_path: str) -> None:
+    explained = succeed(*options, QUERY, "--help", PYTHONPATH=search_path)
+    assert succeed("-h", QUERY, *options, PYTHONPATH=search_path) == explained
+    for text in (
+        "How many turns began on each day?",
+        "One row per day.",
+        "--since TIMESTAMP",
+        "--param least=INTEGER",
+        "Default: completed.",
+        "output_tokens BIGINT",
+        "A turn counts for the day on which it began.",
+        f"aix query {QUERY} --since 2026-11-01",
+    ):
+        assert text in explained
+    assert "NAME is a pack and a query" in succeed("--help")
+
+
+def test_values_reach_the_query(filled: Ledger, search_path: str) -> None:
+    place = ("--ledger", filled.path, "--json")
+    days = json.loads(succeed(QUERY, *place, PYTHONPATH=search_path))
+    assert len(days) > 1
+    options = ("--since", days[1]["day"], "--param", "least=1", "--param", "status=completed")
+    assert [row["day"] for row in json.loads(succeed("turns_by_day", *options, *place, PYTHONPATH=search_path))] == [
+        row["day"] for row in days[1:]
+    ]
+    far = ("--timezone", "Pacific/Kiritimati")
+    shifted = json.loads(succeed(QUERY, *far, *place, PYTHONPATH=search_path))
+    assert shifted != days
+    configured = succeed(QUERY, *place, PYTHONPATH=search_path, AIX_TIMEZONE="Pacific/Kiritimati")
+    assert json.loads(configured) == shifted
+
+
+def test_a_table_is_for_people_and_csv_is_exact(filled: Ledger, tmp_path: Path, search_path: str) -> None:
+    written = tmp_path / "days.csv"
+    options = (QUERY, "--ledger", filled.path, "--since", "2026-03-02", "--until", "2026-03-03")
+    table = succeed(*options, PYTHONPATH=search_path)
+    assert succeed(*options, "-o", written, PYTHONPATH=search_path) == ""
+    [row] = csv.DictReader(written.read_text().splitlines())
+    assert (row["day"], row["turn_share"]) == ("2026-03-02", "1.0")
+    assert row["spent_usd"].endswith("000000000")
+    assert row["first_started_at"] not in table
+    assert "2026-03-02 08:00" in table
+    assert "100 %" in table
+    assert "$0.00" in table
+
+
+def test_the_sql_is_printed_as_it_is(tmp_path: Path) -> None:
+    assert succeed("overview/sessions", "--sql") == find_query("overview/sessions").sql
+    assert succeed("sessions", "--sql", "-o", tmp_path / "a.sql") == ""
+    assert (tmp_path / "a.sql").read_text() == find_query("overview/sessions").sql
+
+
+def test_shared_parameters_are_printed_with_the_sql() -> None:
+    printed = succeed("cost_by_model", "--sql")
+    assert printed == find_query("token_economics/cost_by_model").sql
+    assert "-- param since: timestamp = none; first moment counted\n" in printed
+    assert "-- params: " not in printed
+
+
+def test_help_names_where_definitions_come_from() -> None:
+    explained = succeed("cache_hit", "--help")
+    assert "References:\n  docs/economics.md#the-other-figures; the hit ratio\n" in explained
+
+
+def test_an_earlier_version_can_be_asked(filled: Ledger) -> None:
+    place = ("--ledger", filled.path, "--json")
+    assert succeed("table_rows", "--at", "1", *place) == succeed("table_rows", *place)
+    assert "no version 99" in fail("table_rows", "--at", "99", *place)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["overview/sesions"], "did you mean overview/sessions?"),
+        (["overview/sesions", "--help"], "did you mean overview/sessions?"),
+        (["overview/sessions", "--since", "2026-11-01"], "has no parameter 'since'\n  it has none"),
+        ([QUERY, "--project", "web"], "it has since, until, status, least, timezone"),
+        ([QUERY, "--param", "leest=2"], "did you mean least?"),
+        ([QUERY, "--since", "2026-11-31"], "since: '2026-11-31' is no date"),
+        ([QUERY, "--since", "2026-11-01", "--until", "2026-11-01"], "until: the range is empty"),
+        ([QUERY, "--timezone", "Europe/Berln"], "Europe/Berlin"),
+        ([QUERY, "--timezone", "localtime"], "is no time zone"),
+        ([QUERY, "--param", "status=lost"], "use one of completed, failed, active"),
+        ([QUERY, "--param", "least"], "NAME=VALUE"),
+        ([QUERY, "--param", "least=1", "--param", "least=2"], "least is given twice"),
+        ([QUERY, "--since", "2026-11-01", "--param", "since=2026-11-02"], "since is given twice"),
+        (["acme", "--since", "2026-11-01"], "Name the query"),
+        (["health/append_only"], "aix check"),
+    ],
+)
+def test_bad_input_is_told_what_is_wrong(arguments: list[str], problem: str, filled: Ledger, search_path: str) -> None:
+    message = fail(*arguments, "--ledger", filled.path, PYTHONPATH=search_path)
+    assert message.startswith("aix: ")
+    assert problem in message
