@@ -9,7 +9,6 @@ from typing import IO, TYPE_CHECKING
 
 from aix.errors import OutputError
 from aix.output import SUFFIXES, Listing
-from aix.output.text import escape_unsafe
 
 if TYPE_CHECKING:
     from aix.output.text import Paragraph
@@ -173,6 +172,8 @@ def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
 
         write_to_terminal(listing, sys.stdout)
     else:
+        from aix.output.text import escape_unsafe
+
         # Only csv holds text as it is; in the other formats there is nothing left to escape.
         _write_lines(map(escape_unsafe, _lines(listing, chosen)), terminal)
 

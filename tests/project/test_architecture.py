@@ -59,16 +59,21 @@ def modules_imported(path: Path, modules: Mapping[str, Path]) -> set[str]:
     return named & modules.keys()
 
 
-@cache
-def imports_in_the_core() -> dict[str, set[str]]:
-    """Return for each module of the core those that it imports."""
-    names = {path: name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in CORE}
-    modules = {name: path for path, name in names.items()}
+def imports_among(paths: list[Path]) -> dict[str, set[str]]:
+    """Return for each module those of the others that it imports."""
+    places = {path: name_of(path).removeprefix("importers/").removesuffix(".py") for path in paths}
+    modules = {place.removesuffix("/__init__").replace("/", "."): path for path, place in places.items()}
     return {name: modules_imported(path, modules) - {name} for name, path in modules.items()}
 
 
-def test_no_module_of_the_core_imports_itself_by_way_of_others() -> None:
-    TopologicalSorter(imports_in_the_core()).prepare()  # which raises CycleError
+@cache
+def imports_in_the_core() -> dict[str, set[str]]:
+    return imports_among(CORE)
+
+
+@pytest.mark.parametrize("paths", [CORE, IMPORTERS], ids=["core", "importers"])
+def test_no_module_imports_itself_by_way_of_others(paths: list[Path]) -> None:
+    TopologicalSorter(imports_among(paths)).prepare()  # which raises CycleError
 
 
 def reached_from(room: str) -> set[str]:

@@ -9,7 +9,9 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-PLUGIN = Path(__file__).parent / "plugin"
+from tests import ROOT
+
+PLUGIN = ROOT / "tests" / "plugin"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from aix.permissions import Call
 from aix.permissions.programs import listed
 from aix_importers.claude_code.permissions.commands import FileUse, Part, take_apart
-from aix_importers.claude_code.permissions.paths import CallSite, below, has_drive
+from aix_importers.claude_code.permissions.paths import CallSite, below, has_drive, is_system_path
 from aix_importers.claude_code.permissions.rules import canonical
 
 _FREE_TOOLS = listed(
@@ -54,8 +54,6 @@ _PROTECTED_FILES = listed(
     .claude.json
     """
 )
-_TOP_LEVEL_ELSEWHERE = listed("/private/etc /private/var /private/tmp /private/home")
-"""Where folders directly below the root lie on macOS."""
 _EXPANSIONS = re.compile(r"(?:\$[A-Za-z_0-9@*#?]+|\$\{[^}]*\})++", re.ASCII)
 _GUARDED = re.compile(r"\$\{[A-Za-z_0-9]+:\?[^}]*\}", re.ASCII)
 SHELLS = frozenset(("Bash", "Monitor"))
@@ -140,12 +138,6 @@ def is_protected(path: str) -> bool:
 def removes_critical(targets: Sequence[str], place: CallSite, directories: Collection[str]) -> bool:
     """Whether `rm` or `rmdir` is given a path whose loss cannot be meant."""
     return any(_is_critical(target, place, directories) for target in targets)
-
-
-def is_system_path(path: str, place: CallSite, *, is_on_drive: bool = False) -> bool:
-    """Whether a whole path is the root, lies directly below it or a drive, or is the home folder."""
-    depth = len(list(filter(None, path.split("/"))))
-    return path == place.home or path in _TOP_LEVEL_ELSEWHERE or depth <= (2 if is_on_drive or place.is_windows else 1)
 
 
 def _is_critical(target: str, place: CallSite, directories: Collection[str]) -> bool:

@@ -13,6 +13,8 @@ _HERE = "/\0"
 """Stands for a folder that is not known, where calls with no or with a relative folder are made."""
 _BELOW = r"(?P<below>/.*)?\Z"
 _SPECIAL = frozenset("*?[\\")
+_TOP_LEVEL_ELSEWHERE = frozenset(("/private/etc", "/private/var", "/private/tmp", "/private/home"))
+"""Where folders directly below the root lie on macOS."""
 
 
 class CallSite(NamedTuple):
@@ -215,3 +217,9 @@ def _is_carved_out(entry: _Entry, carving: Iterable[_Entry], seen: str) -> bool:
     return any(
         other.number > entry.number and other.source == entry.source and other.find.match(seen) for other in carving
     )
+
+
+def is_system_path(path: str, place: CallSite, *, is_on_drive: bool = False) -> bool:
+    """Whether a whole path is the root, lies directly below it or a drive, or is the home folder."""
+    depth = len(list(filter(None, path.split("/"))))
+    return path == place.home or path in _TOP_LEVEL_ELSEWHERE or depth <= (2 if is_on_drive or place.is_windows else 1)

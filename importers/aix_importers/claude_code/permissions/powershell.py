@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
 
-from aix_importers.claude_code.permissions.built_in_decisions import is_system_path
-from aix_importers.claude_code.permissions.paths import CallSite, below, has_drive
+from aix_importers.claude_code.permissions.paths import CallSite, below, has_drive, is_system_path
 from aix_importers.claude_code.permissions.patterns import spaced, written_words
 
 _REMEMBERED = 1024

@@ -11,7 +11,6 @@ from aix_importers.claude_code.permissions.built_in_decisions import (
     SKILLS,
     WRITING,
     is_protected,
-    is_system_path,
     needs_rule,
     path_of,
     removes_critical,
@@ -19,7 +18,7 @@ from aix_importers.claude_code.permissions.built_in_decisions import (
     skill_of,
 )
 from aix_importers.claude_code.permissions.commands import FileUse, Part, ShellCommand, take_apart
-from aix_importers.claude_code.permissions.paths import CallSite, below, escaped
+from aix_importers.claude_code.permissions.paths import CallSite, below, escaped, is_system_path
 from aix_importers.claude_code.permissions.patterns import compile_pattern, host_of, written_words
 from aix_importers.claude_code.permissions.powershell import PowerShellRemoval, commands_of, powershell_removal
 from aix_importers.claude_code.permissions.rules import (
