@@ -1,6 +1,6 @@
 """Write the price table that comes with AIX, from the package genai-prices, and compare it with LiteLLM's.
 
-python -m benchmarks.price_table                      write aix/prices/table.csv and providers.csv
+python -m benchmarks.price_table                      write aix/prices/genai_prices.csv and providers.csv
 python -m benchmarks.price_table --check              say whether they are what this package gives; exit with 1 if not
 python -m benchmarks.price_table --litellm FILE.json  compare with that copy of LiteLLM's table
 
@@ -90,7 +90,7 @@ def main() -> int:
     given = parser.parse_args()
     checked_on = given.checked_on or (written_day() if given.check else datetime.now(tz=UTC).date())
     rows = list(table_rows(checked_on))
-    pages = {"table.csv": to_csv(COLUMNS, rows), "providers.csv": to_csv(PROVIDER_COLUMNS, provider_rows())}
+    pages = {"genai_prices.csv": to_csv(COLUMNS, rows), "providers.csv": to_csv(PROVIDER_COLUMNS, provider_rows())}
     stale = [name for name, text in pages.items() if _read(FOLDER / name) != text]
     for name in stale:
         print(f"aix/prices/{name}: {'out of date' if given.check else 'written'}")
@@ -108,7 +108,7 @@ def main() -> int:
 
 def written_day() -> date:
     """Return the day on which the source of the table was read."""
-    first = next(csv.DictReader(io.StringIO(_read(FOLDER / "table.csv"))))
+    first = next(csv.DictReader(io.StringIO(_read(FOLDER / "genai_prices.csv"))))
     return date.fromisoformat(first["checked_on"])
 
 

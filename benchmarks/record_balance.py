@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from aix.importing import Candidate, Importer, Problem, Rows, Source
 from aix_importers.claude_code import ClaudeCodeImporter
+from aix_importers.claude_code.classification import COUNTED_PROGRESS
 from aix_importers.claude_code.discovery import FileKind, source_file
-from aix_importers.claude_code.record_kinds import COUNTED_PROGRESS
 from aix_importers.common.claude_code_record_types import COUNTED_TYPES
 from aix_importers.common.json_text import whole_characters
 from aix_importers.session_log import SessionLogImporter

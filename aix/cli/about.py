@@ -1,17 +1,17 @@
-"""`aix config`, `aix version` and `aix completion`: commands about AIX itself."""
+"""`aix schema`, `aix config`, `aix version` and `aix completion`: commands about AIX itself."""
 
 import platform
 from importlib import metadata
 from pathlib import Path
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, get_completion_class
 
 from aix.cli.command import Command, listing_output
 from aix.cli.stdout import emit_text
 from aix.config import load_config
 from aix.output import Listing, listing_columns
-from aix.schema import SCHEMA_VERSION
+from aix.schema import SCHEMA_VERSION, TABLES, Table, find_table
 from aix.version import __version__
 
 _LIBRARIES = ("duckdb", "polars", "pyarrow", "tree-sitter", "tree-sitter-bash")
@@ -78,3 +78,57 @@ def completion(ctx: click.Context, shell: str) -> None:
     found = get_completion_class(shell)
     assert found is not None  # noqa: S101 - click has a class for every shell of the choice
     emit_text(found(ctx.find_root().command, {}, "aix", "_AIX_COMPLETE").source())
+
+
+def _complete_table(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    return [
+        CompletionItem(table.name, help=table.description)
+        for table in TABLES.values()
+        if table.name.startswith(incomplete)
+    ]
+
+
+@click.command(cls=Command)
+@click.argument("table", required=False, shell_complete=_complete_table)
+@listing_output
+def schema(table: str | None) -> Listing:
+    """List the tables of the ledger, or the columns of TABLE.
+
+    Says of every column what it holds, in which unit, which words it allows, and how two rows about the same thing
+    become one. docs/ledger.md is the same as one page.
+
+    \b
+      aix schema
+      aix schema turns
+      aix schema requests --format markdown -o requests.md
+    """
+    return _columns_of(find_table(table)) if table else _all_tables()
+
+
+def _all_tables() -> Listing:
+    columns = listing_columns("table", "kind", ("columns", "BIGINT"), "description")
+    rows = [
+        (table.name, "canonical" if table.canonical else "extension", len(table.columns), table.description)
+        for table in TABLES.values()
+    ]
+    return Listing(columns, rows)
+
+
+def _columns_of(table: Table) -> Listing:
+    columns = listing_columns(
+        "column", "type", ("nullable", "BOOLEAN"), "unit", "join", ("words", "VARCHAR[]"), "references", "description"
+    )
+    rows = [
+        (
+            column.name,
+            str(column.type),
+            column.nullable,
+            str(column.unit),
+            str(column.join),
+            list(column.words) or None,
+            column.references,
+            column.description,
+        )
+        for column in table
+    ]
+    return Listing(columns, rows)

@@ -44,6 +44,7 @@ PLACES = {
     "sql": "query:sql",
     "problems": "sources:problems",
     "vacuum": "forget:vacuum",
+    "schema": "about:schema",
     "config": "about:config",
     "golden": "importers:golden",
     "completion": "about:completion",

@@ -11,7 +11,7 @@ from aix.errors import OutputError
 from aix.output import SUFFIXES, Listing
 
 if TYPE_CHECKING:
-    from aix.output.text import Paragraph
+    from aix.output.paragraphs import Paragraph
 
 
 class ReaderGoneError(Exception):
@@ -128,7 +128,7 @@ def emit_at_once(lines: Iterable[str]) -> None:
 
 def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> None:
     """Write running text as it comes: to the file, or to stdout without one, wrapped on a terminal."""
-    from aix.output.text import paragraph_lines, write_paragraphs
+    from aix.output.paragraphs import paragraph_lines, write_paragraphs
 
     if path is None and sys.stdout is not None and sys.stdout.isatty():
         write_paragraphs(paragraphs, sys.stdout)

@@ -1,12 +1,9 @@
-"""Text for people: escaped where it could act on a terminal, in cells, and in wrapped paragraphs."""
+"""Text that cannot act: what logs contain, made harmless and still readable."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
-from typing import IO
 
 NULL = "NULL"
 
@@ -15,8 +12,6 @@ NULL = "NULL"
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\u3164\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-
-_NARROWEST = 20
 
 
 def is_safe(text: str) -> bool:
@@ -91,42 +86,3 @@ def to_cell(value: object) -> str:
     text = to_text(value)
     ambiguous = text in ("", NULL) or text[0] == '"' or text != text.strip() or not is_safe(text)
     return to_json(text) if ambiguous else text
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """One line of text that may be wrapped."""
-
-    text: str = ""
-    style: str = ""
-    mark: str = ""
-    """The prefix of the text."""
-    is_quote: bool = False
-    """Whether the mark stands before every line of it; else the others are indented as deep."""
-    tail: str = ""
-    """The suffix of the text, in a style of its own."""
-    tail_style: str = "dim"
-
-
-def paragraph_lines(paragraphs: Iterable[Paragraph]) -> Iterator[str]:
-    """Give each paragraph as one line, nothing cut: for pipes and files."""
-    for paragraph in paragraphs:
-        yield f"{paragraph.mark}{escape_unsafe(paragraph.text)}{escape_unsafe(paragraph.tail)}".rstrip()
-
-
-def write_paragraphs(paragraphs: Iterable[Paragraph], stream: IO[str]) -> None:
-    """Write paragraphs as they come, wrapped at the width of the terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=stream, highlight=False)
-    for paragraph in paragraphs:
-        text = Text.assemble(
-            (escape_unsafe(paragraph.text), paragraph.style), (escape_unsafe(paragraph.tail), paragraph.tail_style)
-        )
-        before = Text(paragraph.mark, style=paragraph.style)
-        for line in text.wrap(console, max(console.width - before.cell_len, _NARROWEST)) or [Text()]:
-            line.rstrip()
-            console.print(before + line, soft_wrap=True)
-            if not paragraph.is_quote:
-                before = Text(" " * before.cell_len)

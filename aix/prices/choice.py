@@ -1,6 +1,6 @@
 """Choosing prices: what a model costs, by who serves it, at any time, for requests of any size.
 
-This is the only place where a price is chosen. Lines are asked in their order: the user's own, those of the overlay,
+This is the only place where a price is chosen. Lines are asked in their order: the user's own, the additional prices,
 those of the table. The first line that is about the model and holds at that time gives the price; a variant that it has
 no price for has its standard one. Providers are the vendors of the price table; a request that names another, or none,
 is one of theirs by the rules of `providers.csv`.

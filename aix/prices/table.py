@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _EDITION = "1"
 """Of the way prices are chosen: when another price is chosen from the same lines, ledgers are to be renewed."""
-_TABLE, _OVERLAY, _PROVIDERS = "table.csv", "overlay.csv", "providers.csv"
+_TABLE, _ADDITIONAL, _PROVIDERS = "genai_prices.csv", "additional_prices.csv", "providers.csv"
 
 
 class PriceTable:
@@ -26,7 +26,7 @@ class PriceTable:
     def __init__(self, own: Path | None = None) -> None:
         self._own = own
         self._own_content = b"" if own is None else _read(own)
-        bundled = [_bundled(name) for name in (_TABLE, _OVERLAY, _PROVIDERS)]
+        bundled = [_bundled(name) for name in (_TABLE, _ADDITIONAL, _PROVIDERS)]
         digest = hashlib.sha256(_EDITION.encode())
         for content in (*bundled, str(own and own.name).encode(), self._own_content):
             digest.update(hashlib.sha256(content).digest())
@@ -92,7 +92,7 @@ def _ordered_bundled_lines() -> "tuple[PriceLine, ...]":
 def _bundled_lines() -> "tuple[list[PriceLine], ...]":
     from aix.prices.lines import parse_lines
 
-    return tuple(parse_lines(_bundled(name).decode(), Path(name)) for name in (_OVERLAY, _TABLE))
+    return tuple(parse_lines(_bundled(name).decode(), Path(name)) for name in (_ADDITIONAL, _TABLE))
 
 
 @lru_cache(maxsize=3)

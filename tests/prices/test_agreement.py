@@ -120,6 +120,6 @@ def test_every_model_costs_what_the_package_says(provider: str) -> None:
 def test_the_files_are_what_the_package_gives() -> None:
     day = price_table.written_day()
     table = price_table.to_csv(COLUMNS, price_table.table_rows(day))
-    assert (price_table.FOLDER / "table.csv").read_text("utf-8") == table
+    assert (price_table.FOLDER / "genai_prices.csv").read_text("utf-8") == table
     providers = price_table.to_csv(PROVIDER_COLUMNS, price_table.provider_rows())
     assert (price_table.FOLDER / "providers.csv").read_text("utf-8") == providers

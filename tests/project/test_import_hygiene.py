@@ -81,7 +81,7 @@ def test_status_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     import_histories(ledger, [log], Settings(jobs=0))
     code = f"import sys; sys.argv = {['aix', 'status', '--ledger', str(ledger)]}\n{RUN_MAIN}"
     unwanted = {*HEAVY, "importlib.metadata", "rich", "tomllib", "aix.schema", "aix.query", "aix.store.views"}
-    unwanted |= {"aix.output.formats", "aix.output.text"}
+    unwanted |= {"aix.output.formats", "aix.output.paragraphs"}
     output = subprocess.run(
         [sys.executable, "-c", f"{code}\nprint(sorted({unwanted} & set(sys.modules)))"],
         capture_output=True,

@@ -83,7 +83,9 @@ def test_the_sql_in_a_wheel_equals_the_queries_folder(wheels: dict[str, Path], o
 @pytest.mark.parametrize("origin", ["checkout", "sdist"])
 def test_a_wheel_holds_the_prices_with_their_notice(wheels: dict[str, Path], origin: str) -> None:
     names = zipfile.ZipFile(wheels[origin]).namelist()
-    assert {f"aix/prices/{name}" for name in ("table.csv", "overlay.csv", "providers.csv", "NOTICE")} <= set(names)
+    assert {
+        f"aix/prices/{name}" for name in ("genai_prices.csv", "additional_prices.csv", "providers.csv", "NOTICE")
+    } <= set(names)
 
 
 def test_both_wheels_hold_the_same_files(wheels: dict[str, Path]) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from aix.errors import NotCompactionError
 from aix.output.formats import fenced, prose_line
 from aix.output.humanise import counted, dollars, local_time, one_line, short_count, short_duration, signed_count
-from aix.output.text import Paragraph, to_json
+from aix.output.paragraphs import Paragraph
+from aix.output.text import to_json
 from aix.output.transcript.forms import folded_paragraphs, plain
 from aix.output.transcript.model import Excerpt, View, fold
 from aix.output.transcript.source import fetch

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
 from aix.output.formats import fenced, prose_line
-from aix.output.text import Paragraph, to_json
+from aix.output.paragraphs import Paragraph
+from aix.output.text import to_json
 from aix.output.transcript.model import Call, Excerpt, Fold, Header, Message, Turn, View, fold
 from aix.output.transcript.source import Transcript
 from aix.output.transcript.wording import (

@@ -7,8 +7,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from aix_importers.claude_code.classification import Kind, decode_progress
 from aix_importers.claude_code.reading import Located, TranscriptReader
-from aix_importers.claude_code.record_kinds import Kind, decode_progress
 from aix_importers.claude_code.records import Record, decode_message
 from aix_importers.claude_code.scan import NO_TIME, Entry, Scan
 

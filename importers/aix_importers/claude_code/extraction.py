@@ -8,12 +8,12 @@ from pathlib import Path
 
 from aix.ids import ulid
 from aix.importing import Problem, RowBuffer, Rows, Source, Ties, readable
+from aix_importers.claude_code.classification import Kind, said
 from aix_importers.claude_code.copies import Copies, read_record
 from aix_importers.claude_code.discovery import FileKind, source_file
 from aix_importers.claude_code.facts import OpenMessage, TurnFacts
 from aix_importers.claude_code.first_pass import FirstPass
 from aix_importers.claude_code.message_rows import MessageRows, source_of
-from aix_importers.claude_code.record_kinds import Kind, said
 from aix_importers.claude_code.records import Block, Message, Record, as_count, decode_blocks, decode_message
 from aix_importers.claude_code.scan import Entry, Scan, take_tie_numbers
 from aix_importers.claude_code.second_pass import SecondPass

@@ -13,9 +13,7 @@ from pathlib import Path
 from msgspec import Raw, Struct
 
 from aix.importing import Problem
-from aix_importers.claude_code.discovery import FileKind
-from aix_importers.claude_code.reading import Located, TranscriptReader, denied_calls
-from aix_importers.claude_code.record_kinds import (
+from aix_importers.claude_code.classification import (
     QUEUE_OPERATIONS,
     SYNTHETIC,
     Kind,
@@ -27,6 +25,8 @@ from aix_importers.claude_code.record_kinds import (
     kind_of_user,
     said,
 )
+from aix_importers.claude_code.discovery import FileKind
+from aix_importers.claude_code.reading import Located, TranscriptReader, denied_calls
 from aix_importers.claude_code.records import (
     KNOWN_BLOCKS,
     Block,

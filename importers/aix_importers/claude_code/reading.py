@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from aix.importing import Problem, Source
-from aix_importers.claude_code.record_kinds import Kind, kind_of_system
+from aix_importers.claude_code.classification import Kind, kind_of_system
 from aix_importers.claude_code.records import (
     KNOWN_FIELDS,
     NOTHING,

@@ -13,9 +13,9 @@ from pathlib import Path
 from msgspec import Raw, Struct, field
 
 from aix.importing import Source
+from aix_importers.claude_code.classification import WARMUP, Kind, Progress
 from aix_importers.claude_code.discovery import FileKind, SourceFile, source_file
 from aix_importers.claude_code.reading import Located, TranscriptReader
-from aix_importers.claude_code.record_kinds import WARMUP, Kind, Progress
 from aix_importers.claude_code.records import NOTHING, Record
 
 TASK_CHARACTERS = 200

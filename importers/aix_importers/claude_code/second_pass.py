@@ -7,6 +7,17 @@ from msgspec import Raw
 
 from aix.importing import Rows
 from aix_importers.claude_code.calls import CallResult, OpenCall, results_in
+from aix_importers.claude_code.classification import (
+    QUEUE_OPERATIONS,
+    SYNTHETIC,
+    Kind,
+    decode_progress,
+    decode_queued,
+    kind_of_assistant,
+    kind_of_system,
+    kind_of_user,
+    said,
+)
 from aix_importers.claude_code.copies import Copies
 from aix_importers.claude_code.extra_json import without_embedded_files
 from aix_importers.claude_code.facts import (
@@ -20,17 +31,6 @@ from aix_importers.claude_code.facts import (
 )
 from aix_importers.claude_code.message_rows import MessageRows
 from aix_importers.claude_code.reading import tools_of
-from aix_importers.claude_code.record_kinds import (
-    QUEUE_OPERATIONS,
-    SYNTHETIC,
-    Kind,
-    decode_progress,
-    decode_queued,
-    kind_of_assistant,
-    kind_of_system,
-    kind_of_user,
-    said,
-)
 from aix_importers.claude_code.records import (
     Block,
     Message,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from aix.ids import ulid
-from aix_importers.claude_code.record_kinds import Kind, is_notice
+from aix_importers.claude_code.classification import Kind, is_notice
 from aix_importers.claude_code.scan import Entries, Entry, QueueStep, Scan, queue_key
 
 ORIGIN = "claude-code"

@@ -11,7 +11,7 @@ class Gives(Enum):
     """Rows that records of a type give."""
 
     BY_KIND = auto()
-    """A message, a part of one or context, which `claude_code/record_kinds.py` decides."""
+    """A message, a part of one or context, which `claude_code/classification.py` decides."""
     CONTEXT = auto()
     """Context of the message before the record, as records of unknown types do."""
     NO_ROW = auto()

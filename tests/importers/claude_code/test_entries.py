@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aix_importers.claude_code.record_kinds import Kind
+from aix_importers.claude_code.classification import Kind
 from aix_importers.claude_code.scan import Entries, Entry, QueueStep
 
 _TEXTS = st.text(max_size=5)

@@ -11,7 +11,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from aix.cli.audit import FORMATS, make_report, write_report
-from aix.output.text import escape_unsafe, paragraph_lines
+from aix.output.paragraphs import paragraph_lines
+from aix.output.text import escape_unsafe
 from aix.permissions.audit.findings import LONGEST_TEXT, finding_of, shortened
 from aix.permissions.audit.report import LedgerState, Report
 from aix.permissions.audit.report_forms import paragraphs

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import Raw
 
-from aix_importers.claude_code.record_kinds import (
+from aix_importers.claude_code.classification import (
     Kind,
     is_notice,
     kind_of_assistant,
