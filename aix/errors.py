@@ -74,12 +74,19 @@ class AixError(Exception):
         if "__init__" not in vars(cls):
             cls._fields = (*cls._fields, *cls.__annotations__)
 
-    def __init__(self, *values: object) -> None:
-        if self._fields:
-            vars(self).update(zip(self._fields, values, strict=True))
+    def __init__(self, *values: object, **named: object) -> None:
+        if not self._fields:
+            self._message = "".join(map(str, values))
+            return
+        given = dict(zip(self._fields, values, strict=False)) | named
+        if len(values) + len(named) != len(self._fields) or given.keys() != set(self._fields):
+            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}")
+        vars(self).update(given)
+        if named:
+            self.args = tuple(given[name] for name in self._fields)
 
     def __str__(self) -> str:
-        return self.template.format_map(vars(self)) if self.template else super().__str__()
+        return self.template.format_map(vars(self)) if self.template else self._message
 
     @property
     def remedy(self) -> str:

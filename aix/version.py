@@ -4,7 +4,7 @@ __version__ = "0.1.0"
 SCHEMA_VERSION = 5
 FIRST_NUMBERED = 5
 """The first version of the schema in which files of groups number the family of each row."""
-SPLITTER_VERSION = 5
+SPLITTER_VERSION = 6
 """Of the splitter of shell commands; it goes up whenever an answer changes."""
 RISKS_VERSION = 2
 """Of the rules on risks; it goes up whenever the same rules give another answer."""

@@ -1,7 +1,6 @@
 """`aix schema`, `aix config`, `aix version` and `aix completion`: commands about AIX itself."""
 
 import platform
-from importlib import metadata
 from pathlib import Path
 
 import click
@@ -9,7 +8,6 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from aix.cli.command import Command, listing_output
 from aix.cli.stdout import emit_text
-from aix.config import load_config
 from aix.output import Listing, listing_columns
 from aix.schema import SCHEMA_VERSION, TABLES, Table, find_table
 from aix.version import __version__
@@ -32,6 +30,8 @@ def config(config_file: Path | None) -> Listing:
       ledger = "~/histories/ledger"
       timezone = "Europe/Berlin"
     """
+    from aix.config import load_config
+
     current = load_config(config_file)
     columns = listing_columns("setting", "value", "origin", "description")
     file_row = (
@@ -55,6 +55,8 @@ def version() -> Listing:
       aix version
       aix version --json
     """
+    from importlib import metadata
+
     versions = [
         ("aix", __version__),
         ("ledger schema", str(SCHEMA_VERSION)),

@@ -84,7 +84,8 @@ class Program(msgspec.Struct, frozen=True):
             if name in self.valued and end == len(word):
                 last, place = self._with_next(name, words, place)
                 return found + last, place
-            if name in self.valued or name in self.optional:
+            # No option is a colon: it begins the value of the option before it, as in `perl -d:Trace`.
+            if name in self.valued or name in self.optional or word[end : end + 1] == ":":
                 found.append(Argument(name, word[end:], end))
                 break
             found.append(Argument(name, None, 0))
@@ -95,9 +96,14 @@ class Program(msgspec.Struct, frozen=True):
         value = words[place + count] if count and place + count < len(words) else None
         return [Argument(name, value, 0)], place + 1 + count
 
+    def is_abbreviation(self, word: str) -> bool:
+        """Whether a word is the beginning of a long option rather than its whole name."""
+        name = word.partition("=")[0]
+        return self._whole_name(name) != name
+
     def _whole_name(self, word: str) -> str:
         """Return the long option that a word is the beginning of, when a single one of those that are known is."""
-        if len(word) < 4 or not word.startswith("--") or word in self.long_names:
+        if len(word) < 3 or not word.startswith("--") or word in self.long_names:
             return word
         found = [name for name in self.long_names if name.startswith(word)]
         return found[0] if len(found) == 1 else word

@@ -275,7 +275,7 @@ def _check_order(path: Path, lines: list[_Line]) -> None:
             raise QueryFileError(path, line.number, f"{line.key!r} comes before {before.key!r}")
     missing = [key for key in _REQUIRED if key not in {line.key for line in lines}]
     if missing:
-        raise QueryFileError(path, len(lines) + 1, f"the header lacks {', '.join(missing)}")
+        raise QueryFileError(path, lines[-1].number + 1 if lines else 1, f"the header lacks {', '.join(missing)}")
     seen: set[tuple[str, str]] = set()
     for line in lines:
         if line.name and (line.key, line.name) in seen:

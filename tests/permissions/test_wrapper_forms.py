@@ -21,6 +21,7 @@ WRAPPERS = """
     sudo --command-timeout=5
     sudo --comm 5
     sudo --user root --preserve-env
+    sudo --u root
     sudo -E FOO=1
     sudo -u root --
     sudo -R /jail -D /tmp
@@ -34,16 +35,20 @@ WRAPPERS = """
     env -u HOME -C /tmp
     env --unse HOME
     env --argv0 x
+    env --u HOME
+    env -S -i
     timeout 5
     timeout -s KILL 5
     timeout -k 5 --signal KILL 10
     timeout --foreground -- 5
     timeout --kill-a 5 10
+    timeout --s KILL 5
     gtimeout 5
     nice
     nice -n 5
     nice -5
     nice --adjustment 5
+    nice --a 5
     ionice -c 3
     ionice -c2 -n 7 -t
     ionice --class idle
@@ -82,12 +87,18 @@ RUNNERS = """
 """Forms of programs that are commands themselves, and that rules of Claude Code look through."""
 UNRULED_RUNNERS = """
     xargs -n 1 -P 4
+    xargs --show-limits
     xargs -i{}
     xargs --max-args 1
     xargs --process-slot-var=S -0
     chroot --userspec u:g /jail
     unshare -r --map-users 0,1,2
     nsenter -t 1 -m
+    nsenter -t 1 --wd
+    start-stop-daemon --start
+    pnpm -w exec
+    op run --
+    doppler run --
     strace -f -o /tmp/log
     strace --trace open
     ltrace -S -o /tmp/log
@@ -98,6 +109,7 @@ UNRULED_RUNNERS = """
     prlimit --nofile=5
     sshpass -p word
     runuser -u ada --
+    runuser -u ada
     parallel -j 4
     numactl --membind 0
     cpulimit -l 50
@@ -200,6 +212,8 @@ def test_a_wrapper_that_runs_nothing_stands_for_itself(form: str) -> None:
         ("NODE_ENV=test timeout 5", True),
         ("FOO=1 timeout 5", False),
         ("xargs -n 1", False),
+        ("timeout --sig KILL 5", False),
+        ("nice --adj 5", False),
         ("command -v", False),
         ("gtimeout 5", False),
         ("sudo", False),

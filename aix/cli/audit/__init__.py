@@ -9,7 +9,7 @@ import click
 
 from aix.cli.command import LazyGroup, chosen_parameter_options, ledger_option, output_option, risks_option
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
-from aix.permissions.audit.findings import Severity
+from aix.permissions.audit import Severity
 
 if TYPE_CHECKING:
     from aix.permissions.audit.report import Report

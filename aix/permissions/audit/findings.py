@@ -12,6 +12,7 @@ import msgspec
 from aix.errors import QueryFileError
 from aix.health import Status
 from aix.output.text import to_json
+from aix.permissions.audit import Severity
 from aix.query.query_file import Query
 
 LONGEST_TEXT = 2_000
@@ -29,19 +30,6 @@ _INFERRED_BASES = ("inferred", "inference", "estimated", "guessed")
 _OF_FINDING = frozenset((*_NEEDED, *_EVIDENCE, _IS_INFERRED))
 _WORD = re.compile(r"\w+")
 Row = Mapping[str, object]
-
-
-class Severity(StrEnum):
-    """How bad a finding is, the worst first."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-    @property
-    def rank(self) -> int:
-        """Its place, from 0 for the worst."""
-        return list(Severity).index(self)
 
 
 class State(StrEnum):

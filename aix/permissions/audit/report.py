@@ -9,7 +9,8 @@ import msgspec
 from aix.errors import ReportFileError
 from aix.health import Status
 from aix.output import ListingColumn
-from aix.permissions.audit.findings import Finding, Severity, State
+from aix.permissions.audit import Severity
+from aix.permissions.audit.findings import Finding, State
 
 REPORT_VERSION = 1
 """Goes up when a program that reads the JSON form has to change."""

@@ -19,7 +19,8 @@ from aix.output.formats import prose_line
 from aix.output.humanise import counted, displayed, local_time, one_line
 from aix.output.paragraphs import Paragraph
 from aix.output.text import escape_unsafe, to_cell, to_json, to_text
-from aix.permissions.audit.findings import Evidence, Finding, Severity, State
+from aix.permissions.audit import Severity
+from aix.permissions.audit.findings import Evidence, Finding, State
 from aix.permissions.audit.report import REPORT_VERSION, Check, Inventory, Report
 
 INFERRED = "This rests on inference, not on what a log says."

@@ -144,9 +144,10 @@ def _by_ssh_option(words: Sequence[str]) -> Iterator[Run]:
 
 
 def _by_user(words: Sequence[str]) -> Iterator[Run]:
-    """`runuser -u name -- command`."""
-    if "--" in words and words.index("--") + 1 < len(words):
-        yield Run(None, tuple(words[words.index("--") + 1 :]))
+    """`runuser -u name command`, also behind `--`."""
+    found = program("runuser").inner_command(words)
+    if found is not None and not found.is_text and not found.options.isdisjoint(("-u", "--user")):
+        yield Run(None, tuple(words[found.start :]))
 
 
 def _at_checkpoint(words: Sequence[str]) -> Iterator[Run]:

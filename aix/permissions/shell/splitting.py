@@ -61,11 +61,19 @@ def _wrapped(name: str, words: Sequence[Word]) -> Iterator[_Wrapped]:
     rest = words[inner.start :]
     if inner.is_text:
         first = words[inner.start - 1]
-        yield _Wrapped(name, (), env, joined((_cut(first, inner.attached), *rest) if inner.attached else rest))
+        text = joined((_cut(first, inner.attached), *rest) if inner.attached else rest)
+        yield _Wrapped(name, (), env, _with_program(name, text) if text.text.lstrip()[:1] == "-" else text)
     elif known.is_text and inner.options.isdisjoint(_WITHOUT_SHELL):
         yield _Wrapped(name, (), env, joined(rest))
     else:
         yield _Wrapped(name, rest, env)
+
+
+def _with_program(name: str, text: Word) -> Word:
+    """Return a text that begins with options of the program that splits it, with that program: `env -S "-i rm x"`."""
+    added = len(name) + 1
+    expansions = tuple((first + added, last + added) for first, last in text.expansions)
+    return Word(f"{name} {text.text}", text.start, text.end, expansions)
 
 
 def _cut(word: Word, start: int) -> Word:

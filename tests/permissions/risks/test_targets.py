@@ -242,3 +242,21 @@ PROGRAMS = "cat cp mv tar dd find sed grep curl wget ssh scp git rsync jq python
 def test_no_words_break_the_tables(program: str, words: list[str]) -> None:
     list(files_named(program, (program, *words)))
     list(hosts_named(program, words[0] if words else None, (program, *words)))
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        (("perl", "-d:Trace", "/h/.env"), ["/h/.env"]),
+        (("perl", "-lne", "print", "f"), ["f"]),
+        (("jq", "--slurp", ".", "a", ".env"), ["a", ".env"]),
+        (("bash", "--rcfile", "/h/id_rsa", "-i"), ["/h/id_rsa"]),
+    ],
+)
+def test_an_option_takes_no_word_that_is_not_its_value(words: tuple[str, ...], read: list[str]) -> None:
+    assert [use.path for use in files_named(words[0], words)] == read
+
+
+@pytest.mark.parametrize("option", ["--head", "--netrc"])
+def test_a_flag_of_curl_does_not_stand_for_a_longer_option(option: str) -> None:
+    assert list(hosts_named("curl", None, ("curl", option, "host.example/x"))) == ["host.example"]

@@ -80,7 +80,13 @@ def _inner_start(words: Sequence[str], start: int, *, is_restricting: bool) -> i
     elif name in _BARE and any(word.startswith("-") for word in words[start + 1 : start + 2]):
         return None
     inner = program(name).inner_command(words, start + 1)
-    return inner.start if inner is not None and inner.start < len(words) else None
+    while inner is not None and inner.is_text and not inner.attached and words[inner.start].startswith("-"):
+        inner = program(name).inner_command(words, inner.start)  # of `env -S -i rm`, env reads the options too
+    if inner is None or inner.start >= len(words):
+        return None
+    # That the client knows abbreviated options is not documented, so no allow rule looks through them.
+    is_abbreviated = any(map(program(name).is_abbreviation, words[start + 1 : inner.start]))
+    return inner.start if is_restricting or not is_abbreviated else None
 
 
 def _needs_exact_rule(words: Sequence[str]) -> bool:
