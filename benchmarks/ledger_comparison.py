@@ -1,11 +1,12 @@
-"""Import logs with an earlier checkout and with this one: every table and every query must give the same rows.
+"""Import logs with an earlier checkout and with this one: all tables, views and queries must give the same rows.
 
     python benchmarks/ledger_comparison.py EARLIER FOLDER [FOLDER ...] [--allow NAME ...]
 
 EARLIER is a checkout of the code before a change, such as one of `git worktree add EARLIER REVISION`; both run in this
-Python. Each folder of logs is imported into two new ledgers. Tables and queries are read with the code that wrote them,
-and compared row by row, but for the columns that say when and by which run something was imported. A table or query
-that is named with `--allow` may differ: its rows are shown, and do not count. The exit code is 1 if another differs.
+Python. Each folder of logs is imported into two new ledgers, which are read with the code that wrote them and compared
+row by row, but for the columns that say when, by which run or by which version something was imported. A table, view or
+query that is named with `--allow` may differ: its rows are shown, and do not count. The exit code is 1 if another
+differs.
 """
 
 import argparse
@@ -17,8 +18,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-_OF_IMPORTS = {"run_id", "last_run_id", "first_seen_at", "last_seen_at", "started_at", "finished_at", "run_started_at"}
-"""Columns that say when or by which run something was imported."""
+_OF_IMPORTS = {
+    "run_id", "last_run_id", "first_seen_at", "last_seen_at", "started_at", "finished_at", "run_started_at",
+    "splitter_version",
+}  # fmt: skip
+"""Columns that say when, by which run or by which version of AIX something was imported."""
 _TABLE_OF_RUNS = "import_runs"
 _ROWS_SHOWN = 3
 _WIDEST = 300
@@ -26,7 +30,7 @@ _HERE = Path(__file__).resolve()
 
 
 def write_rows(logs: Path, folder: Path) -> None:
-    """Import logs, and write the rows of each table and query as sorted lines into a file of its name.
+    """Import logs, and write the rows of each table, view and query as sorted lines into a file of its name.
 
     This runs with the code of either checkout, so it keeps to names that both document.
     """
@@ -37,7 +41,8 @@ def write_rows(logs: Path, folder: Path) -> None:
         raise SystemExit(f"the code of {Path.cwd()} should run, and {aix.__file__} does")
     aix.import_histories([logs], folder / "ledger")
     with aix.open(folder / "ledger") as ledger:
-        for name in TABLES:
+        views = sorted(path.stem for path in Path("queries", "views").glob("*.sql"))
+        for name in (*TABLES, *views):
             if name != _TABLE_OF_RUNS:
                 result = ledger.sql(f"from {name}")
                 _write(folder / f"{name}.rows", result.columns, result)
@@ -107,7 +112,7 @@ def compare(checkout: Path, logs: Path, allowed: set[str]) -> int:
             print(f"{'may differ' if name in allowed else 'DIFFERS'}: {name}, {len(shown):,} rows")
             for line in shown[:_ROWS_SHOWN]:
                 print(f"    {line[:_WIDEST]}")
-        print(f"{logs}: {len(files):,} tables and queries, {rows:,} rows; {wrong} differ", flush=True)
+        print(f"{logs}: {len(files):,} tables, views and queries, {rows:,} rows; {wrong} differ", flush=True)
     return wrong
 
 
