@@ -104,7 +104,8 @@ def _run_by(runner: Program, words: Sequence[str]) -> Iterator[Run]:
 
 
 def _run_by_subcommand(known: Program, name: str, words: Sequence[str]) -> Iterator[Run]:
-    sub = subcommand(name, words)
+    # Of programs that are listed without a subcommand, such as `op`, the first operand is one all the same.
+    sub = subcommand(name, words) or next((each.value for each in known.arguments(words) if not each.name), None)
     if sub is not None and sub in known.subcommands:
         yield from _run_by(known.subcommands[sub], words[words.index(sub) :])
 
