@@ -48,7 +48,7 @@ class _Note(msgspec.Struct, frozen=True):
     views: str
     """The digest of the view files."""
     file: tuple[int, int, int]
-    """Which file is meant: of two writers, one may leave the file and the other the note."""
+    """The stamp of the catalog file: of two writers, one may leave the file and the other the note."""
     texts: dict[str, str]
     """By view of a table, a digest of its SELECT."""
 

@@ -1,6 +1,6 @@
-"""Which files and hosts the words of a command name, as the table of programs says.
+"""Files and hosts that the words of a command name, by the table of programs.
 
-A program that is not in the table names none here, and a file that a script opens by itself is not seen.
+Of a program that is not in the table no file is known, and a file that a script opens by itself is not seen.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Which parts of a call are risky, and by which rule."""
+"""Risks of the parts of a call, each with the rule that names it."""
 
 from collections.abc import Sequence
 from functools import cache, lru_cache

@@ -30,9 +30,9 @@ class Provider(msgspec.Struct, frozen=True):
 
     name: str
     named: Rule | None
-    """Which names of providers mean this one, beside its own."""
+    """Other names of the same provider."""
     serves: Rule | None
-    """Which models are this one's where a request names no provider."""
+    """Models that belong to this provider where a request names no provider."""
     falls_back_to: tuple[str, ...]
     """Whose prices are charged for models that this one has no price of its own for."""
 
@@ -84,7 +84,7 @@ class ModelPrice(NamedTuple):
 
     @property
     def basis(self) -> str:
-        """Which price it is."""
+        """The edition and name of the price line, and whether a standard price stands in."""
         missing = f"; no {self.variant} price, standard taken" if self.variant != self.line.variant else ""
         return f"{self.line.edition} {self.line.name}{missing}"
 

@@ -56,7 +56,7 @@ _TITLES = "select label, left(title, 1000) from session_context where label in (
 
 @dataclass(frozen=True, kw_only=True)
 class SessionSearch:
-    """Which sessions are wanted; what is None makes no difference."""
+    """Conditions that a session must meet; a condition that is None holds for all."""
 
     origin: str | None = None
     project: str | None = None

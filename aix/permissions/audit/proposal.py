@@ -75,7 +75,7 @@ def propose(dialect: Dialect, uses: Iterable[Use], share: float) -> Proposal:
 
 
 class _Choice:
-    """Which rule each part of each use would be allowed by; unsafe ones are banned, and narrower ones take over."""
+    """The rule by which each part of each use would be allowed; unsafe ones are banned, and narrower ones take over."""
 
     def __init__(self, dialect: Dialect, uses: Sequence[Use]) -> None:
         self._uses = [(use, dialect.patterns(use.call)) for use in uses]

@@ -17,7 +17,7 @@ REPORT_VERSION = 1
 
 
 class LedgerState(msgspec.Struct, frozen=True):
-    """Which rows were looked at."""
+    """The version of the ledger that the audit read, and its last import."""
 
     version: int
     last_run_id: str | None = None

@@ -16,7 +16,7 @@ _MARKS = (b"[REDACTED", b"XXXX")
 
 
 class Copies:
-    """Which of several copies of a record counts; scans must come in their order."""
+    """The copy of a record that counts, of several; scans must come in their order."""
 
     def __init__(self, scans: Sequence[Scan]) -> None:
         self.differing: list[tuple[Scan, Entry]] = []

@@ -1,4 +1,4 @@
-"""Which files are transcripts of Claude Code, whose transcripts they are, and which files lie beside them."""
+"""Files that are transcripts of Claude Code, the sessions they belong to, and the files beside them."""
 
 import os
 import re

@@ -167,7 +167,7 @@ class Conversation:
 
     @property
     def order(self) -> tuple[int, str]:
-        """Which of two conversations came first."""
+        """Sort key: the conversation that came first has the smaller one."""
         return (self.began_at if self.began_at is not None else 2**62, self.id)
 
 

@@ -1,4 +1,4 @@
-"""Which files are session logs, and which hold the programs they refer to."""
+"""Files that are session logs, and files with the programs they refer to."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -41,7 +41,7 @@ _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 class Kind(IntEnum):
-    """Which rules a call is held against."""
+    """Kind of a call, by the rules that it is compared with."""
 
     SHELL = auto()
     READ = auto()
