@@ -10,7 +10,7 @@ from typing import ClassVar, ParamSpec, TypeVar
 import click
 
 from aix.cli.diagnostics import say
-from aix.cli.stdout import emit, emit_text
+from aix.cli.stdout import chosen_format, emit, emit_text
 from aix.errors import nearest_names
 from aix.output import FORMATS, Listing
 
@@ -226,19 +226,26 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
         help="How to write the rows. Default: by the suffix of FILE, else table.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+    @click.option("--expanded", is_flag=True, help="Show each row as a record, with all columns and whole texts.")
     @output_option
     @wraps(make_listing)
     def write_listing(
         *args: object,
         output_format: str | None,
         as_json: bool,
+        expanded: bool,
         path: Path | None,
         **kwargs: object,
     ) -> bool:
         if as_json and output_format not in (None, "json"):
             raise click.UsageError(f"--json and --format {output_format} contradict each other.")
+        chosen = chosen_format("json" if as_json else output_format, path)
+        if expanded and chosen != "table":
+            raise click.UsageError(f"--expanded is for tables, and contradicts the format {chosen}.")
         listing = make_listing(*args, **kwargs)
-        emit(listing, output_format="json" if as_json else output_format, path=path)
+        hidden = emit(listing, output_format=chosen, path=path, is_expanded=expanded)
+        if hidden:
+            say(f"no room for {', '.join(hidden)}; --expanded shows all columns")
         for note in listing.notes:
             say(note)
         return listing.has_findings

@@ -1,9 +1,11 @@
 """The owner of stderr: every error becomes one message there, and the exit code of its kind."""
 
 import os
+import shutil
 import sys
 from contextlib import AbstractContextManager, redirect_stdout
 from enum import IntEnum
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
@@ -70,8 +72,13 @@ def run(command: click.Command) -> ExitCode:
 
 
 def say(message: str) -> None:
-    """Say something beside the data, on a line of its own."""
-    _say(f"aix: {message}")
+    """Say something beside the data, on a line of its own; on a terminal, on as many as its width needs."""
+    line = f"aix: {message}"
+    if sys.stderr is None or not sys.stderr.isatty():
+        _say(line)
+        return
+    for part in wrap(line, shutil.get_terminal_size().columns, subsequent_indent="  ", break_on_hyphens=False):
+        _say(part)
 
 
 def console() -> "Console | None":

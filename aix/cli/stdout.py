@@ -97,19 +97,17 @@ def chosen_format(
     return given or (suffixes.get(path.suffix.lower(), default) if path else default)
 
 
-def emit(listing: Listing, *, output_format: str | None, path: Path | None) -> None:
-    """Write a listing to the file, or to stdout when no file is given.
+def emit(listing: Listing, *, output_format: str | None, path: Path | None, is_expanded: bool = False) -> list[str]:
+    """Write a listing to the file, or to stdout when no file is given; return columns that a terminal had no room for.
 
-    Without a format, the file's suffix decides; anything else is a table.
+    Without a format, the file's suffix decides; anything else is a table. An expanded table is a record for each row.
     """
     chosen = chosen_format(output_format, path)
-    if chosen == "table" and listing.for_people is not None:
-        listing = listing.for_people
     with _opened(path) as sink:
         if path is None and sys.stdout.isatty():
-            _write_to_terminal(listing, chosen, sink)
-        else:
-            _write(listing, chosen, sink)
+            return _write_to_terminal(listing, chosen, sink, is_expanded)
+        _write(listing, chosen, sink, is_expanded)
+        return []
 
 
 def emit_lines(lines: Iterable[str], path: Path | None) -> None:
@@ -164,29 +162,30 @@ def _opened(path: Path | None) -> Iterator[Sink]:
     sink.flush()
 
 
-def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink) -> None:
+def _write_to_terminal(listing: Listing, chosen: str, terminal: Sink, is_expanded: bool) -> list[str]:
     if chosen == "parquet":
         raise OutputError("the terminal", "Parquet is not text", "name a file with -o FILE, or pipe it on")
     if chosen == "table":
         from aix.output.tables import write_to_terminal
 
-        write_to_terminal(listing, sys.stdout)
-    else:
-        from aix.output.text import escape_unsafe
+        return write_to_terminal(listing.for_people or listing, sys.stdout, is_expanded=is_expanded)
+    from aix.output.text import escape_unsafe
 
-        # Only csv holds text as it is; in the other formats there is nothing left to escape.
-        _write_lines(map(escape_unsafe, _lines(listing, chosen)), terminal)
+    # Only csv holds text as it is; in the other formats there is nothing left to escape.
+    _write_lines(map(escape_unsafe, _lines(listing, chosen)), terminal)
+    return []
 
 
-def _write(listing: Listing, chosen: str, sink: Sink) -> None:
+def _write(listing: Listing, chosen: str, sink: Sink, is_expanded: bool) -> None:
     if chosen == "parquet":
         from aix.output.parquet import write_parquet
 
         write_parquet(listing, sink)
     elif chosen == "table":
-        from aix.output.tables import plain_lines
+        from aix.output.tables import plain_lines, record_lines
 
-        _write_lines(plain_lines(listing), sink)
+        shown = listing.for_people or listing
+        _write_lines(record_lines(shown) if is_expanded else plain_lines(shown, is_exact=shown is listing), sink)
     else:
         _write_lines(_lines(listing, chosen), sink)
 

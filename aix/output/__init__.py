@@ -6,7 +6,7 @@ a terminal or a page is written so that it cannot, and can still be told from an
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -20,10 +20,19 @@ _NUMBERS = (*_WHOLE_NUMBERS, *(f"U{name}" for name in _WHOLE_NUMBERS), "FLOAT", 
 
 
 class ListingColumn(msgspec.Struct, frozen=True):
-    """A column of a listing; the type is written as in SQL."""
+    """A column of a listing; the type is written as in SQL.
+
+    The other fields say how a terminal draws the column.
+    """
 
     name: str
     type: str = "VARCHAR"
+    priority: int = 1
+    """A terminal that is too narrow drops columns with the greatest number first, and never one of the first three."""
+    cut: Literal["end", "start"] = "end"
+    """The side on which a text that is too long is shortened: `beginning…`, or `…informative/end`."""
+    tone: Literal["", "severity", "cost", "dim"] = ""
+    """The colours of the values: by the words high, medium and low; by amount; or all subdued."""
 
     @property
     def is_number(self) -> bool:
@@ -31,13 +40,16 @@ class ListingColumn(msgspec.Struct, frozen=True):
         return self.type.startswith(_NUMBERS) and not self.type.endswith("[]")
 
 
-def listing_columns(*columns: str | tuple[str, str]) -> tuple[ListingColumn, ...]:
-    """Return columns by their names; those that hold no text by name and type.
+def listing_columns(*columns: str | tuple[str, str] | ListingColumn) -> tuple[ListingColumn, ...]:
+    """Return columns by their names; those that hold no text by name and type, or as columns.
 
     >>> [column.type for column in listing_columns("table", ("rows", "BIGINT"))]
     ['VARCHAR', 'BIGINT']
     """
-    return tuple(ListingColumn(*((each,) if isinstance(each, str) else each)) for each in columns)
+    return tuple(
+        each if isinstance(each, ListingColumn) else ListingColumn(*((each,) if isinstance(each, str) else each))
+        for each in columns
+    )
 
 
 class Listing(msgspec.Struct, frozen=True):

@@ -17,6 +17,9 @@ from aix.output import Listing, ListingColumn
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
 
+# Numbers of these columns stand for a thing, such as a line of a file.
+_NUMBERS_THAT_NAME = ("id", "line", "seq", "version", "year")
+
 _Writer = Callable[..., str]
 
 
@@ -34,13 +37,22 @@ def short_count(count: int) -> str:
     return f"{size:.1f}{letter}" if letter and size < 9.95 else f"{size:.0f}{letter}"
 
 
+def grouped(count: int) -> str:
+    """Write a whole number with all its digits, in groups of three.
+
+    >>> [grouped(count) for count in (999, 1234567)]
+    ['999', '1,234,567']
+    """
+    return f"{count:,}"
+
+
 def counted(count: int, thing: str) -> str:
     """Write how many there are of a thing.
 
     >>> [counted(count, "call") for count in (0, 1, 2)]
     ['0 calls', '1 call', '2 calls']
     """
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def signed_count(count: int) -> str:
@@ -194,4 +206,6 @@ def _writer_for(column: ListingColumn, zone: tzinfo) -> _Writer | None:
         return short_count
     if column.name.endswith("_ms") and is_whole:
         return short_duration
-    return None if is_whole else rounded
+    if not is_whole:
+        return rounded
+    return None if column.name.endswith(_NUMBERS_THAT_NAME) else grouped

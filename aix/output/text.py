@@ -5,7 +5,8 @@ import re
 from decimal import Decimal
 from math import isfinite
 
-NULL = "NULL"
+NULL = "–"
+"""An unknown value, in formats for people."""
 
 # Control characters drive terminals, bidirectional marks and invisible tags make text look like other text, lone
 # surrogates cannot be encoded, and the line separators start a new line in some readers.
@@ -78,8 +79,8 @@ def to_text(value: object) -> str:
 def to_cell(value: object) -> str:
     r"""Write a value on one line for people: bare where that is unmistakable, else as a JSON string.
 
-    >>> [to_cell(value) for value in (None, "NULL", "", "C:\\new", "two\nlines", 12)]
-    ['NULL', '"NULL"', '""', 'C:\\new', '"two\\nlines"', '12']
+    >>> [to_cell(value) for value in (None, "–", "", "C:\\new", "two\nlines", 12)]
+    ['–', '"–"', '""', 'C:\\new', '"two\\nlines"', '12']
     """
     if value is None:
         return NULL

@@ -46,9 +46,9 @@ def test_people_get_a_line_for_each_thing_a_bar_and_a_total(ledger: Path, capsys
     assert captured.out == (
         "model    turns  input  output  cache read  cache write   cost  likely  unpriced  share\n"
         "───────  ─────  ─────  ──────  ──────────  ───────────  ─────  ──────  ────────  ─────  ────────────\n"
-        "model-x      3   4.0M    100k        NULL         NULL  $5.00   $5.50         –  100 %  ████████████\n"
-        "mystery      1   5.0k    NULL        NULL         NULL   NULL    NULL         1      –  ·\n"
-        "total        –   4.0M    100k        NULL         NULL  $5.00   $5.50         1  100 %  –\n"
+        "model-x      3   4.0M    100k           –            –  $5.00   $5.50         –  100 %  ████████████\n"
+        "mystery      1   5.0k       –           –            –      –       –         1      –  ·\n"
+        "total        –   4.0M    100k           –            –  $5.00   $5.50         1  100 %  –\n"
     )
     assert captured.err == NOTES
 

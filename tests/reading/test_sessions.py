@@ -187,7 +187,7 @@ def test_sessions_say_what_the_turns_that_lead_to_their_head_cost(
     figures = [(row["label"], row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"]) for row in rows]
     assert figures == [("log:main", 3, 3.5, 0), ("log:helper", 2, 2, 0), ("log:other", None, None, 1)]
     run_here("sessions", "--sort", "cost", *priced)
-    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()[2:]] == ["≥$3.00", "$2.00", "NULL"]
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()[2:]] == ["≥$3.00", "$2.00", "–"]
     run_here("sessions", "--tag", "billing", "--format", "jsonl", *priced)
     assert len(capsys.readouterr().out.splitlines()) == 1
 
@@ -208,7 +208,7 @@ def one_session(ledger: Path, updated_at: int = 9) -> None:
 def test_the_table_shows_times_of_the_configured_zone_and_names_to_type(tmp_path: Path) -> None:
     one_session(tmp_path, updated_at=DAY - 3_600_000)
     shown = run_in_process("sessions", "--ledger", str(tmp_path), AIX_TIMEZONE="Europe/Berlin").stdout
-    assert "1970-01-02 00:00  5b1f03ab  NULL" in shown
+    assert "1970-01-02 00:00  5b1f03ab  –" in shown
     until = ["sessions", "--since", "1970-01-02", "--format", "csv", "--ledger", str(tmp_path)]
     assert len(run_in_process(*until, AIX_TIMEZONE="Europe/Berlin").stdout.splitlines()) == 2
     assert len(run_in_process(*until).stdout.splitlines()) == 1

@@ -117,7 +117,7 @@ def _typed_rows(cells: list[str], listing: Listing) -> Rows:
 
 
 def _from_cell(cell: str, sql_type: str) -> object:
-    if cell == "NULL":
+    if cell == "–":
         return None
     return _typed(json.loads(cell) if sql_type == "VARCHAR" and cell.startswith('"') else cell, sql_type)
 
