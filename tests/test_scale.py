@@ -35,6 +35,7 @@ def measure(*command: str) -> tuple[list[str], float, float]:
     return output, peak_kib / 1024, cpu_seconds
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ["chain", "tree"])
 def test_a_deep_tree_is_joined_and_checked_within_its_memory(
     tmp_path: Path, shape: str, capsys: pytest.CaptureFixture[str]

@@ -209,6 +209,7 @@ def test_an_error_after_the_first_rows_leaves_no_file(in_process: pytest.MonkeyP
         assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("output_format", ["csv", "parquet"])
 def test_ctrl_c_ends_a_long_query(ledger: Path, output_format: str) -> None:
     query = "select sum(hash(i)) from range(1_000_000_000_000) t(i)"

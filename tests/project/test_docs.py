@@ -134,6 +134,7 @@ PYTHON_EXAMPLES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", PYTHON_EXAMPLES)
 def test_python_examples_run(program: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")

@@ -104,6 +104,7 @@ def test_the_check_above_would_see_a_heavy_library() -> None:
     assert output.splitlines()[-1] == "['pyarrow']"
 
 
+@pytest.mark.long
 def test_no_command_loads_pandas_because_arrow_would(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.jsonl", [entry("u")])
     for command in (["import", str(log)], ["cost"], ["sessions"], ["cost"]):  # the first reader fills the cache
