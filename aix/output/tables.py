@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import IO
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from aix.output import Listing, ListingColumn
@@ -28,6 +29,7 @@ _NARROWEST_VALUE = 20
 _STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "33"}
 _SEVERITIES = {"critical": "severe", "high": "severe", "medium": "warning", "low": "dim"}
 _GREAT_SHARE = 0.25
+_PATH = re.compile(r"(~|[A-Za-z]:)?[/\\][^ ]+$")
 _AMOUNT = re.compile(r"\$([\d,]+(?:\.\d+)?)")
 
 
@@ -74,6 +76,7 @@ def write_to_terminal(listing: Listing, stream: IO[str], *, is_expanded: bool = 
         return []
     columns = listing.columns
     rows = [[shown(value)[:_LONGEST_TEXT] for value in row] for row in listing.rows]
+    columns = tuple(_cut_by_meaning(column, [row[index] for row in rows]) for index, column in enumerate(columns))
     layout = _layout(columns, rows, width)
     paint = _Painter(columns, rows) if _has_colours() else None
     for words in _header_lines(columns, layout):
@@ -100,6 +103,11 @@ def shown(value: object) -> str:
     ['–', 'two lines', '12', '\\u001b[31m']
     """
     return NULL if value is None else escape_unsafe(" ".join(to_text(value).split()))
+
+
+def _cut_by_meaning(column: ListingColumn, cells: Sequence[str]) -> ListingColumn:
+    """Let a column of paths keep their ends, which differ; their beginnings are mostly the same."""
+    return replace(column, cut="start") if any(map(_PATH.match, cells)) else column
 
 
 def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], width: int) -> dict[int, int]:
@@ -176,7 +184,7 @@ def _shortened(text: str, width: int, cut: str) -> str:
     if cut == "end":
         return f"{_beginning(text, width - 1)}…"
     end = _beginning(text[::-1], width - 1)[::-1]
-    slash = end.find("/")
+    slash = next((place for place, character in enumerate(end) if character in "/\\"), -1)
     return f"…{end[slash:] if 0 < slash < len(end) - 1 else end}"
 
 

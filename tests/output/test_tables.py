@@ -92,3 +92,9 @@ def test_records_show_every_column_and_whole_texts() -> None:
     assert "".join(" ".join(lines).split()).count("thenmeasure") == 1
     assert [line.split()[0] for line in lines if line.startswith("share")] == ["share", "share"]
     assert max(map(len, lines)) <= 60
+
+
+def test_paths_keep_their_ends_without_being_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("/home/ada/logs/one/of/many/files/first.jsonl", 1), (r"C:\Users\ada\logs\one\of\many\second.jsonl", 2)]
+    lines = drawn(monkeypatch, 25, Listing(listing_columns("source", ("line", "BIGINT")), rows))
+    assert lines[1:] == ["…/files/first.jsonl     1", "…\\many\\second.jsonl     2"]
