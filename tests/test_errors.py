@@ -19,7 +19,7 @@ EXAMPLES = [
     errors.UnknownParameterError("economics/costs", "sinse", ("since", "until")),
     errors.AmbiguousQueryError("costs", ("economics/costs", "acme/costs")),
     errors.NotCompactionError("t-1", ("c-1",)),
-    errors.ParameterError("since", "'soon' is no date", "write a date"),
+    errors.ParameterError("since", "Can't read 'soon' as a date", "write a date"),
     errors.QueryFileError(Path("costs.sql"), 3, "there is no grain"),
     errors.QueryPackError("acme", "acme-queries", "there is no module acme"),
     errors.UnknownVersionError(9, (1, 2, 4)),

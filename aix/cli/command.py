@@ -1,11 +1,11 @@
 """The parts that commands are made of: their classes, the options that several share, and the output of listings."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, tzinfo
+from datetime import UTC, tzinfo
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 
 import click
 
@@ -14,13 +14,15 @@ from aix.cli.stdout import chosen_format, emit, emit_text
 from aix.errors import nearest_names
 from aix.output import FORMATS, Listing
 
+if TYPE_CHECKING:
+    from aix.query.dates import Span
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-DATE = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
-"""A day, or a moment; it is meant in the configured time zone."""
+_DATES = "a day (2026-11-01, yesterday, monday, 7d, 2w), a month (2026-11), or a moment (2026-11-01T10:00:00)"
 SHARED_PARAMETERS = {
-    "since": ("DATE", "Count from DATE on: a day, or a moment such as 2026-11-01T10:00:00."),
-    "until": ("DATE", "Count what was before DATE; a day is not counted itself."),
+    "since": ("DATE", f"Count from DATE on: {_DATES}."),
+    "until": ("DATE", "Count up to DATE; a day or month is included, a moment is not."),
     "project": ("TEXT", "Only projects with TEXT in their name or path."),
     "origin": ("NAME", "Only what came from NAME; `aix overview` shows which there are."),
     "model": ("TEXT", "Only models with TEXT in their name."),
@@ -96,9 +98,57 @@ class LazyGroup(Group):
             formatter.write_dl(list(self.members.items()))
 
 
-def to_milliseconds(date: datetime | None, zone: tzinfo) -> int | None:
-    """Return the Unix time at which clocks in the zone showed the date."""
-    return None if date is None else int(date.replace(tzinfo=zone).timestamp() * 1000)
+class DateType(click.ParamType):  # type: ignore[type-arg]  # generic for type checkers only
+    """A date as `aix.query.dates` reads it, as a span in a time zone; the default is the configured one."""
+
+    name = "date"
+
+    def __init__(self, zone: tzinfo | None = None) -> None:
+        self._zone = zone
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Span":
+        """Read a text; a span is returned as it is."""
+        from aix.query.dates import Span, read_date
+
+        if isinstance(value, Span):
+            return value
+        try:
+            return read_date(str(value), self._zone or _configured_zone(ctx))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+DATE = DateType()
+
+
+def _configured_zone(ctx: click.Context | None) -> tzinfo:
+    if ctx is None or ctx.resilient_parsing:
+        return UTC
+    from aix.config import load_config
+
+    return load_config(ctx.obj).timezone
+
+
+def exact_dates(parameters: Mapping[str, object], *, is_zone_known: bool) -> dict[str, object]:
+    """Return the parameters of a command line with `since` and `until` as bounds: `until` is the first moment left out.
+
+    They are written as days and times of the zone in force, which is that of the parameters or the configured one;
+    where the reader of the parameters does not know it, with their distance from UTC.
+    """
+    if not parameters.keys() & {"since", "until"}:
+        return dict(parameters)
+    from aix.query.dates import written_bound
+    from aix.query.values import TIMEZONE, find_zone, read_parameter_date
+
+    given = parameters.get(TIMEZONE)
+    zone = _configured_zone(click.get_current_context()) if given is None else find_zone(given)
+    exact = dict(parameters)
+    for name in ("since", "until"):
+        if name in parameters:
+            span = read_parameter_date(name, str(parameters[name]), zone)
+            bound = span.begin if name == "since" else span.end
+            exact[name] = written_bound(bound, zone) if is_zone_known else bound.isoformat()
+    return exact
 
 
 def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
@@ -200,8 +250,8 @@ def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Calla
     def add_options(command: Callable[..., _R]) -> Callable[..., _R]:
         @wraps(command)
         def collect(*args: object, **kwargs: object) -> _R:
-            given = {name: kwargs.pop(name) for name in names}
-            return command(*args, parameters={name: each for name, each in given.items() if each is not None}, **kwargs)
+            given = {name: value for name in names if (value := kwargs.pop(name)) is not None}
+            return command(*args, parameters=exact_dates(given, is_zone_known="timezone" in names), **kwargs)
 
         collected: Callable[..., _R] = collect
         for name in reversed(names):

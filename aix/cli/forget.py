@@ -1,20 +1,19 @@
 """`aix forget` and `aix vacuum`: sessions and files that leave the ledger for good."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import DATE, Command, ledger_option, listing_output, to_milliseconds
+from aix.cli.command import DATE, Command, ledger_option, listing_output
 from aix.cli.diagnostics import say
-from aix.config import load_config
 from aix.errors import UnknownSessionError
 from aix.output import Listing, listing_columns
 
 if TYPE_CHECKING:
     from aix.merge.forget import Forgotten
     from aix.merge.selection import Selection
+    from aix.query.dates import Span
 
 
 @click.command(cls=Command)
@@ -29,18 +28,16 @@ if TYPE_CHECKING:
     "--before",
     type=DATE,
     metavar="DATE",
-    help="Sessions whose last activity lies before DATE, in the configured time zone.",
+    help="Sessions whose last activity lies before the beginning of DATE, such as 2026-01-01 or 90d.",
 )
 @click.option("--match", "text", metavar="TEXT", help="Sessions that hold TEXT anywhere, letter for letter.")
 @click.option("--dry-run", is_flag=True, help="Show what would go, and do nothing.")
 @ledger_option
 @listing_output
-@click.pass_context
 def command(
-    ctx: click.Context,
     session: str | None,
     source: Path | None,
-    before: datetime | None,
+    before: "Span | None",
     text: str | None,
     dry_run: bool,
     ledger: Path,
@@ -63,6 +60,7 @@ def command(
       aix forget --source ~/logs/secret-project --dry-run
       aix forget --source settings.json
       aix forget --before 2026-01-01
+      aix forget --before 1y --dry-run
       aix forget --match "the password"
     """
     if [session, source, before, text].count(None) != 3:
@@ -74,7 +72,7 @@ def command(
     from aix.merge.forget import forget
     from aix.store.garbage import finish_forgetting, is_forgetting_unfinished
 
-    before_ms = to_milliseconds(before, load_config(ctx.obj).timezone)
+    before_ms = before and before.begin_ms
     try:
         selection, rules = _select(ledger, session, source, before_ms, text)
     except UnknownSessionError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import DATE, Command, Group, ledger_option, listing_output, prices_option, to_milliseconds
+from aix.cli.command import Command, DateType, Group, ledger_option, listing_output, prices_option
 from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
 from aix.output import Listing, ListingColumn, listing_columns
@@ -19,6 +19,7 @@ from aix.store.manifest import is_ledger, read_latest
 
 if TYPE_CHECKING:
     from aix.prices.choice import ModelPrice
+    from aix.query.dates import Span
 
 _QUOTED = dict.fromkeys(UNITS, ("DECIMAL(18,6)", 6)) | {"web_search": ("DECIMAL(18,9)", 3)}
 """Price lists are per million tokens, and per thousand searches."""
@@ -115,7 +116,7 @@ def _plain(value: object) -> object:
 @command.command("show", cls=Command, short_help="Show what a model costs, and why.")
 @click.argument("model")
 @click.option("--provider", default="", metavar="NAME", help="Served by NAME. Default: as if the request named none.")
-@click.option("--at", type=DATE, metavar="DATE", help="Only what it costs at DATE, in UTC.")
+@click.option("--at", type=DateType(UTC), metavar="DATE", help="Only what it costs at DATE, in UTC.")
 @click.option(
     "--input-tokens",
     type=click.IntRange(min=0),
@@ -124,7 +125,7 @@ def _plain(value: object) -> object:
 )
 @prices_option
 @listing_output
-def show(model: str, provider: str, at: datetime | None, input_tokens: int | None, prices: Path | None) -> Listing:
+def show(model: str, provider: str, at: "Span | None", input_tokens: int | None, prices: Path | None) -> Listing:
     """Show what MODEL costs, and why: which line was chosen, at what time, for requests of which size.
 
     MODEL is the name that a log has for it. `rule` is what the line says of the names it is for. A variant without
@@ -136,7 +137,7 @@ def show(model: str, provider: str, at: datetime | None, input_tokens: int | Non
       aix prices show gpt-5 --provider azure
       aix prices show o3 --at 2025-06-01 --json
     """
-    moment = to_milliseconds(at, UTC)
+    moment = at and at.begin_ms
     table = PriceTable(prices)
     found = table.chooser.choose(provider, model)
     if not found:

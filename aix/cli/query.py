@@ -8,13 +8,21 @@ import click
 from click.shell_completion import CompletionItem
 from msgspec.structs import replace
 
-from aix.cli.command import SHARED_PARAMETERS, Command, ledger_option, listing_output, parameter_options, version_option
+from aix.cli.command import (
+    SHARED_PARAMETERS,
+    Command,
+    exact_dates,
+    ledger_option,
+    listing_output,
+    parameter_options,
+    version_option,
+)
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
 from aix.output import Listing, listing_columns
 from aix.output.humanise import displayed
 from aix.query.packs import Pack, find_query, packs, query_names, read_packs
-from aix.query.query_file import Parameter, Query
+from aix.query.query_file import Parameter, ParameterType, Query
 from aix.query.values import TIMEZONE, find_zone, takes_timezone
 from aix.reading.ledger import open_ledger
 
@@ -113,7 +121,17 @@ def command(
     twice = parameters.keys() & values.keys()
     if twice:
         raise click.UsageError(f"{' and '.join(sorted(twice))} is given twice: as an option and with --param.")
-    return _run(query, parameters | values, ledger, version, load_config(ctx.obj).timezone.key)
+    return _run(
+        query, parameters | _exact(query, values, parameters), ledger, version, load_config(ctx.obj).timezone.key
+    )
+
+
+def _exact(query: Query, values: dict[str, str], options: dict[str, object]) -> dict[str, object]:
+    """Return the values of --param, in which `until` includes its day as it does in --until."""
+    moments = {each.name for each in query.parameters if each.type is ParameterType.TIMESTAMP}
+    zone = {name: value for name, value in (options | values).items() if name == TIMEZONE}
+    given = {name: value for name, value in values.items() if name in moments}
+    return values | exact_dates(given | zone, is_zone_known=True)
 
 
 def _list(chosen: Iterable[Pack]) -> Listing:

@@ -1,14 +1,14 @@
 """`aix sessions` and `aix overview`: the sessions of the ledger, one by one and by the tool they came from."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
 
-from aix.cli.command import DATE, Command, ledger_option, listing_output, to_milliseconds
+from aix.cli.command import DATE, Command, ledger_option, listing_output
 from aix.config import load_config
 from aix.output import Listing, listing_columns
 from aix.output.humanise import bounded_dollars, local_time, one_line, short_count
@@ -17,6 +17,7 @@ from aix.reading.search import ORDERS, SessionSearch, first_prompts, names_to_ty
 from aix.schema import TABLES
 
 if TYPE_CHECKING:
+    from aix.query.dates import Span
     from aix.reading.result import Result
 
 _TITLE_CHARACTERS = 72
@@ -39,8 +40,8 @@ _NEXT_COMMANDS = (
 @click.command(cls=Command)
 @click.option("--origin", metavar="NAME", help="Sessions that came from NAME.")
 @click.option("--project", metavar="TEXT", help="Sessions with TEXT in the project's name or the workspace's path.")
-@click.option("--since", type=DATE, metavar="DATE", help="Sessions with activity at or after DATE.")
-@click.option("--until", type=DATE, metavar="DATE", help="Sessions that began before DATE.")
+@click.option("--since", type=DATE, metavar="DATE", help="Sessions with activity since DATE, such as 7d.")
+@click.option("--until", type=DATE, metavar="DATE", help="Sessions that began up to DATE; a day or month is included.")
 @click.option("--model", metavar="TEXT", help="Sessions in which a model with TEXT in its name answered.")
 @click.option("--tag", metavar="TAG", help="Sessions with that tag.")
 @click.option("--search", "text", metavar="TEXT", help="Sessions with TEXT in label, title or first prompt.")
@@ -60,8 +61,8 @@ def command(
     ctx: click.Context,
     origin: str | None,
     project: str | None,
-    since: datetime | None,
-    until: datetime | None,
+    since: "Span | None",
+    until: "Span | None",
     model: str | None,
     tag: str | None,
     text: str | None,
@@ -95,8 +96,8 @@ def command(
     search = SessionSearch(
         origin=origin,
         project=project,
-        since_ms=to_milliseconds(since, zone),
-        until_ms=to_milliseconds(until, zone),
+        since_ms=since and since.begin_ms,
+        until_ms=until and until.end_ms,
         model=model,
         tag=tag,
         is_subagent=None if subagents is None else int(subagents),

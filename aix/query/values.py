@@ -1,23 +1,24 @@
 """Values for the parameters of a query: checked, and in the form in which DuckDB gets them.
 
-A day is meant in a time zone: `since` a day begins with it, `until` a day ends before it begins.
+A day is meant in a time zone: `since` a day begins with it, `until` a day ends before it begins. Dates are written as
+`aix.query.dates` reads them.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from math import isfinite, nan
 from zoneinfo import ZoneInfo, available_timezones
 
 from aix.errors import ParameterError, UnknownParameterError, nearest_names
+from aix.query.dates import ADVICE, Span, read_date, span_of, unreadable
 from aix.query.query_file import Parameter, ParameterType, Query
 
 TIMEZONE = "timezone"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LARGEST = 2**63 - 1
 _FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -90,8 +91,8 @@ def convert(parameter: Parameter, value: object, zone: tzinfo) -> object:
 def _check_range(since: object, until: object, zone: tzinfo) -> None:
     if isinstance(since, int) and isinstance(until, int) and since >= until:
         first, end = (_written(moment, zone) for moment in (since, until))
-        problem = f"the range is empty: it ends at {end}, and begins at {first}"
-        raise ParameterError("until", problem, "a day as `until` is not counted itself; name the day after the last")
+        problem = f"the range is empty: it begins at {first} and ends at {end}"
+        raise ParameterError("until", problem, "give a later `until`; in Python and SQL its own day is not counted")
 
 
 def _written(milliseconds: int, zone: tzinfo) -> str:
@@ -101,26 +102,23 @@ def _written(milliseconds: int, zone: tzinfo) -> str:
         return f"{milliseconds} ms"
 
 
+def read_parameter_date(name: str, text: str, zone: tzinfo) -> Span:
+    """Return the span of the text that is given for a parameter."""
+    try:
+        return read_date(text, zone)
+    except ValueError as error:
+        raise ParameterError(name, str(error), ADVICE) from error
+
+
 def _milliseconds(name: str, value: object, zone: tzinfo) -> int:
-    moment: datetime | None = None
     match value:
-        case bool():
-            pass
-        case int() if abs(value) <= _LARGEST:
+        case int() if not isinstance(value, bool) and abs(value) <= _LARGEST:
             return value
-        case datetime():
-            moment = value
         case date():
-            moment = datetime.combine(value, time())
-        case str() if _DAY.match(value.strip()):
-            try:
-                moment = datetime.fromisoformat(value.strip())
-            except ValueError:
-                moment = None
-    if moment is None:
-        advice = "write a day as 2026-11-01, or a moment as 2026-11-01T10:00:00"
-        raise ParameterError(name, f"{value!r} is no date", advice)
-    return ((moment if moment.tzinfo else moment.replace(tzinfo=zone)) - _EPOCH) // _MILLISECOND
+            return span_of(value, zone).begin_ms
+        case str():
+            return read_parameter_date(name, value, zone).begin_ms
+    raise ParameterError(name, unreadable(value), ADVICE)
 
 
 def _text(parameter: Parameter, value: object) -> str:

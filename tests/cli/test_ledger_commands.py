@@ -141,7 +141,7 @@ def test_the_day_of_before_begins_in_the_configured_time_zone(tmp_path: Path) ->
         ([], "Say what to forget"),
         (["a", "--match", "b"], "one of them"),
         (["--match", ""], "needs a text"),
-        (["--before", "yesterday"], "yesterday"),
+        (["--before", "tomorrow"], "tomorrow"),
         (["nobody"], "no session named 'nobody'"),
     ],
 )

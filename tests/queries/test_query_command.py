@@ -95,7 +95,7 @@ def test_values_reach_the_query(filled: Ledger, search_path: str) -> None:
 
 def test_a_table_is_for_people_and_csv_is_exact(filled: Ledger, tmp_path: Path, search_path: str) -> None:
     written = tmp_path / "days.csv"
-    options = (QUERY, "--ledger", filled.path, "--since", "2026-03-02", "--until", "2026-03-03")
+    options = (QUERY, "--ledger", filled.path, "--since", "2026-03-02", "--until", "2026-03-02")
     table = succeed(*options, PYTHONPATH=search_path)
     assert succeed(*options, "-o", written, PYTHONPATH=search_path) == ""
     [row] = csv.DictReader(written.read_text().splitlines())
@@ -139,8 +139,8 @@ def test_an_earlier_version_can_be_asked(filled: Ledger) -> None:
         (["overview/sessions", "--since", "2026-11-01"], "has no parameter 'since'\n  it has none"),
         ([QUERY, "--project", "web"], "it has since, until, status, least, timezone"),
         ([QUERY, "--param", "leest=2"], "did you mean least?"),
-        ([QUERY, "--since", "2026-11-31"], "since: '2026-11-31' is no date"),
-        ([QUERY, "--since", "2026-11-01", "--until", "2026-11-01"], "until: the range is empty"),
+        ([QUERY, "--since", "2026-11-31"], "since: Can't read '2026-11-31' as a date; try 2026-11-01 or 7d"),
+        ([QUERY, "--since", "2026-11-02", "--until", "2026-11-01"], "until: the range is empty"),
         ([QUERY, "--timezone", "Europe/Berln"], "Europe/Berlin"),
         ([QUERY, "--timezone", "localtime"], "is no time zone"),
         ([QUERY, "--param", "status=lost"], "use one of completed, failed, active"),
