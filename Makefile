@@ -15,16 +15,19 @@ PARALLEL = -n auto --dist worksteal
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-SAMPLE_LEDGER = build/sample-ledger
+DEMO = build/demo
 
-run: $(VENV)/.run  ## Set up, import the histories on this machine (or a sample), and show what they hold
-	@$(BIN)/aix import || [ $$? -eq 1 ]
-	@if $(BIN)/aix overview >/dev/null 2>&1; then \
+run: $(VENV)/.run  ## Set up, import the histories on this machine, and show what they hold; without any, show a demo
+	@if [ -n "$$($(BIN)/aix sources --format jsonl)" ]; then \
+	  $(BIN)/aix import || [ $$? -eq 1 ]; \
 	  $(BIN)/aix overview; \
-	else \
-	  echo "There are no histories on this machine that AIX knows; this is the sample in fixtures/sample." && \
-	  $(BIN)/aix import fixtures/sample --ledger $(SAMPLE_LEDGER) && \
-	  $(BIN)/aix overview --ledger $(SAMPLE_LEDGER); \
+	elif ! $(BIN)/aix overview 2>/dev/null </dev/null; then \
+	  echo "There are no histories on this machine that AIX knows. This is a demo of an invented team:" && \
+	  mkdir -p $(DEMO) && $(BIN)/aix demo $(DEMO) && \
+	  $(BIN)/aix cost --by day --ledger $(DEMO)/ledger && \
+	  $(BIN)/aix audit --ledger $(DEMO)/ledger && \
+	  $(BIN)/aix audit --ledger $(DEMO)/ledger -o $(DEMO)/audit.html && \
+	  echo "The same audit as a page: $(DEMO)/audit.html"; \
 	fi
 
 check: lint  ## Check style, types, and what breaks most often, within a minute

@@ -13,6 +13,7 @@ from aix.version import __version__
 COMMANDS = {
     "import": "Import session histories into the ledger.",
     "overview": "Show what the ledger holds.",
+    "demo": "Show AIX on invented logs, without touching your ledger.",
     "cost": "Show what was spent, by model, project, day and more.",
     "status": "Say on one line what today, this week and this month cost.",
     "sessions": "List the sessions of the ledger.",
