@@ -31,6 +31,8 @@ SHARED_PARAMETERS = {
     "timezone": ("ZONE", "Zone in which days begin. Default: the one that `aix config` shows."),
 }
 """The parameters that most queries have and that mean the same in all, as options."""
+_NAMED_COLUMNS = 4
+"""How many columns that had no room are named."""
 
 
 def print_and_exit(ctx: click.Context, text: str) -> None:
@@ -295,7 +297,8 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
         listing = make_listing(*args, **kwargs)
         hidden = emit(listing, output_format=chosen, path=path, is_expanded=expanded)
         if hidden:
-            say(f"no room for {', '.join(hidden)}; --expanded shows all columns")
+            others = f" and {len(hidden) - _NAMED_COLUMNS} more" if len(hidden) > _NAMED_COLUMNS else ""
+            say(f"no room for {', '.join(hidden[:_NAMED_COLUMNS])}{others}; --expanded shows all columns")
         for note in listing.notes:
             say(note)
         return listing.has_findings

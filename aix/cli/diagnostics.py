@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.stdout import ReaderGoneError
+from aix.cli.stdout import ReaderGoneError, is_terminal
 from aix.errors import AixError
 from aix.output.text import escape_unsafe
 
@@ -79,6 +79,17 @@ def say(message: str) -> None:
         return
     for part in wrap(line, shutil.get_terminal_size().columns, subsequent_indent="  ", break_on_hyphens=False):
         _say(part)
+
+
+def is_screen() -> bool:
+    """Whether a person reads data and messages together: stdout and stderr are both a terminal."""
+    return is_terminal() and sys.stderr is not None and sys.stderr.isatty()
+
+
+def head(text: str) -> None:
+    """Write a heading above the data, on a terminal."""
+    for line in wrap(escape_unsafe(text), shutil.get_terminal_size().columns):
+        click.echo(line if os.environ.get("NO_COLOR") else click.style(line, bold=True), file=sys.stderr)
 
 
 def console() -> "Console | None":

@@ -1,8 +1,9 @@
-"""`aix query` and `aix sql`: questions that AIX has the SQL for, and any others."""
+"""`aix query` and `aix sql`: ready-made queries, and any others."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from time import time
+from typing import TextIO
 
 import click
 from click.shell_completion import CompletionItem
@@ -17,19 +18,30 @@ from aix.cli.command import (
     parameter_options,
     version_option,
 )
-from aix.cli.stdout import emit_lines
+from aix.cli.diagnostics import head, is_screen
+from aix.cli.stdout import chosen_format, emit_lines
 from aix.config import load_config
 from aix.output import Listing, listing_columns
-from aix.output.humanise import displayed
-from aix.query.packs import Pack, find_query, packs, query_names, read_packs
+from aix.output.humanise import counted
+from aix.query.packs import (
+    HEALTH,
+    PACK_ORDER,
+    START,
+    Pack,
+    find_query,
+    pack_title,
+    packs,
+    query_names,
+    read_packs,
+)
 from aix.query.query_file import Parameter, ParameterType, Query
+from aix.query.result_table import result_table
 from aix.query.values import TIMEZONE, find_zone, takes_timezone
-from aix.reading.ledger import open_ledger
-
-if TYPE_CHECKING:
-    from aix.query.query_file import Query
+from aix.reading.ledger import Ledger, open_ledger
 
 _EXAMPLES = {"since": "--since 2026-11-01", "project": "--project website"}
+_NOW = "now"
+"""The parameter of queries that ask whether a period is over; `aix query` gives it the time of the clock."""
 
 
 class _QueryCommand(Command):
@@ -78,6 +90,8 @@ def _parse_values(
     callback=_parse_values,
     help="Set any parameter that the query has. Can be repeated.",
 )
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N rows.")
+@click.option("--search", metavar="TEXT", help="List the queries with TEXT in their name, question or columns.")
 @click.option("--sql", "show_sql", is_flag=True, help="Print the SQL file instead of running it.")
 @version_option
 @ledger_option
@@ -88,32 +102,41 @@ def command(
     name: str | None,
     parameters: dict[str, object],
     values: dict[str, str],
+    limit: int | None,
+    search: str | None,
     show_sql: bool,
     version: int | None,
     ledger: Path,
 ) -> Listing:
-    """List the questions that AIX has the SQL for, or run the one called NAME.
+    """List or run ready-made queries.
 
-    NAME is a pack and a query, such as overview/sessions; the pack can be left out where no other has a query of that
-    name. A pack alone lists its queries. `aix query NAME --help` explains a query: its parameters, its columns, and
-    what to be careful about. Which of the options below a query takes, its parameters say.
+    Without NAME, the queries are listed by pack, the best ones to start with first. NAME is a pack and a query, such as
+    overview/sessions; the pack can be left out where no other has a query of that name. A pack alone lists its queries.
+    `aix query NAME --help` explains a query: its parameters, its columns, and what to be careful about. Which of the
+    options below a query takes, its parameters say.
 
-    The table is written for people: money, shares, tokens and times in short, days and times in the time zone. All
-    other formats have exact values. Every query is a SQL file that runs in any DuckDB client on ledger.duckdb;
-    docs/queries.md tells how to change one and how to add your own.
+    The table is written for people: the important columns first, short names that `aix show` accepts, amounts, shares
+    and times in short, days and times in the time zone. All other formats have exact values under the names of the
+    header. A query that asks whether a day or month is over takes the clock as its parameter `now`. Every query is a
+    SQL file that runs in any DuckDB client on ledger.duckdb; docs/queries.md shows how to change one and how to add
+    your own.
 
     \b
       aix query
-      aix query overview
+      aix query --search cache
+      aix query waste --since 2026-11-01
+      aix query cost_by_tool --limit 10
       aix query overview/sessions --help
       aix query overview/sessions --format csv -o sessions.csv
       aix query overview/sessions --sql
     """
     chosen = [pack for pack in packs() if pack.name == name] if name and "/" not in name else []
     if name is None or chosen:
-        if parameters or values or show_sql:
+        if parameters or values or show_sql or limit:
             raise click.UsageError("Name the query that this is for.")
-        return _list(chosen or packs())
+        return _list(chosen, search)
+    if search is not None:
+        raise click.UsageError("--search lists queries: leave out the name, or name a pack.")
     query = find_query(name)
     if show_sql:
         emit_lines(query.sql.splitlines(), ctx.params["path"])
@@ -121,9 +144,25 @@ def command(
     twice = parameters.keys() & values.keys()
     if twice:
         raise click.UsageError(f"{' and '.join(sorted(twice))} is given twice: as an option and with --param.")
-    return _run(
-        query, parameters | _exact(query, values, parameters), ledger, version, load_config(ctx.obj).timezone.key
-    )
+    zone = load_config(ctx.obj).timezone.key
+    given = ({TIMEZONE: zone} if takes_timezone(query) else {}) | parameters | _exact(query, values, parameters)
+    if query.parameter(_NOW):
+        given = {_NOW: int(time() * 1000)} | given
+    opened = open_ledger(ledger)
+    if version is not None:
+        opened = opened.at(version)
+    found = opened.query(query.name, **given)
+    listing = (found if limit is None else found.part(0, limit)).listing()
+    if chosen_format("json" if ctx.params["as_json"] else ctx.params["output_format"], ctx.params["path"]) != "table":
+        return listing
+    if is_screen():
+        head(query.question)
+    rows = list(listing.rows)
+    if is_screen() and not rows:
+        shown = Listing((), [])  # a sentence says it better than headings without rows
+    else:
+        shown = result_table(query, listing.columns, rows, find_zone(given.get(TIMEZONE, zone)), lambda: _names(opened))
+    return replace(listing, for_people=shown, notes=list(_notes(query, rows, parameters.keys() | values.keys())))
 
 
 def _exact(query: Query, values: dict[str, str], options: dict[str, object]) -> dict[str, object]:
@@ -134,35 +173,84 @@ def _exact(query: Query, values: dict[str, str], options: dict[str, object]) -> 
     return values | exact_dates(given | zone, is_zone_known=True)
 
 
-def _list(chosen: Iterable[Pack]) -> Listing:
-    queries, problems = read_packs(chosen)
+def _names(ledger: Ledger) -> dict[str, str]:
+    from aix.reading.search import names_to_type
+
+    return names_to_type(ledger)
+
+
+def _notes(query: Query, rows: Sequence[Sequence[object]], given: Set[str]) -> Iterator[str]:
+    """Say on a terminal what an empty result means, and what can be asked next."""
+    if not is_screen():
+        return
+    if not rows:
+        narrowed = sorted(given - {TIMEZONE})
+        yield query.empty or f"no {query.grain.partition(';')[0]} to show"
+        if narrowed:
+            yield f"next: leave out {' or '.join(narrowed)}, or widen it"
+            return
+    yield f"next: {query.next}" if query.next else f"next: `aix query {query.name} --help` explains the columns"
+
+
+def _list(chosen: Sequence[Pack], search: str | None) -> Listing:
+    queries, problems = read_packs(chosen or packs())
+    if search is not None:
+        queries = [each for each in queries if _matches(each, search.lower().split())]
     columns = listing_columns("query", "title", "question", ("parameters", "VARCHAR[]"))
     rows = [(each.name, each.title, each.question, [one.name for one in each.parameters]) for each in queries]
+    grouped = _grouped(queries, is_whole=not chosen and search is None)
+    notes = [f"{error}; {error.remedy}" for error in problems]
+    if search is not None and not queries:
+        notes.append(f"no query has {search!r} in its name, question or columns; `aix query` lists all")
+    elif is_screen():
+        notes.append("next: `aix query NAME` runs one, `aix query NAME --help` explains it, --search TEXT finds one")
     return Listing(
         columns,
         rows,
         has_findings=bool(problems),
-        notes=[f"{error}; {error.remedy}" for error in problems],
-        for_people=Listing((columns[0], columns[2]), [(name, question) for name, _, question, _ in rows]),
+        notes=notes,
+        for_people=Listing(listing_columns("query", "question"), list(grouped)),
     )
 
 
-def _run(query: "Query", given: dict[str, object], ledger: Path, version: int | None, zone: str) -> Listing:
-    if takes_timezone(query):
-        given = {TIMEZONE: zone} | given
-    opened = open_ledger(ledger)
-    if version is not None:
-        opened = opened.at(version)
-    found = opened.query(query.name, **given)
-    listing = found.listing()
-    return replace(
-        listing,
-        for_people=displayed(listing.columns, found, find_zone(given.get(TIMEZONE, zone))),
+def _matches(query: Query, words: Iterable[str]) -> bool:
+    """Whether each word is in a query's name, title, question or columns."""
+    columns = [f"{column.name} {column.meaning}" for column in query.columns]
+    text = " ".join([query.name, query.title, query.question, query.why, *columns]).lower()
+    return all(word in text for word in words)
+
+
+def _grouped(queries: Iterable[Query], *, is_whole: bool) -> Iterator[tuple[str, str]]:
+    """Give a line for each query below the title of its pack; of the whole library the best first, and no checks."""
+    by_pack: dict[str, list[Query]] = {}
+    for query in queries:
+        by_pack.setdefault(query.pack, []).append(query)
+    names = [query.name.rpartition("/")[2] for found in by_pack.values() for query in found]
+    checks = by_pack.pop(HEALTH, []) if is_whole else []
+    ordered = sorted(
+        by_pack, key=lambda pack: (pack == HEALTH, PACK_ORDER.index(pack) if pack in PACK_ORDER else len(PACK_ORDER))
     )
+    groups = {pack_title(pack): by_pack[pack] for pack in ordered}
+    if is_whole:
+        best = {query.name: query for found in by_pack.values() for query in found}
+        groups = {"Start with these": [best[name] for name in START if name in best]} | groups
+    for number, (title, found) in enumerate(groups.items()):
+        if number:
+            yield "", ""
+        yield f"── {title} ──", ""
+        for query in found:
+            short = query.name.rpartition("/")[2]
+            yield short if names.count(short) == 1 else query.name, query.question
+    if checks:
+        yield "", ""
+        yield (
+            f"── {pack_title(HEALTH)} ──",
+            f"{counted(len(checks), 'check')}; `aix check` runs them, `aix query health` lists them",
+        )
 
 
 def explain(query: Query, formatter: click.HelpFormatter) -> str:
-    """Tell all that the header of a query says, and how the query is called."""
+    """Write all that the header of a query says, and how the query is called."""
     formatter.write_usage("aix query", f"{query.name} [OPTIONS]")
     formatter.write_paragraph()
     formatter.write_text(f"{query.title}. {query.question}")

@@ -24,7 +24,7 @@ COMMANDS = {
     "tag": "Give tags to sessions and turns, take them away, list them.",
     "sources": "List the histories on this machine, and what has changed since the last import.",
     "importers": "List what can be imported.",
-    "query": "List the questions that AIX has the SQL for, or run one.",
+    "query": "List or run ready-made queries.",
     "sql": "Ask the ledger a question in SQL.",
     "prices": "Show what models cost, and which have no price.",
     "problems": "List what imports could not take as it stood.",

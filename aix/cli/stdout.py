@@ -139,6 +139,11 @@ def emit_text(text: str) -> None:
     emit_lines(text.splitlines(), None)
 
 
+def is_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def flush_stdout() -> None:
     """Write out the buffer of stdout."""
     if sys.stdout is not None:

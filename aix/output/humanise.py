@@ -4,6 +4,7 @@ Names of columns carry their unit (`cost_usd`, `cache_hit_ratio`, `output_tokens
 `displayed` can write whole columns for people.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -16,6 +17,19 @@ from aix.output import Listing, ListingColumn
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+# Names of columns whose values are a share of 1, an amount of money, or a count of tokens or characters.
+_SHARE = re.compile(r"(?:.*_)?(?:share|ratio|reduction|rate)(?:_(?:before|after|change|of_limit))?")
+_MONEY = re.compile(r".*_usd|(?:.*_)?(?:usd|cost)_per_.*")
+_TOKENS = re.compile(r"(?:.*_)?(?:tokens|chars)(?:_(?:before|after|saved|to_next|per_request))?|context_token_limit")
+_WORDS = {
+    "boundary": "logged",
+    "context_limit": "auto",
+    "likely": "estimated",
+    "mid-task": "interrupted a task",
+    "ttl": "expired",
+    "unified": "main agent",
+}
 
 # Numbers of these columns stand for a thing, such as a line of a file.
 _NUMBERS_THAT_NAME = ("id", "line", "seq", "version", "year")
@@ -125,10 +139,10 @@ def rounded(number: Decimal | float) -> str:
     """Write a number with three digits that count, and all of those before the point.
 
     >>> [rounded(number) for number in (1234.567, 12.345, 0.0123456, 2.0)]
-    ['1235', '12.3', '0.0123', '2']
+    ['1,235', '12.3', '0.0123', '2']
     """
     value = float(number)
-    return f"{value:.0f}" if isfinite(value) and abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if isfinite(value) and abs(value) >= 100 else f"{value:.3g}"
 
 
 def short_ago(milliseconds: int) -> str:
@@ -176,11 +190,29 @@ def one_line(text: str, characters: int) -> str:
     return joined if is_whole else f"{joined[: characters - 1]}…"
 
 
+def in_words(code: str) -> str:
+    """Write a code of the schema in the words of people.
+
+    >>> [in_words(code) for code in ("context_limit", "failed_turn", "manual")]
+    ['auto', 'failed turn', 'manual']
+    """
+    return _WORDS.get(code) or code.replace("_", " ")
+
+
+def weekday(number: int) -> str:
+    """Write a day of the week, of which Monday is 1.
+
+    >>> weekday(1), weekday(7), weekday(8)
+    ('Monday', 'Sunday', '8')
+    """
+    return _WEEKDAYS[number - 1] if 1 <= number <= len(_WEEKDAYS) else str(number)
+
+
 def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object]], zone: tzinfo) -> Listing:
     """Return a listing with the same columns, their values written for people."""
     writers = [_writer_for(column, zone) for column in columns]
-    # A moment is read as text; other numbers stay flush right.
-    shown = tuple(replace(column, type="VARCHAR") if column.name.endswith("_at") else column for column in columns)
+    # A moment and a name are read as text; other numbers stay flush right.
+    shown = tuple(replace(column, type="VARCHAR") if _is_text(column) else column for column in columns)
     return Listing(shown, _written(rows, writers))
 
 
@@ -192,20 +224,52 @@ def _written(rows: Iterable[Sequence[object]], writers: list[_Writer | None]) ->
         )
 
 
+def _is_text(column: ListingColumn) -> bool:
+    return column.name.endswith("_at") or column.name in ("weekday", "hour")
+
+
 def _writer_for(column: ListingColumn, zone: tzinfo) -> _Writer | None:
     if not column.is_number:
         return None
-    is_whole = column.type in ("BIGINT", "INTEGER", "HUGEINT")
-    if column.name.endswith("_usd"):
+    if _MONEY.fullmatch(column.name):
         return dollars
-    if column.name.endswith(("_share", "_ratio")):
+    if _SHARE.fullmatch(column.name):
         return per_cent
-    if column.name.endswith("_at") and is_whole:
+    if column.type not in ("BIGINT", "INTEGER", "HUGEINT"):
+        return _OTHERS.get(column.name, rounded)
+    return _writer_of_whole(column.name, zone)
+
+
+def _writer_of_whole(name: str, zone: tzinfo) -> _Writer | None:
+    if name.endswith("_at"):
         return partial(local_time, zone=zone)
-    if column.name.endswith("tokens") and is_whole:
-        return short_count
-    if column.name.endswith("_ms") and is_whole:
+    if _TOKENS.fullmatch(name):
+        return signed_count
+    if name.endswith("_ms"):
         return short_duration
-    if not is_whole:
-        return rounded
-    return None if column.name.endswith(_NUMBERS_THAT_NAME) else grouped
+    if name in _OTHERS:
+        return _OTHERS[name]
+    return None if name.endswith(_NUMBERS_THAT_NAME) else grouped
+
+
+def _seconds(number: float) -> str:
+    return short_duration(round(number * 1000))
+
+
+def _minutes(number: float) -> str:
+    return short_duration(round(number * 60_000))
+
+
+def _hour(number: int) -> str:
+    return f"{number:02}:00"
+
+
+_OTHERS: dict[str, _Writer] = {
+    "gap_s": _seconds,
+    "hour": _hour,
+    "median_gap_s": _seconds,
+    "minutes": _minutes,
+    "minutes_to_first_edit": _minutes,
+    "minutes_to_next": _minutes,
+    "weekday": weekday,
+}

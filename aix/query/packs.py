@@ -20,6 +20,24 @@ from aix.query.query_file import Query, query_root, read_query_file
 GROUP = "aix.queries"
 VIEWS = "views"
 """The folder of the building blocks, which are no queries."""
+HEALTH = "health"
+"""The pack of the checks that `aix check` runs."""
+START = (
+    "token_economics/waste",
+    "token_economics/cache_savings",
+    "token_economics/spending_trend",
+    "token_economics/what_if",
+    "token_economics/carry_cost",
+    "token_economics/cache_break_causes",
+    "token_economics/budget",
+    "compaction_impact/break_even",
+    "compaction_impact/what_if",
+    "permission_usage/risks",
+)
+"""The queries to start with, the best first."""
+PACK_ORDER = ("token_economics", "compaction_impact", "permission_usage", "overview")
+"""The packs of AIX in the order in which people get them; others follow, and the checks come last."""
+_TITLES = {HEALTH: "Health checks"}
 
 
 class Pack(msgspec.Struct, frozen=True):
@@ -61,6 +79,15 @@ def packs() -> list[Pack]:
     for point in entry_points_of(GROUP):
         by_name.setdefault(point.name, []).append(point)
     return [*own, *(_registered_pack(points, taken) for points in by_name.values())]
+
+
+def pack_title(name: str) -> str:
+    """Return the name of a pack in words.
+
+    >>> pack_title("compaction_impact"), pack_title("health")
+    ('Compaction impact', 'Health checks')
+    """
+    return _TITLES.get(name) or name.replace("_", " ").capitalize()
 
 
 def own_query_names() -> list[str]:

@@ -10,6 +10,9 @@ The header is the comments at the top, each a line of its own, in this order:
     -- params: GROUP, …                          the lines of `queries/params/GROUP.txt`, which many queries share
     -- param NAME: TYPE = DEFAULT; meaning       any number; DEFAULT is `none` where nothing stands for no limit
     -- column NAME: SQL TYPE; meaning            one for each column of the result
+    -- shown: NAME, …                            columns that people read first, and that a narrow terminal keeps
+    -- empty: …                                  sentence for people when there is no row
+    -- next: …                                   command or option that leads further
     -- caveat: …                                 any number
     -- references: PLACE; what it defines        any number
     -- kept: by family with TABLE                of a view only: its rows are computed once; none without TABLE
@@ -55,6 +58,9 @@ ORDER = (
     "params",
     "param",
     "column",
+    "shown",
+    "empty",
+    "next",
     "caveat",
     "references",
     "kept",
@@ -142,6 +148,13 @@ class Query(msgspec.Struct, frozen=True):
     references: tuple[str, ...] = ()
     """Where definitions come from: pages of `docs`, or addresses, each with what it defines."""
 
+    shown: tuple[str, ...] = ()
+    """Columns that people read first, the most important first; a narrow terminal drops the others before them."""
+    empty: str = ""
+    """A sentence for people when there is no row."""
+    next: str = ""
+    """A command or an option that leads further, with a reason."""
+
     @property
     def pack(self) -> str:
         """The pack it belongs to."""
@@ -203,6 +216,11 @@ def parse_query(name: str, path: Path, text: str) -> Query:
         raise _wrong(path, lines, "derived", "only rows that are kept are derived")
     if engine and not engine.startswith("duckdb; "):
         raise _wrong(path, lines, "engine", "it is written `-- engine: duckdb; reason`")
+    columns = tuple(_column(path, line) for line in lines if line.key == "column")
+    shown = tuple(re.split(r"\s*,\s*", first["shown"])) if "shown" in first else ()
+    unknown = [each for each in shown if each not in {column.name for column in columns}]
+    if unknown:
+        raise _wrong(path, lines, "shown", f"there is no column {unknown[0]!r}")
     return Query(
         name,
         path,
@@ -212,7 +230,7 @@ def parse_query(name: str, path: Path, text: str) -> Query:
         first["why"],
         first["grain"],
         tuple(_parameter(path, line) for line in lines if line.key == "param"),
-        tuple(_column(path, line) for line in lines if line.key == "column"),
+        columns,
         tuple(line.value for line in lines if line.key == "caveat"),
         reads_text=reads is not None,
         only_duckdb=engine.removeprefix("duckdb; "),
@@ -222,6 +240,9 @@ def parse_query(name: str, path: Path, text: str) -> Query:
         severity=first.get("severity"),
         needs=first.get("needs"),
         references=tuple(line.value for line in lines if line.key == "references"),
+        shown=shown,
+        empty=first.get("empty", ""),
+        next=first.get("next", ""),
     )
 
 

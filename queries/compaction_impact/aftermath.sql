@@ -38,6 +38,9 @@
 -- column cost_per_turn_after: DOUBLE; US dollars per turn after
 -- column cost_per_turn_change: DOUBLE; after less before
 -- column minutes_to_first_edit: DOUBLE; to the first call after it that wrote a file; NULL without one, or when the clock went back
+-- shown: compaction_turn_id, compacted_at, failure_rate_change, call_failure_rate_change, cost_per_turn_change, requests_per_turn_change, interrupt_rate_change, minutes_to_first_edit, session_label
+-- empty: No compaction yet.
+-- next: `aix compactions TURN` shows one compaction in detail
 -- caveat: Counts and costs are computed from what the log reports.
 -- caveat: The first edit is looked for in all turns until the next compaction, not in k of them.
 -- caveat: An edit by a command, such as sed, or by a subagent is not seen.

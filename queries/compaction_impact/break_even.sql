@@ -17,6 +17,9 @@
 -- column net_usd: DECIMAL(38,12); what these saved less the cost; NULL when unknown
 -- column is_paid_back: BOOLEAN; whether that is 0 or more
 -- column basis: VARCHAR; of cost and net: computed, or estimated where the summarising call is; NULL when unknown
+-- shown: turn_id, compacted_at, net_usd, is_paid_back, total_usd, requests_to_break_even, requests_after, session_label, trigger, model, project
+-- empty: No compaction yet.
+-- next: `aix compactions TURN` shows one compaction in detail
 -- caveat: Without the compaction each later request is taken to carry as many tokens more as were cut, read from the cache.
 -- caveat: A context at its limit could not have gone on: what is saved then is no choice between two ways.
 -- caveat: What the model forgot and did again is not counted here.

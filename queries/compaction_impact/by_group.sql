@@ -32,6 +32,9 @@
 -- column p10_duration_ms: BIGINT; one in ten is at most this
 -- column p90_duration_ms: BIGINT; nine in ten are at most this
 -- column mid_task_share: DOUBLE; share that cut a turn
+-- shown: group_name, compactions, net_usd, paid_back_share, cost_usd, tokens_before, tokens_after, reduction, requests_after, mid_task_share, duration_ms
+-- empty: No compaction yet.
+-- next: --param by=model or by=project groups otherwise
 -- caveat: Medians and spreads are over the cases where a figure is known; each is a value that occurs.
 -- caveat: With few cases p10 and p90 are the smallest and the largest.
 with grouped_compaction as (

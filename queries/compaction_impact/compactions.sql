@@ -33,6 +33,9 @@
 -- column requests_after: BIGINT; requests of kind main with usage after it, until the next compaction or the end
 -- column minutes_to_next: DOUBLE; minutes until the next compaction; NULL when there is none
 -- column tokens_to_next: BIGINT; by how much the context grew until then
+-- shown: turn_id, compacted_at, trigger, tokens_before, tokens_after, reduction, requests_after, session_label, is_mid_task, model, project
+-- empty: No compaction yet.
+-- next: `aix compactions TURN` shows one compaction in detail
 -- caveat: Micro-compactions are no turns and stand in a list of their own, micro_compactions.
 -- caveat: No log states the messages alone before a compaction; where it states a figure before, that is the whole context.
 select

@@ -18,6 +18,9 @@
 -- column rebuild_premium_usd: DECIMAL(38,12); computed: the part of that beyond the price of reading them
 -- column total_usd: DECIMAL(38,12); summarising call and premium; NULL when either is unknown
 -- column basis: VARCHAR; of the total: computed, or estimated where the summarising call is; NULL without a total
+-- shown: turn_id, compacted_at, total_usd, summarise_cost_usd, rebuild_premium_usd, tokens_before, summary_tokens, rebuild_tokens, session_label, trigger, model
+-- empty: No compaction yet.
+-- next: `aix query break_even` shows which have paid for themselves
 -- caveat: The total has the premium, not the whole rebuild: what a context still holds would have been read anyway.
 -- caveat: An estimated call reads the whole context from the cache, and writes the summary, at the prices of the request before.
 -- caveat: The request after also writes what is new since the compaction, such as a prompt: the rebuild is an upper bound.

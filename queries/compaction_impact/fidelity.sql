@@ -23,6 +23,9 @@
 -- column item: VARCHAR; the dropped item: path, identifier, or text; NULL unless per=item
 -- column times: BIGINT; how often the summarised turns have it; NULL unless per=item
 -- column basis: VARCHAR; estimated: words compared; NULL when there is nothing to compare
+-- shown: turn_id, compacted_at, files_named_share, identifiers_named_share, todos_named_share, instructions_named_share, dropped, session_label, kind, item, times, files, identifiers, todos, instructions
+-- empty: No compaction yet.
+-- next: `aix compactions TURN --full` shows the summary and the files
 -- caveat: Only words are compared: a summary may say the same in others, or have the words and not the sense.
 -- caveat: A file is named when the words of its name stand together: of two files of one name, both are.
 -- caveat: An identifier is a word of 6 to 60 characters with an underscore or a capital after a small letter.

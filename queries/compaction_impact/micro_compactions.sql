@@ -18,6 +18,9 @@
 -- column reduction: DOUBLE; computed: saved as a share of the whole context before; NULL when unknown
 -- column cleared_calls: BIGINT; tool calls whose results were cleared
 -- column cleared_attachments: BIGINT; attachments that were cleared
+-- shown: turn_id, compacted_at, tokens_saved, reduction, tokens_before, cleared_calls, session_label, model
+-- empty: No results were cleared without a summary.
+-- next: `aix show TURN` shows the turn
 -- caveat: They are no turns and no summaries: what was cleared is gone from the context, not retold.
 -- caveat: Only some versions of a tool write of them.
 select

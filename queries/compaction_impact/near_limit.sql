@@ -19,6 +19,9 @@
 -- column cost_usd: DECIMAL(38,12); computed: what these requests cost; NULL when none has a price
 -- column carry_cost_usd: DECIMAL(38,12); computed: the part of that for reading the context from the cache
 -- column unpriced_requests: BIGINT; requests among them without a price
+-- shown: session_label, peak_tokens, peak_share, title, limit_tokens, cost_usd, carry_cost_usd, peak_at, model
+-- empty: No session worked near the limit of its context without a compaction.
+-- next: --param share=0.5 asks for half of the limit
 -- caveat: Where no source says the limit, it is the parameter's, and 1,000,000 in a session with a context above that.
 -- caveat: A request counts when no compaction lies on any way on from its turn.
 with main_request as (

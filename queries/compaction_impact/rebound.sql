@@ -22,6 +22,9 @@
 -- column highest_tokens: BIGINT; the largest context of that stretch; NULL without requests; reported
 -- column highest_share: DOUBLE; that as a share of tokens_before
 -- column growth_per_request: DOUBLE; growth from one request of the stretch to the next; NULL with one request; computed
+-- shown: compaction_turn_id, compacted_at, is_rebounded, requests, minutes, highest_share, tokens_before, tokens_after, growth_per_request, session_label
+-- empty: No compaction yet.
+-- next: `aix query rebound_causes` shows what filled the context
 -- caveat: tokens_before counts the last answer too, so a stretch up to the same limit ends just short of it: try share 0.95.
 -- caveat: All branches after a compaction count, by depth and time.
 -- references: docs/compaction.md#method; the rebound

@@ -13,6 +13,9 @@
 -- column tokens: BIGINT; what came into the context; NULL when unknown
 -- column token_share: DOUBLE; share of the tokens of all classes
 -- column basis: VARCHAR; measured by growth, reported, computed as a rest, estimated from lengths, or mixed
+-- shown: class, tool_name, tokens, token_share, compactions, calls, compaction_turn_id
+-- empty: No compaction yet.
+-- next: --session SESSION narrows it down to one session
 -- caveat: Counted from the first request after it to the one that reached the level before, or the last until the next.
 -- caveat: Where the classes explain more than the growth, other is 0 for that compaction, never negative.
 -- caveat: Reminders count for the results they came in with, and so does, a second time, what the user wrote meanwhile.

@@ -19,6 +19,9 @@
 -- column kept_before: BIGINT; those of the calls before whose turns were kept: their results were still there
 -- column result_tokens_after: BIGINT; tokens of the results after it; NULL when unknown
 -- column basis: VARCHAR; of these tokens: measured by the context's growth, estimated from the length, or mixed
+-- shown: compaction_turn_id, tool_name, times_after, times_before, result_tokens_after, failed_after, first_distance_after, compacted_at, session_label
+-- empty: No call was repeated after a compaction.
+-- next: `aix compactions TURN` shows one compaction in detail
 -- caveat: Not every repeat is a loss: a test that is run again after a change is the same call.
 -- caveat: All branches after a compaction count; calls of subagents do not.
 -- references: docs/compaction.md#method; a repeated call

@@ -15,6 +15,9 @@
 -- column result_tokens: BIGINT; tokens of the results that read it again; NULL when unknown
 -- column tokens_basis: VARCHAR; of these tokens: measured by the context's growth, estimated from the length, or mixed
 -- column cost_usd: DECIMAL(38,12); these tokens at the list price of the request that took them in; NULL without a price
+-- shown: compaction_turn_id, file_path, cost_usd, read_after, read_before, result_tokens, compacted_at, session_label
+-- empty: No file was read again after a compaction.
+-- next: `aix compactions TURN` shows one compaction in detail
 -- caveat: The cost is that of taking a result in once, as a cache write where the next request made one; not of carrying it.
 -- caveat: A result that no request took in has no cost.
 -- caveat: Not every reread is a loss: the file may have changed, or other lines of it were read.

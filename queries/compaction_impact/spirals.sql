@@ -20,6 +20,9 @@
 -- column cost_usd: DECIMAL(38,12); what they cost, as in cost; NULL when of none it is known
 -- column uncosted_compactions: BIGINT; compactions whose cost is unknown and not in that sum
 -- column basis: VARCHAR; of the cost: computed, or estimated where a summarising call is; NULL without a cost
+-- shown: session_label, started_at, compactions, minutes, cost_usd, requests, first_tokens_before, last_tokens_before, project
+-- empty: No session was compacted again and again.
+-- next: `aix compactions SESSION` lists the compactions of one session
 -- caveat: A time to the next is that between two compactions that count for one session, on whatever branch.
 with spaced_compaction as (
   select

@@ -18,6 +18,9 @@
 -- column cost_then_usd: DECIMAL(38,12); the same then; NULL when it cannot be told
 -- column difference_usd: DECIMAL(38,12); cost then less cost now
 -- column basis: VARCHAR; of all that is said of then: estimated
+-- shown: session_label, difference_usd, cost_now_usd, cost_then_usd, compactions_now, compactions_then, peak_now_tokens, peak_then_tokens, requests
+-- empty: No session was compacted, or grew large enough to be.
+-- next: --param at=150000 compacts later, --param never=true not at all
 -- caveat: Each request adds what it really added; only what it carries along differs, priced as read from the cache.
 -- caveat: Real compactions are undone: what one cut is carried on. Each supposed one cuts the context from at to after.
 -- caveat: One before a session's first own request, which summarises another session's history, stays as it was.

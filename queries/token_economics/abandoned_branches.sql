@@ -14,6 +14,9 @@
 -- column cost_usd: DECIMAL(38,12); list price of their reported tokens; NULL when none is priced
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: session_label, last_at, cost_usd, turns, requests, project
+-- empty: No abandoned branches: every turn leads to the head of a session.
+-- next: `aix show SESSION` shows the conversation with its branches
 -- caveat: What was learned in an abandoned turn may still have been of use.
 -- caveat: A branch whose turns made no request is not listed.
 select

@@ -18,6 +18,9 @@
 -- column cost_per_hour_usd: DOUBLE; cost for each hour from its first to its last request; NULL with one moment only
 -- column projected_usd: DOUBLE; the running block at its end, at that pace from that moment on; NULL for the others
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: started_at, cost_usd, is_running, requests, output_tokens, cost_per_hour_usd, projected_usd, last_at
+-- empty: No requests yet.
+-- next: `aix query burn_rate` shows the hours
 -- caveat: As ccusage counts them, a block begins at the full hour (UTC) of the first request after the block before.
 -- caveat: Filters come first: with a filter, blocks are those of the requests that are left.
 -- references: docs/economics.md#the-other-figures; a block

@@ -20,6 +20,9 @@
 -- column projected_share: DOUBLE; that as a share of the limit
 -- column unpriced_requests: BIGINT; requests with tokens that have no price, which are not in the amounts
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: period_start, spent_usd, is_running, limit_usd, left_usd, share, projected_usd, projected_share, spent_estimated_usd, requests
+-- empty: Nothing was spent yet.
+-- next: --param limit_usd=100 compares with a limit, --param period=week counts weeks
 -- caveat: Spending is at list price; a subscription is not billed that way.
 
 -- The parameters; a limit that is no amount of money is ignored.

@@ -15,6 +15,9 @@
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: day, hour, cost_usd, requests, sessions, output_tokens, context_tokens
+-- empty: No requests yet.
+-- next: `aix query blocks` adds the hours up to blocks of five
 -- caveat: When clocks are put back, the hour that comes twice has two rows, which started_at tells apart.
 with dated_request as (
   select * from v_counted_requests where requested_at between -62135596800000 and 253402214400000

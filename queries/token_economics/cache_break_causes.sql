@@ -11,6 +11,9 @@
 -- column lost_cost_usd: DECIMAL(38,12); what that cost beyond reading them; NULL when none has a price
 -- column unpriced_breaks: BIGINT; breaks without a price
 -- column median_gap_s: DOUBLE; median of the seconds since the request before
+-- shown: cause, lost_cost_usd, breaks, sessions, lost_tokens, median_gap_s
+-- empty: No cache was lost.
+-- next: `aix query cache_breaks` lists each loss with its session
 -- caveat: After a compaction or a rewind the inputs have less in common than their length says: an upper bound.
 -- caveat: A cache is left too long after 5 minutes, or after 1 hour where it was written for 1 hour.
 select

@@ -17,6 +17,9 @@
 -- column cache_write_tokens: BIGINT; input written to the cache
 -- column lost_tokens: BIGINT; what both inputs could have in common, less what was read from the cache
 -- column lost_cost_usd: DECIMAL(38,12); these tokens at the price of writing less that of reading; NULL without a price
+-- shown: session_label, requested_at, lost_cost_usd, cause, gap_s, lost_tokens, turn_id, model
+-- empty: No cache was lost.
+-- next: `aix show TURN` shows what was asked after the pause
 -- caveat: After a compaction or a rewind the inputs have less in common than their length says: an upper bound.
 -- caveat: A cache is left too long after 5 minutes, or after 1 hour where it was written for 1 hour.
 select

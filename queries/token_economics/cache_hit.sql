@@ -13,6 +13,9 @@
 -- column hit_ratio: DOUBLE; share of the input that was read from the cache
 -- column write_ratio: DOUBLE; share of the input that was written to it
 -- column read_per_write: DOUBLE; how often a written token was read
+-- shown: key, hit_ratio, requests, context_tokens, cache_read_tokens, cache_write_tokens
+-- empty: No request reports its tokens.
+-- next: --param by=project groups by project; `aix query cache_savings` has the dollars
 -- caveat: Requests that say nothing of the cache are left out.
 -- references: docs/economics.md#the-other-figures; the hit ratio
 with counted_request as (

@@ -16,6 +16,9 @@
 -- column read_within_5m_tokens: BIGINT; what they read from the cache within 5 minutes
 -- column read_within_1h_tokens: BIGINT; what they read later, within 1 hour
 -- column read_later_tokens: BIGINT; what they read later than that
+-- shown: lifetime, cost_as_5m_usd, cost_as_1h_usd, requests, write_tokens, followed_within_5m, followed_within_1h, followed_later
+-- empty: Nothing was written to a cache.
+-- next: `aix query token_economics/what_if --param lifetime=1h` prices all writes for one hour
 -- caveat: Only the request right before is looked at: every read refreshes what it reads.
 -- caveat: A request that wrote for both lifetimes counts in both rows, and so does the one that followed it.
 with cached_request as (

@@ -14,6 +14,9 @@
 -- column saved_usd: DECIMAL(38,12); what is left of the savings after that premium
 -- column saved_share: DOUBLE; that as a share of the cost without a cache
 -- column unpriced_requests: BIGINT; requests with tokens that have no price, left out above
+-- shown: key, saved_usd, saved_share, paid_usd, without_cache_usd, read_savings_usd, write_premium_usd, requests
+-- empty: No request reports its tokens.
+-- next: `aix query cache_break_causes` shows what lost caches cost
 -- caveat: Without a cache one would work otherwise; the same requests are assumed.
 -- references: docs/economics.md#the-other-figures; the money that caching saved
 with counted_request as (

@@ -12,6 +12,9 @@
 -- column cost_usd: DECIMAL(38,12); result tokens at the cache read price of these requests; NULL without a price
 -- column cost_share: DOUBLE; share of the carry cost of all results
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
+-- shown: tool_name, cost_usd, cost_share, calls, result_tokens, requests_carried
+-- empty: No call has a result that later requests carry.
+-- next: --param per=call lists the most expensive single results
 -- caveat: A result is carried until the next compaction or the last request of its session, whatever time is asked for.
 -- caveat: That every later request reads it from the cache is assumed; where the cache was lost, it cost more.
 -- references: docs/economics.md#the-other-figures; the carry cost

@@ -14,6 +14,9 @@
 -- column context_token_limit: BIGINT; size of the context window, where the source says it
 -- column share_of_limit: DOUBLE; context at the end of the turn as a share of the limit
 -- column follows_compaction: BOOLEAN; whether the turn before is a compaction
+-- shown: session_label, started_at, context_tokens, delta_tokens, turn_id, requests, follows_compaction, peak_tokens
+-- empty: No turn reports the size of its context.
+-- next: --session SESSION shows one session; `aix context TURN` shows what filled it
 -- caveat: Few sources say how large the window is; where none does, limit and share are NULL.
 -- caveat: After a compaction the change is counted from the last request before it, and so negative.
 with turn_end as (

@@ -13,6 +13,9 @@
 -- column compactions: BIGINT; compactions among its turns
 -- column context_token_limit: BIGINT; size of the context window, where the source says it
 -- column share_of_limit: DOUBLE; the peak as a share of the limit
+-- shown: session_label, peak_tokens, title, peak_at, compactions, turns, requests
+-- empty: No session reports the size of its context.
+-- next: `aix query context_growth --session SESSION` shows how it grew
 -- caveat: Few sources say how large the window is; where none does, limit and share are NULL.
 -- caveat: Turns that it shares with an earlier session count for that one.
 with main_request as (

@@ -19,6 +19,9 @@
 -- column unpriced_tokens: BIGINT; their tokens, which no cost includes
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
+-- shown: month, cost_usd, requests, turns, output_tokens, input_tokens, cache_read_tokens, cost_estimated_usd
+-- empty: No requests yet.
+-- next: `aix cost --by month` adds a total
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 select
   cast(date_trunc('month', d.day) as date) as month,

@@ -19,6 +19,9 @@
 -- column unpriced_tokens: BIGINT; their tokens, which no cost includes
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
+-- shown: session_label, cost_usd, title, requests, turns, output_tokens, input_tokens, cache_read_tokens, cost_estimated_usd
+-- empty: No sessions yet.
+-- next: `aix show SESSION` shows the conversation
 -- caveat: A turn that several sessions share counts for the one that began first; see cost_session_inclusive.
 -- caveat: Work of subagents counts for their own sessions.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.

@@ -18,6 +18,9 @@
 -- column unpriced_tokens: BIGINT; their tokens, which no cost includes
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
+-- shown: tool_name, cost_usd, requests, turns, output_tokens, input_tokens, cache_read_tokens, cost_estimated_usd
+-- empty: No requests yet.
+-- next: `aix cost --by tool` adds a total
 -- caveat: A request that called several tools counts for the first, so that the rows add up to the total.
 -- caveat: What a result costs when later requests read it again is not in here; see carry_cost.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.

@@ -17,6 +17,9 @@
 -- column requests: BIGINT; requests of all three parts
 -- column unpriced_requests: BIGINT; those of them with tokens that have no price
 -- column final_share: DOUBLE; share of those with usage whose reported output is the final count
+-- shown: session_label, total_cost_usd, title, own_cost_usd, subagents_cost_usd, shared_cost_usd, subagents, requests
+-- empty: No sessions yet.
+-- next: `aix show SESSION` shows the conversation
 -- caveat: Shared history counts for every session that goes on from it, so the rows add up to more than the total.
 -- caveat: Subagents that shared turns started count for the session that owns those turns, and not here.
 -- caveat: Where final_share is below 1, the costs are a lower bound.

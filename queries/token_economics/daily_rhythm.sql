@@ -12,6 +12,9 @@
 -- column cost_usd: DECIMAL(38,12); list price; NULL when nothing is priced
 -- column cost_share: DOUBLE; share of all cost
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: weekday, hour, requests, cost_usd, cost_share, days, output_tokens
+-- empty: No requests yet.
+-- next: `aix query burn_rate` lists every hour by date
 with by_quarter as (
   select
     quarter_hour,

@@ -12,6 +12,8 @@
 -- column output_tokens_per_second: DOUBLE; median over the requests whose output is the final count; NULL without such
 -- column basis: VARCHAR; reported by the source, computed from the time since the record before, or mixed
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: model, p50_ms, p95_ms, output_tokens_per_second, requests, situation, provider
+-- empty: No request has a known duration.
 -- caveat: Computed is the time from the record before, in the same turn, to the first that the log has of the answer.
 -- caveat: An answer may have gone on after its first part: a computed latency makes tokens per second an upper bound.
 with timed_request as (

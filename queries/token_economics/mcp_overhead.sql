@@ -13,6 +13,9 @@
 -- column result_share: DOUBLE; share of the result tokens of all tools
 -- column carry_cost_usd: DECIMAL(38,12); what later requests paid to read these results again; NULL without a price
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
+-- shown: server, carry_cost_usd, result_tokens, result_share, calls, failed_calls, tools_used, sessions, last_used_at
+-- empty: No MCP server was called.
+-- next: `aix query mcp_servers` shows which of their tools were called
 -- caveat: The definitions of a server's tools stand in the context of every request; no log shows their size.
 -- caveat: A server that was connected and never called is not listed.
 with carried_result as (

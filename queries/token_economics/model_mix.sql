@@ -15,6 +15,9 @@
 -- column request_share: DOUBLE; share of the month's requests
 -- column cost_share: DOUBLE; share of the month's cost
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: month, model, cost_usd, cost_share, request_share, requests, output_tokens
+-- empty: No requests yet.
+-- next: `aix query token_economics/what_if` prices the work at cheaper models
 -- caveat: Where final_output_share is below 1, output and cost_usd are a lower bound.
 with by_quarter as (
   select

@@ -14,6 +14,9 @@
 -- column lost_usd: DECIMAL(38,12); what these cost beyond reading them from the cache; NULL without a price
 -- column cost_usd: DECIMAL(38,12); list price of the whole request; NULL without a price
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
+-- shown: session_label, switched_at, lost_usd, from_model, to_model, turn_id, gap_ms, lost_tokens
+-- empty: No session changed its model.
+-- next: `aix show TURN` shows where the model changed
 -- caveat: After a pause longer than the cache lives (5 minutes, or 1 hour), it would have been lost without a switch.
 -- caveat: The model parameter names the new model.
 select

@@ -15,6 +15,9 @@
 -- column usd_per_million_answer_tokens: DOUBLE; cost_estimated_usd for a million tokens of answers
 -- column list_usd_per_million_output_tokens: DOUBLE; the list price of output alone, the highest that applied
 -- column final_share: DOUBLE; share of these requests whose reported output is the final count
+-- shown: model, usd_per_million_output_tokens, list_usd_per_million_output_tokens, cost_usd, output_tokens, usd_per_million_likely_tokens, usd_per_million_answer_tokens, requests
+-- empty: No requests yet.
+-- next: `aix query carry_cost` shows what fills the input
 -- caveat: Reported output that is not final is too low, and its price then too high; the likely output is nearer.
 with model_totals as (
   select

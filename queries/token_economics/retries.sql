@@ -23,6 +23,9 @@
 -- column retry_cache_read_tokens: BIGINT; how much of it the cache still had
 -- column cost_usd: DECIMAL(38,12); list price of that request; NULL unless answered and priced
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output
+-- shown: session_label, failed_at, outcome, cost_usd, wait_ms, turn_id, cost_before_usd, retry_model, requests_before
+-- empty: The model always answered.
+-- next: `aix show TURN` shows the error
 -- caveat: A request that ends in an error has no usage in the logs; what the client tries again unseen is not known.
 -- caveat: The next try also does work of its own: its cost is an upper bound of what the error cost.
 

@@ -14,6 +14,9 @@
 -- column change_share: DOUBLE; the last 7 days against the 7 before those; 0.5 is half as much again
 -- column unpriced_requests: BIGINT; requests with tokens that have no price
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: day, cost_usd, change_share, cost_7_days_usd, cost_30_days_usd, requests, output_tokens, cost_estimated_usd
+-- empty: No requests yet.
+-- next: `aix cost --since DAY --until DAY --by session` shows what a day was spent on
 -- caveat: Days without requests have no row, but the moving sums pass over them rightly.
 -- caveat: The first days' moving sums see fewer days.
 with by_quarter as (

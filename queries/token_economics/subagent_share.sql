@@ -20,6 +20,9 @@
 -- column subagent_cost_estimated_usd: DECIMAL(38,12); the same with the likely output
 -- column subagent_share: DOUBLE; share of the subagents in the cost of both
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: session_label, subagent_cost_usd, subagent_share, subagents, own_cost_usd, subagent_requests, own_requests
+-- empty: No session started a subagent.
+-- next: `aix show SESSION` shows its subagents
 -- caveat: A subagent of a subagent counts for both of them, so rows cannot be added up.
 -- caveat: A subagent whose log is gone is not known; only its own line in the parent's log is left.
 with session_sum as (

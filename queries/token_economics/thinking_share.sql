@@ -14,6 +14,8 @@
 -- column thinking_share: DOUBLE; thinking as a share of the likely output, where the source counts it as counted
 -- column basis: VARCHAR; reported, estimated from the length, mixed, or none where no thinking is known
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
+-- shown: model, thinking_share, likely_output_tokens, estimated_thinking_tokens, requests, thinking_requests, output_tokens
+-- empty: No requests yet.
 -- caveat: Thinking that a client does not log, or only as a signature, is not known: the share is then too small.
 -- caveat: Some models log a summary of their thinking, which is shorter than what was paid for.
 -- references: docs/economics.md#the-other-figures; the share of thinking

@@ -12,6 +12,9 @@
 -- column measured_calls: BIGINT; calls whose tokens were measured
 -- column basis: VARCHAR; measured where the context's growth shows the tokens, estimated from the length, or mixed
 -- column result_share: DOUBLE; share of the result tokens of all tools
+-- shown: tool_name, result_share, result_tokens, calls, tokens_per_call, failed_calls
+-- empty: No call has a result.
+-- next: `aix query carry_cost` shows what these results cost
 -- caveat: Measured is what the context grew by between two requests of a turn, split by the length of the results.
 -- caveat: Reminders that a client adds to a result are in it; the estimate takes 4 characters for a token.
 with tool_totals as (

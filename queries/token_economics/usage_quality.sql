@@ -18,6 +18,8 @@
 -- column final_reported_to_estimated: DOUBLE; reported over estimated output where the report is final
 -- column other_reported_to_estimated: DOUBLE; the same where it is not final; the difference is what the reports miss
 -- column reported_cost_requests: BIGINT; requests for which the source itself reports a cost
+-- shown: origin, model, final_share, requests, reported_share, unpriced_requests, without_usage_requests, zero_usage_requests
+-- empty: No requests yet.
 -- caveat: Requests with neither a model nor tokens, such as searches of the client, are no part of this.
 -- caveat: Estimates are a quarter of the characters written; hidden thinking is not among them.
 -- references: docs/economics.md#output-that-is-not-final; final and likely output

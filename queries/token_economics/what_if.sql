@@ -14,6 +14,9 @@
 -- column unpriced_now: BIGINT; requests that have no price as they were
 -- column unpriced_then: BIGINT; requests that have no price then
 -- column final_share: DOUBLE; share of these requests whose reported output is the final count
+-- shown: model, then_model, difference_usd, cost_now_usd, cost_then_usd, requests
+-- empty: No requests yet.
+-- next: --param as_model=NAME prices all at one model, --param lifetime=1h changes cache writes
 -- caveat: Without as_model and lifetime, a model becomes the next cheaper one of its vendor that the ledger has seen.
 -- caveat: Of several at that price, it is the one used last. With a lifetime alone, each model stays.
 -- caveat: Another model would use other tokens for the same text, and other turns for the same task.

@@ -60,6 +60,16 @@ def test_the_header_reads_well(query: Query) -> None:
     assert not [meaning for meaning in meanings if meaning.endswith(".")]
 
 
+@every_query
+def test_the_next_step_can_be_taken(query: Query) -> None:
+    assert not query.empty or query.empty.endswith(".")
+    for name in re.findall(r"`aix query ([\w/]+)", query.next):
+        assert find_query(name).name.endswith(name)
+    own = re.sub("`[^`]*`", "", query.next)
+    assert all(query.parameter(name) for name in re.findall(r"(?:--param |or |, )(\w+)=", own))
+    assert all(query.parameter(name) for name in re.findall(r"--(?!param\b)(\w+) ", own))
+
+
 @every_file
 def test_the_pages_that_it_refers_to_have_such_a_section(query: Query) -> None:
     for reference in query.references:

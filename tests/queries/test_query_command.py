@@ -3,14 +3,16 @@
 import csv
 import json
 import os
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from aix.query.packs import find_query, own_query_names
+from aix.query.packs import START, find_query, own_query_names
 from aix.reading.ledger import Ledger
 from tests.queries.other_packs import TURNS_BY_DAY, install
-from tests.support.command_line import run_aix
+from tests.support.command_line import run_aix, run_on_terminal
 
 QUERY = "acme/turns_by_day"
 
@@ -40,9 +42,78 @@ def test_all_queries_are_listed_with_their_questions(search_path: str) -> None:
     assert [row["query"] for row in listed] == [*own_query_names(), QUERY]
     assert listed[-1]["question"] == "How many turns began on each day?"
     assert listed[-1]["parameters"] == ["since", "until", "status", "least", "timezone"]
-    shown = succeed(PYTHONPATH=search_path)
-    assert f"{QUERY} " in shown
-    assert "How many turns began on each day?" in shown
+
+
+def test_people_get_the_packs_with_the_best_first_and_the_checks_in_one_line(search_path: str) -> None:
+    lines = succeed(PYTHONPATH=search_path).splitlines()
+    titles = [line.split(" ──")[0].removeprefix("── ") for line in lines if line.startswith("── ")]
+    packs = ["Token economics", "Compaction impact", "Permission usage", "Overview", "Acme", "Health checks"]
+    assert titles == ["Start with these", *packs]
+    best = [line.split()[0] for line in lines[3 : 3 + len(START)]]
+    assert [find_query(name).name for name in best] == list(START)
+    assert "turns_by_day                      How many turns began on each day?" in lines
+    assert any(line.startswith("token_economics/what_if ") for line in lines), "another pack has one of that name"
+    assert lines[-1].endswith("33 checks; `aix check` runs them, `aix query health` lists them")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cache savings", "token_economics/cache_savings"),
+        ("COMPACTION paid", "compaction_impact/break_even"),
+        ("is_running", "token_economics/budget"),
+    ],
+)
+def test_queries_are_searched_by_name_question_and_columns(text: str, found: str) -> None:
+    listed = [row["query"] for row in json.loads(succeed("--search", text, "--json"))]
+    assert found in listed
+    assert len(listed) < len(own_query_names()) / 3
+    assert found.rpartition("/")[2] in succeed("--search", text)
+
+
+def test_a_search_that_finds_nothing_says_so() -> None:
+    process = run_aix("query", "--search", "zebra")
+    assert (process.returncode, process.stdout.splitlines()[2:]) == (0, [])
+    assert process.stderr.startswith("aix: no query has 'zebra' in its name")
+    assert "--search lists queries" in fail("table_rows", "--search", "rows")
+
+
+def test_only_the_first_rows_are_given_when_asked(filled: Ledger) -> None:
+    rows = csv.DictReader(succeed("cost_by_model", "--ledger", filled.path, "--format", "csv").splitlines())
+    some = csv.DictReader(
+        succeed("cost_by_model", "--ledger", filled.path, "--format", "csv", "--limit", "2").splitlines()
+    )
+    assert list(some) == list(rows)[:2]
+
+
+def test_a_month_that_is_over_does_not_run(filled: Ledger) -> None:
+    place = ("budget", "--ledger", filled.path, "--json")
+    months = json.loads(succeed(*place))
+    assert months
+    assert not any(month["is_running"] for month in months)
+    then = json.loads(succeed(*place, "--param", f"now={months[-1]['period_start']}"))
+    assert [month["is_running"] for month in then[-2:]] == [False, True]
+
+
+def test_a_terminal_gets_the_question_the_important_columns_and_a_next_step(filled: Ledger) -> None:
+    command = (sys.executable, "-m", "aix", "query", "token_economics/what_if", "--ledger", str(filled.path))
+    shown, code = run_on_terminal(*command, columns=80)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert code == 0
+    assert lines[0] == "What would the same tokens have cost on another model, or written to the cache"
+    [row] = [line for line in lines if line.startswith("claude-sonnet-4-5-20250929 ")]
+    assert row.split()[1].startswith("claude-haiku")
+    assert row.split()[2:4] == ["-$6.87", "$10.24"]
+    assert any(line.startswith("aix: next: --param as_model=NAME prices all at one model") for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_terminal_gets_a_sentence_for_an_empty_result(filled: Ledger) -> None:
+    command = (sys.executable, "-m", "aix", "query", "spirals", "--ledger", str(filled.path), "--since", "2099-01-01")
+    shown, code = run_on_terminal(*command, columns=80)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert code == 0
+    assert lines[1:] == ["aix: No session was compacted again and again.", "aix: next: leave out since, or widen it"]
 
 
 def test_a_pack_alone_lists_its_queries(search_path: str) -> None:

@@ -20,6 +20,9 @@ HEADER = """\
 -- param period: text = month; how long, one of day, week or month
 -- column period: VARCHAR; when it begins; as text
 -- column cost_usd: DECIMAL(38,12); what it cost
+-- shown: cost_usd, period
+-- empty: Nothing was paid for.
+-- next: --param period=day counts days
 -- caveat: Prices: those of the list.
 -- caveat: Some are missing.
 -- references: docs/prices.md; what a price is
@@ -56,6 +59,8 @@ def test_a_header_says_all_there_is_to_know() -> None:
         Column("period", "VARCHAR", "when it begins; as text"),
         Column("cost_usd", "DECIMAL(38,12)", "what it cost"),
     )
+    assert query.shown == ("cost_usd", "period")
+    assert (query.empty, query.next) == ("Nothing was paid for.", "--param period=day counts days")
     assert query.caveats == ("Prices: those of the list.", "Some are missing.")
     assert query.references == ("docs/prices.md; what a price is",)
     assert query.reads_text
@@ -66,12 +71,12 @@ def test_a_header_says_all_there_is_to_know() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        ("-- grain: period\n", "", 13, "lacks grain"),
+        ("-- grain: period\n", "", 16, "lacks grain"),
         (HEADER, "", 1, "lacks title, question, why, grain, column"),
         ("-- title: Costs\n-- question: What did it cost?", "-- question: What?\n-- title: Costs", 2, "'title' comes"),
         ("-- why: Money is short.", "-- why: Money is short.\n-- why: It is.", 4, "second 'why'"),
-        ("-- caveat: Some", "-- caveats: Some", 10, "no 'caveats'"),
-        ("-- caveat: Some are missing.", "-- Some are missing", 10, "-- word: text"),
+        ("-- caveat: Some", "-- caveats: Some", 13, "no 'caveats'"),
+        ("-- caveat: Some are missing.", "-- Some are missing", 13, "-- word: text"),
         ("-- title: Costs", "-- title:", 1, "-- word: text"),
         ("-- title: Costs", "-- title costs: Costs", 1, "takes no name"),
         ("-- param since:", "-- param:", 5, "needs a name"),
@@ -89,11 +94,12 @@ def test_a_header_says_all_there_is_to_know() -> None:
         ),
         ("-- param period:", "-- params:\n-- param period:", 6, "-- word: text"),
         ("-- param period:", "-- params more: filters\n-- param period:", 6, "takes no name"),
-        ("-- reads: text", "-- params: filters", 12, "'param' comes before 'references'"),
-        ("-- reads: text", "-- reads: books", 12, "`text`"),
-        ("-- reads: text", "-- kept: for long", 12, "-- kept: by family with TABLE"),
-        ("-- reads: text", "-- kept: by family with turns", 12, "depend on a parameter"),
-        ("-- engine: duckdb; it", "-- engine: duckdb, it", 13, "-- engine: duckdb; reason"),
+        ("-- shown: cost_usd, period", "-- shown: cost_usd, periods", 9, "there is no column 'periods'"),
+        ("-- reads: text", "-- params: filters", 15, "'param' comes before 'references'"),
+        ("-- reads: text", "-- reads: books", 15, "`text`"),
+        ("-- reads: text", "-- kept: for long", 15, "-- kept: by family with TABLE"),
+        ("-- reads: text", "-- kept: by family with turns", 15, "depend on a parameter"),
+        ("-- engine: duckdb; it", "-- engine: duckdb, it", 16, "-- engine: duckdb; reason"),
     ],
 )
 def test_a_wrong_header_is_named_with_its_line(old: str, new: str, line: int, problem: str) -> None:

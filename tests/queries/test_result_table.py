@@ -1,0 +1,76 @@
+"""The table of a query for people: the important columns first, short names, words instead of codes."""
+
+from collections.abc import Mapping
+from datetime import UTC
+from pathlib import Path
+
+from aix.output import Listing, ListingColumn
+from aix.query.query_file import Query, parse_query
+from aix.query.result_table import result_table
+
+NAMES = {"log:5b1f03ab-1": "5b1f03ab"}
+
+
+def made(columns: Mapping[str, str], shown: str = "") -> Query:
+    header = ["title: T", "question: Q?", "why: W.", "grain: row"]
+    header += [f"column {name}: {kind}; meaning" for name, kind in columns.items()]
+    header += [f"shown: {shown}"] if shown else []
+    return parse_query("pack/made", Path("made.sql"), "".join(f"-- {line}\n" for line in header) + "select 1\n")
+
+
+def table(columns: Mapping[str, str], *rows: tuple[object, ...], shown: str = "") -> Listing:
+    listed = tuple(ListingColumn(name, kind) for name, kind in columns.items())
+    made_of = result_table(made(columns, shown), listed, rows, UTC, lambda: NAMES)
+    return Listing(made_of.columns, list(made_of.rows))
+
+
+def test_the_important_columns_come_first_and_go_last() -> None:
+    columns = {"request_id": "VARCHAR", "model": "VARCHAR", "basis": "VARCHAR", "cost_usd": "DECIMAL(38,12)"}
+    found = table(columns, ("01ABCDEFGHJKMNPQ", "large-4-20250514", None, 1.5), shown="model, cost_usd")
+    assert [column.name for column in found.columns] == ["model", "cost", "request", "basis"]
+    assert found.rows == [("large-4", "$1.50", "01ABCDEF", None)]
+    first, second, third, empty = [column.priority for column in found.columns]
+    assert first < second < third < empty
+    assert [column.tone for column in found.columns] == ["", "cost", "", "dim"]
+
+
+def test_without_important_columns_the_rightmost_goes_first() -> None:
+    found = table({"model": "VARCHAR", "requests": "BIGINT", "turns": "BIGINT"}, ("large", 2, 1))
+    assert [column.name for column in found.columns] == ["model", "requests", "turns"]
+    assert [column.priority for column in found.columns] == [1, 2, 3]
+
+
+def test_names_are_those_that_other_commands_accept() -> None:
+    columns = {"session_label": "VARCHAR", "turn_id": "VARCHAR", "project": "VARCHAR"}
+    rows = [
+        ("log:5b1f03ab-1", "7F3KQ2MX01AAAA", "/home/ada/website"),
+        ("log:unknown", "7F3KQ2MX02AAAA", None),
+    ]
+    found = table(columns, *rows)
+    assert found.rows == [("5b1f03ab", "7F3KQ2MX01", "/home/ada/website"), ("log:unknown", "7F3KQ2MX02", None)]
+    assert [column.cut for column in found.columns] == ["start", "end", "start"]
+
+
+def test_codes_are_words_and_names_of_logs_are_left_alone() -> None:
+    columns = {"trigger": "VARCHAR", "evidence": "VARCHAR", "is_mid_task": "BOOLEAN", "tool_name": "VARCHAR"}
+    rows = [("context_limit", "boundary", True, "context_limit"), (None, "summary_only", False, None)]
+    found = table(columns, *rows)
+    assert [column.name for column in found.columns] == ["trigger", "evidence", "interrupted a task", "tool"]
+    assert found.rows == [("auto", "logged", "yes", "context_limit"), ("unknown", "summary only", "no", None)]
+
+
+def test_models_keep_the_date_that_tells_them_apart() -> None:
+    rows = [("large-4-20250514",), ("large-4-20260101",), ("small-4-20250514",)]
+    assert table({"model": "VARCHAR"}, *rows).rows == rows
+
+
+def test_months_have_names_and_other_periods_their_first_day() -> None:
+    columns = {"period_start": "DATE", "period_end": "DATE", "spent_usd": "DECIMAL(38,12)"}
+    assert table(columns, ("2026-02-01", "2026-03-01", None)).rows == [("Feb 2026", "2026-03-01", None)]
+    assert table(columns, ("2026-02-02", "2026-02-09", None)).rows == [("2026-02-02", "2026-02-09", None)]
+    assert table({"month": "DATE"}, ("2025-12-01",)).rows == [("Dec 2025",)]
+
+
+def test_two_columns_never_have_one_heading() -> None:
+    found = table({"lost_usd": "DOUBLE", "lost_at": "BIGINT", "likely_output_tokens": "BIGINT"})
+    assert [column.name for column in found.columns] == ["lost usd", "lost at", "estimated output tokens"]
