@@ -14,6 +14,8 @@ import platformdirs
 
 from aix.errors import ConfigError, nearest_names
 
+AUTO_IMPORT = ("terminal", "always", "never")
+
 
 class Setting(msgspec.Struct, frozen=True):
     """A value in force, where it came from, and what it is for."""
@@ -45,6 +47,11 @@ class Config(msgspec.Struct, frozen=True):
         """The user's own file of prices, if there is one."""
         value = self.settings["prices"].value
         return Path(value) if value else None
+
+    @property
+    def auto_import(self) -> str:
+        """When a command that reads the ledger first imports what has changed: one of `AUTO_IMPORT`."""
+        return self.settings["auto_import"].value
 
 
 def load_config(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
@@ -114,6 +121,12 @@ def _time_zone(value: str, folder: Path) -> str:  # noqa: ARG001 - a zone lies i
         raise ValueError(f"use the name of a zone, such as {' or '.join(nearest or ['Europe/Berlin'])}") from None
 
 
+def _auto_import(value: str, folder: Path) -> str:  # noqa: ARG001 - a word lies in no folder
+    if value not in AUTO_IMPORT:
+        raise ValueError(f"use {', '.join(AUTO_IMPORT[:-1])} or {AUTO_IMPORT[-1]}")
+    return value
+
+
 _DEFINITIONS = {
     "ledger": _Definition(
         "Folder of the ledger; a relative path in the file starts from the file's folder.",
@@ -129,5 +142,10 @@ _DEFINITIONS = {
         "Your own file of prices, taken before those that come with AIX; none unless you name one.",
         lambda: "",
         lambda value, folder: _absolute_path(value, folder) if value else "",
+    ),
+    "auto_import": _Definition(
+        "When commands import small changes before they read: terminal (only onto a terminal), always or never.",
+        lambda: "terminal",
+        _auto_import,
     ),
 }

@@ -17,7 +17,7 @@ settings.load_profile("aix")
 def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
-    for variable in ("AIX_CONFIG", "AIX_LEDGER", "AIX_PRICES", "AIX_TIMEZONE", "AIX_DEBUG"):
+    for variable in ("AIX_CONFIG", "AIX_LEDGER", "AIX_PRICES", "AIX_TIMEZONE", "AIX_AUTO_IMPORT", "AIX_DEBUG"):
         monkeypatch.delenv(variable, raising=False)
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)

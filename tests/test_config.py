@@ -57,6 +57,8 @@ def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.
         ('ledger = "a\\u0000b"', "ledger cannot be", "name a folder"),
         ('timezone = "Europe/Berlyn"', "timezone cannot be 'Europe/Berlyn'", "Europe/Berlin"),
         ('timezone = "../etc/passwd"', "timezone cannot be '../etc/passwd'", "Europe/Berlin"),
+        ('auto_import = "yes"', "auto_import cannot be 'yes'", "use terminal, always or never"),
+        ("auto_import = true", "auto_import must be text, not True", 'auto_import = "'),
         ("\xff", "this is not TOML", ""),
     ],
 )
@@ -88,6 +90,7 @@ def test_aix_config_shows_what_is_in_force(tmp_path: Path) -> None:
         "ledger": (str(tmp_path / "ledger"), "AIX_LEDGER"),
         "timezone": ("Europe/Berlin", str(file)),
         "prices": ("", "default"),
+        "auto_import": ("terminal", "default"),
     }
 
 

@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
+from aix.cli.freshness import import_first
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.output import Listing, listing_columns
@@ -66,6 +67,7 @@ _Row = dict[str, Any]
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the latest N.")
 @click.option("--full", is_flag=True, help="Of one compaction: show the whole summary, and all turns and files.")
 @ledger_option
+@import_first
 @listing_output
 @click.pass_context
 def command(

@@ -11,6 +11,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
+from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
 from aix.output.charts import bar
@@ -53,6 +54,7 @@ _Row = dict[str, Any]
     help="Only the N that cost most; of days, weeks and months the last N.",
 )
 @ledger_option
+@import_first
 @listing_output
 @click.pass_context
 def command(ctx: click.Context, by: str, parameters: dict[str, object], limit: int | None, ledger: Path) -> Listing:

@@ -92,6 +92,14 @@ def head(text: str) -> None:
         click.echo(line if os.environ.get("NO_COLOR") else click.style(line, bold=True), file=sys.stderr)
 
 
+def whisper(message: str) -> None:
+    """Say something that is rarely of interest: dim, where stderr is a terminal with colours."""
+    line = escape_unsafe(f"aix: {message}")
+    if sys.stderr is not None:
+        is_dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+        click.echo(click.style(line, dim=True) if is_dim else line, file=sys.stderr)
+
+
 def console() -> "Console | None":
     """Return stderr as a terminal to draw on; None when it is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():

@@ -10,6 +10,7 @@ import click
 
 from aix.cli.command import Command, importer_options, ledger_option, listing_output, prices_option
 from aix.cli.diagnostics import console, say
+from aix.cli.freshness import deletion_notices
 from aix.errors import NothingToImportError
 from aix.output import Listing, listing_columns
 from aix.output.humanise import counted
@@ -174,6 +175,7 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
     if unknown := sum(refusal.kind is Refused.UNRECOGNISED for refusal in report.refusals):
         files = "file looks like a log that" if unknown == 1 else "files look like logs that"
         notes.append(f"{unknown} {files} no importer recognises; aix sources lists what was found")
+    notes += deletion_notices(report.near_deletion, are_imported=not dry_run)
     failures = report.failures
     for named in (report.unread, failures):
         notes += [f"{name}: {reason}" for name, reason in named[:_FAILURES_SHOWN]]
@@ -189,7 +191,7 @@ def _import_progress() -> Iterator[Watcher]:
     """Give a watcher of an import, which draws a bar when stderr is a terminal."""
     terminal = console()
     if terminal is None:
-        yield _ArrowLoader()
+        yield ArrowLoader()
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -204,12 +206,15 @@ def _import_progress() -> Iterator[Watcher]:
         yield _Bar(progress)
 
 
-class _ArrowLoader(Watcher):
+class ArrowLoader(Watcher):
+    """Loads Arrow when something has to be read, and draws nothing."""
+
     def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
-        load_arrow()  # only now: a run that finds nothing to read needs none
+        """Load Arrow only now: a run that finds nothing to read needs none."""
+        load_arrow()
 
 
-class _Bar(_ArrowLoader):
+class _Bar(ArrowLoader):
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._sources = 0

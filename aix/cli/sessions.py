@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output
+from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, listing_columns
 from aix.output.humanise import bounded_dollars, local_time, one_line, short_count
@@ -55,6 +56,7 @@ _NEXT_COMMANDS = (
 @click.option("--reverse", is_flag=True, help="Sort the other way round.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N.")
 @ledger_option
+@import_first
 @listing_output
 @click.pass_context
 def command(
@@ -137,6 +139,7 @@ def _title(text: str | None, is_subagent: int, status: str) -> str | None:
 
 @click.command(cls=Command)
 @ledger_option
+@import_first
 @listing_output
 @click.pass_context
 def overview(ctx: click.Context, ledger: Path) -> Listing:

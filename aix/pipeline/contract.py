@@ -176,6 +176,20 @@ class Ties(msgspec.Struct, frozen=True):
     numbers: Sequence[int]
 
 
+class Retention(msgspec.Struct, frozen=True):
+    """How long a tool keeps its logs before it deletes them.
+
+    >>> Retention("Notepad", 30, "keepDays").days
+    30
+    """
+
+    tool: str
+    days: int
+    """Since the last change of a log."""
+    setting: str
+    """The setting of the tool that decides it."""
+
+
 @dataclass
 class Importer(ABC):
     """An importer reads one kind of log. Its name is that of its entry point in the group `aix.importers`.
@@ -226,6 +240,11 @@ class Importer(ABC):
     def default_places(self) -> Iterable[Path]:
         """Return the folders in which the tool keeps its logs on this machine, whether they exist or not."""
         return ()
+
+    def retention(self, place: Path) -> Retention | None:
+        """Return how long the tool keeps the logs in one of the default places; None when it deletes none."""
+        del place
+        return None
 
     def fingerprint(self, source: Source) -> str:
         """Return a hash of everything that the rows of a source depend on."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aix.pipeline.discovery import Refusal
+from aix.pipeline.freshness import NearDeletion
 from aix.store.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -53,6 +54,14 @@ class Report(msgspec.Struct):
     """Rows of other ledgers that contradict those of this one, by ledger and table."""
     new_rows: dict[str, int] = msgspec.field(default_factory=dict)
     """By table, rows that other ledgers add."""
+    near_deletion: list[NearDeletion] = msgspec.field(default_factory=list)
+    """Logs that are new or have changed, and that their tool deletes soon."""
+    waiting: int = 0
+    """Sources that have changed, and were left for another run because they are many or large."""
+    needs_full_run: bool = False
+    """Whether a run of its own has to renew prices or derived tables, or to end another run's work."""
+    is_busy: bool = False
+    """Whether nothing was done because another process writes to the ledger."""
     seconds: float = 0.0
 
     @property

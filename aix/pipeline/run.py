@@ -7,6 +7,7 @@ Until something has to be read, nothing heavy is imported: a run that finds no c
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import msgspec
@@ -24,11 +25,13 @@ from aix.pipeline.discovery import (
     walk_default,
     walk_given,
 )
+from aix.pipeline.freshness import Amount, cheap_plan, near_deletion
 from aix.pipeline.plan import Planned, make_plan, owner_by, version_of
 from aix.pipeline.registry import Options, load_importers
 from aix.pipeline.report import Outcome, OutcomeRecorder, Report, Status, Watcher
 from aix.pipeline.unchanged_cache import note_quiet, note_touched, recall_quiet, state_of, with_touched
 from aix.prices.table import PriceTable
+from aix.store.locks import without_waiting
 from aix.store.manifest import Manifest, is_ledger, read_latest
 from aix.store.sources import Fingerprint, Fingerprints, read_fingerprints
 
@@ -52,6 +55,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     importer: str | None = None
     """The only importer to use."""
     options: Options = msgspec.field(default_factory=dict)
+    at_most: Amount | None = None
+    """Read nothing when more than this has changed, nor while another process writes; `cheap_plan` says what else."""
     prices: Path | None = None
     """The user's own file of prices, which are taken before those that come with AIX."""
     argv: Sequence[str] = ()
@@ -136,6 +141,9 @@ def import_histories(
     ground = _go_through(places, settings)
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
+    if settings.at_most and (report.before is None or not _is_ready(report.before, prices)):
+        report.needs_full_run = report.before is not None
+        return report
     state = None if settings.reparse else ground.state(settings)
     quiet = None
     if report.before is None or report.before.prices != prices.digest:
@@ -144,8 +152,15 @@ def import_histories(
         quiet = recall_quiet(ledger, report.before.version, state)
     if quiet is None:
         surveyed = _survey(ledger, ground, settings)
+        to_read = [each for each in surveyed.plan if each.state.must_be_read]
+        report.near_deletion = [] if ground.are_given else near_deletion(ground.walks, to_read)
+        is_whole = True
+        if settings.at_most:
+            cheap = cheap_plan(surveyed.plan, surveyed.known, settings.at_most)
+            report.waiting, is_whole = cheap.waiting, cheap.is_whole
+            surveyed = msgspec.structs.replace(surveyed, plan=cheap.plan)
         _import(ledger, surveyed, ground.importers, settings, prices, started_at, report, watcher)
-        is_settled = surveyed.is_self_contained and _is_settled(report)
+        is_settled = is_whole and surveyed.is_self_contained and _is_settled(report)
         if state and report.after and is_settled and not settings.dry_run:
             note_quiet(ledger, report.after.version, state, surveyed.count)
     else:
@@ -178,20 +193,32 @@ def _import(
     from aix.store.engine import one_engine
     from aix.thread_pool import map_in_threads
 
-    with one_engine(ledger):
+    with one_engine(ledger), _other_writers_considered(ledger, settings) as is_free:
+        if not is_free:
+            report.is_busy = True
+            return
         try:
             if to_read or is_unfinished:
                 watcher.begin(len(to_read), sum(each.size_bytes for each in to_read))
                 from aix.pipeline.scheduler import carry_out_plan
 
                 recorder = OutcomeRecorder(report, watcher)
-                carry_out_plan(ledger, surveyed.plan, surveyed.known, importers, started_at, settings, prices, recorder)
+                if not carry_out_plan(
+                    ledger, surveyed.plan, surveyed.known, importers, started_at, settings, prices, recorder
+                ):
+                    report.waiting = len(to_read)
+                    return
             report.after = _renewed(ledger, prices)
         except BaseException:
             refresh_catalog(ledger)
             raise
         # Both follow from the newest version alone, and most of either is done by DuckDB.
         map_in_threads(lambda follow: follow(ledger), (note_summary, refresh_catalog))
+
+
+def _other_writers_considered(ledger: Path, settings: Settings) -> AbstractContextManager[bool]:
+    """Return a context that is True unless another process writes and this run must not wait for it."""
+    return without_waiting(ledger) if settings.at_most else nullcontext(True)
 
 
 def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
@@ -209,9 +236,14 @@ def _is_up_to_date(version: Manifest | None, prices: PriceTable) -> bool:
     return version is None or (version.prices == prices.digest and are_views_kept(version))
 
 
+def _is_ready(version: Manifest, prices: PriceTable) -> bool:
+    """Whether nothing but changed sources would keep a run busy."""
+    return _is_up_to_date(version, prices) and not version.unfinished
+
+
 def _is_settled(report: Report) -> bool:
     """Whether the ledger has everything of what was found, as it was when it was looked at."""
-    if report.failures or (report.after is not None and report.after.unfinished):
+    if report.failures or report.waiting or report.is_busy or (report.after is not None and report.after.unfinished):
         return False
     return not any(outcome.reason for outcome in report.outcomes if outcome.status is not Status.SKIPPED)
 

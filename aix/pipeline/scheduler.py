@@ -69,8 +69,11 @@ def carry_out_plan(
     settings: "Settings",
     prices: PriceTable,
     recorder: OutcomeRecorder,
-) -> None:
-    """Read what must be read, and commit it; the recorder hears of each source that was read, maybe more than once."""
+) -> bool:
+    """Read what must be read, and commit it; the recorder hears of each source that was read, maybe more than once.
+
+    False says that nothing was done, because what must be read together is more than the settings allow.
+    """
     known = Known({each.source: each for each in plan}, dict(fingerprints))
     started_at = max(started_at, _latest_start(ledger) + 1)
     run = Run(ulid("run", uuid4().hex), started_at, settings.argv, settings.machine, platform.node() or None)
@@ -78,6 +81,10 @@ def carry_out_plan(
     with staging_folder(ledger) as staging:
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
+        if settings.at_most and not settings.at_most.covers(
+            sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups)
+        ):
+            return False
         marks = [folder / _MARK for folder in abandoned_folders(ledger)]
         names_by_mark = {mark: read_note(mark, _DECODER.decode) or set() for mark in marks}
         crashed = set().union(*names_by_mark.values())
@@ -106,6 +113,7 @@ def carry_out_plan(
         for mark, names in names_by_mark.items():
             if names & names_read:
                 mark.unlink(missing_ok=True)
+    return True
 
 
 def _jobs(asked: int | None, groups: Sequence[Group], known: Known, crashed: set[str]) -> int:

@@ -12,7 +12,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -27,6 +27,18 @@ def among_writers(ledger: Path) -> Iterator[None]:
     """Hold the ledger together with other writers."""
     with _held(ledger, fcntl.LOCK_SH):
         yield
+
+
+@contextmanager
+def without_waiting(ledger: Path) -> Iterator[bool]:
+    """Hold the ledger together with other writers, and yield True; yield False when another process writes to it."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_held(ledger, fcntl.LOCK_SH | fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield not any(map(_is_in_use, (ledger / STAGING_FOLDER).glob("*")))
 
 
 @contextmanager
@@ -52,10 +64,29 @@ def _lock(descriptor: int, kind: int) -> bool:
     try:
         fcntl.flock(descriptor, kind)
     except OSError as error:
+        if kind & fcntl.LOCK_NB and isinstance(error, BlockingIOError):
+            raise
         if error.errno not in _NO_LOCKS:
             raise DiskError(error.strerror or str(error)) from error
         return False
     return True
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Whether the process of a private folder lives."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
 
 
 @contextmanager

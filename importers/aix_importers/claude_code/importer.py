@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
+from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Retention, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_sources, is_settings
 from aix_importers.common.recognition import SUFFIXES, unread_form
 
@@ -35,6 +35,13 @@ class ClaudeCodeImporter(Importer):
             return [Path(folder.strip()).expanduser() for folder in given.split(",") if folder.strip()]
         config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
         return [Path.home() / ".claude", Path(config) / "claude"]
+
+    def retention(self, place: Path) -> Retention | None:
+        """Return how long Claude Code keeps the transcripts of one of its folders, by the settings there."""
+        from aix_importers.claude_code.settings import RETENTION_SETTING, kept_days
+
+        days = kept_days(place / "settings.json")
+        return None if days is None else Retention("Claude Code", days, RETENTION_SETTING)
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the transcripts, and the files with permission rules."""

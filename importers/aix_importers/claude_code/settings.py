@@ -1,16 +1,19 @@
 """The permission rules in settings files; of all else in them, which may hold secrets, nothing is kept."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Raw
 
 from aix.permissions import home_of
-from aix_importers.common.json_text import ABSENT, fields_if_object, is_list, items, text
+from aix_importers.common.json_text import ABSENT, fields_if_object, is_list, items, number, text
 
 _BOM = b"\xef\xbb\xbf"
 _NULL = b"null"
 _LISTS = {"allow": "allow", "ask": "ask", "deny": "deny", "additionalDirectories": "directory"}
+RETENTION_SETTING = "cleanupPeriodDays"
+_DEFAULT_DAYS = 30
 _SWITCHES = ("defaultMode", "disableBypassPermissionsMode")
 
 
@@ -66,6 +69,20 @@ def _rules(path: str, permissions: Mapping[str, Raw], report: Callable[[str], ob
             yield Rule("mode", value if name == "defaultMode" else f"{name}={value}", 0)
         elif bytes(given) != _NULL:
             report(f"`permissions.{name}` in {path} is no text and was passed over.")
+
+
+def kept_days(path: Path) -> int | None:
+    """Return after how many days transcripts are deleted, by the settings of a user; None when that is unclear."""
+    if not path.exists():
+        return _DEFAULT_DAYS
+    try:
+        settings = fields_if_object(path.read_bytes().removeprefix(_BOM)) if path.is_file() else None
+    except OSError:
+        return None
+    if settings is None:
+        return None
+    days = number(settings[RETENTION_SETTING]) if RETENTION_SETTING in settings else _DEFAULT_DAYS
+    return days if days and days > 0 else None
 
 
 def scope_of(path: str, config_folders: Collection[str] = ()) -> str:

@@ -1,0 +1,116 @@
+"""An import before a command reads the ledger, when it is cheap; else a line that says how far the ledger is behind."""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.diagnostics import prints_beside, say, whisper
+from aix.config import load_config
+from aix.errors import AixError
+from aix.output.humanise import counted
+from aix.store.manifest import RAW_FOLDER, VERSIONS_FOLDER, is_ledger
+
+if TYPE_CHECKING:
+    from aix.pipeline.freshness import NearDeletion
+    from aix.pipeline.report import Report
+
+_MOST_SOURCES = 20
+_MOST_BYTES = 2 * 2**20
+"""To read so much takes less than half of a second; the commit of whatever is read takes about one."""
+
+
+def import_first(command: Callable[..., bool]) -> Callable[..., bool]:
+    """Let a command that reads `ledger` import what has changed before; `--no-import` skips that."""
+
+    @click.option(
+        "--no-import",
+        is_flag=True,
+        help="Do not import small changes first. Default: as `aix config` shows for auto_import.",
+    )
+    @wraps(command)
+    def freshen_and_run(*args: object, no_import: bool, ledger: Path, **kwargs: object) -> bool:
+        if not no_import:
+            freshen(click.get_current_context(), ledger)
+        return command(*args, ledger=ledger, **kwargs)
+
+    return freshen_and_run
+
+
+def freshen(ctx: click.Context, ledger: Path) -> None:
+    """Import small changes into the configured ledger, if the settings ask for it; no error stops the command."""
+    config = load_config(ctx.obj)
+    is_onto_terminal = sys.stdout is not None and sys.stdout.isatty()
+    is_wanted = config.auto_import == "always" or (config.auto_import == "terminal" and is_onto_terminal)
+    if not is_wanted or ledger != config.ledger or not is_ledger(ledger):
+        return
+    if not os.access(ledger / VERSIONS_FOLDER, os.W_OK):
+        return
+    try:
+        report = _import_small_changes(ledger, config.prices)
+    except AixError as error:
+        whisper(f"changed logs could not be imported: {error}")
+    except Exception as error:  # a defect here must not cost the answer to another question
+        whisper(f"changed logs could not be imported: {type(error).__name__}: {error}")
+    else:
+        _tell(report)
+
+
+def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
+    from aix.cli.import_ import ArrowLoader
+    from aix.importing import readable
+    from aix.pipeline.freshness import Amount
+    from aix.pipeline.run import Settings, import_histories
+
+    settings = Settings(
+        at_most=Amount(_MOST_SOURCES, _MOST_BYTES),
+        keep_raw=(ledger / RAW_FOLDER).exists(),
+        prices=prices,
+        argv=[readable(word) for word in sys.argv[1:]],
+    )
+    with prints_beside():
+        return import_histories(ledger, None, settings, ArrowLoader())
+
+
+def _tell(report: "Report") -> None:
+    """Say on one line what was imported, or what waits."""
+    from aix.pipeline.report import Status
+
+    if report.needs_full_run:
+        whisper("the ledger was made with another version of AIX or other prices; run aix import to renew it")
+    elif report.waiting:
+        whisper(f"{counted(report.waiting, 'source')} changed since the last import; run aix import")
+        for notice in deletion_notices(report.near_deletion, are_imported=False):
+            say(notice)
+    elif report.is_busy:
+        whisper("another import is at work; its changes are not shown yet")
+    elif count := report.statuses[Status.IMPORTED] + report.statuses[Status.UPSERTED]:
+        whisper(f"imported {counted(count, 'changed source')}")
+    if failed := report.statuses[Status.FAILED]:
+        whisper(f"{counted(failed, 'changed source')} could not be read; aix import shows why")
+
+
+def deletion_notices(near: "list[NearDeletion]", *, are_imported: bool) -> list[str]:
+    """Say which logs their tools delete soon, and how to keep them."""
+    notices = []
+    for each in near:
+        retention = each.retention
+        rule = f"{retention.tool} deletes logs after {counted(retention.days, 'day')} ({retention.setting})"
+        if are_imported:
+            age = counted(each.oldest_days, "day")
+            notices.append(
+                f"{rule}; the oldest that was imported now had not changed for {age}:"
+                " import more often, as docs/recipes.md shows, or raise the setting"
+            )
+        else:
+            logs = "1 log that is" if each.logs == 1 else f"{each.logs} logs that are"
+            verb = "has" if each.logs == 1 else "have"
+            notices.append(
+                f"{rule}; {logs} not imported yet {verb} not changed for up to"
+                f" {counted(each.oldest_days, 'day')}: run aix import"
+            )
+    return notices
