@@ -13,6 +13,8 @@ from aix.cli.diagnostics import prints_beside, say, whisper
 from aix.config import load_config
 from aix.errors import AixError
 from aix.output.humanise import counted
+from aix.pipeline.report import Watcher
+from aix.process import load_arrow
 from aix.store.manifest import RAW_FOLDER, VERSIONS_FOLDER, is_ledger
 
 if TYPE_CHECKING:
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
 _MOST_SOURCES = 20
 _MOST_BYTES = 2 * 2**20
 """To read so much takes less than half of a second; the commit of whatever is read takes about one."""
+
+
+class ArrowLoader(Watcher):
+    """Loads Arrow when something has to be read, and draws nothing."""
+
+    def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
+        """Load Arrow only now: a run that finds nothing to read needs none."""
+        load_arrow()
 
 
 def import_first(command: Callable[..., bool]) -> Callable[..., bool]:
@@ -61,7 +71,6 @@ def freshen(ctx: click.Context, ledger: Path) -> None:
 
 
 def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
-    from aix.cli.import_ import ArrowLoader
     from aix.importing import readable
     from aix.pipeline.freshness import Amount
     from aix.pipeline.run import Settings, import_histories

@@ -10,13 +10,12 @@ import click
 
 from aix.cli.command import Command, importer_options, ledger_option, listing_output, prices_option
 from aix.cli.diagnostics import console, say
-from aix.cli.freshness import deletion_notices
+from aix.cli.freshness import ArrowLoader, deletion_notices
 from aix.errors import NothingToImportError
 from aix.output import Listing, listing_columns
 from aix.output.humanise import counted
 from aix.output.text import to_json
 from aix.pipeline.report import Watcher
-from aix.process import load_arrow
 from aix.store.manifest import EMPTY, PRICE_TABLES, count_rows, is_ledger
 
 if TYPE_CHECKING:
@@ -204,14 +203,6 @@ def _import_progress() -> Iterator[Watcher]:
         transient=True,
     ) as progress:
         yield _Bar(progress)
-
-
-class ArrowLoader(Watcher):
-    """Loads Arrow when something has to be read, and draws nothing."""
-
-    def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
-        """Load Arrow only now: a run that finds nothing to read needs none."""
-        load_arrow()
 
 
 class _Bar(ArrowLoader):
