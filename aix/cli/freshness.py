@@ -10,28 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.diagnostics import prints_beside, say, whisper
+from aix.cli.stdout import is_terminal
 from aix.config import load_config
 from aix.errors import AixError
 from aix.output.humanise import counted
-from aix.pipeline.report import Watcher
-from aix.process import load_arrow
 from aix.store.manifest import RAW_FOLDER, VERSIONS_FOLDER, is_ledger
 
 if TYPE_CHECKING:
-    from aix.pipeline.freshness import NearDeletion
     from aix.pipeline.report import Report
 
 _MOST_SOURCES = 20
 _MOST_BYTES = 2 * 2**20
 """To read so much takes less than half of a second; the commit of whatever is read takes about one."""
-
-
-class ArrowLoader(Watcher):
-    """Loads Arrow when something has to be read, and draws nothing."""
-
-    def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
-        """Load Arrow only now: a run that finds nothing to read needs none."""
-        load_arrow()
 
 
 def import_first(command: Callable[..., bool]) -> Callable[..., bool]:
@@ -54,8 +44,7 @@ def import_first(command: Callable[..., bool]) -> Callable[..., bool]:
 def freshen(ctx: click.Context, ledger: Path) -> None:
     """Import small changes into the configured ledger, if the settings ask for it; no error stops the command."""
     config = load_config(ctx.obj)
-    is_onto_terminal = sys.stdout is not None and sys.stdout.isatty()
-    is_wanted = config.auto_import == "always" or (config.auto_import == "terminal" and is_onto_terminal)
+    is_wanted = config.auto_import == "always" or (config.auto_import == "terminal" and is_terminal())
     if not is_wanted or ledger != config.ledger or not is_ledger(ledger):
         return
     if not os.access(ledger / VERSIONS_FOLDER, os.W_OK):
@@ -71,6 +60,7 @@ def freshen(ctx: click.Context, ledger: Path) -> None:
 
 
 def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
+    from aix.cli.import_ import ArrowLoader
     from aix.importing import readable
     from aix.pipeline.freshness import Amount
     from aix.pipeline.run import Settings, import_histories
@@ -87,6 +77,7 @@ def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
 
 def _tell(report: "Report") -> None:
     """Say on one line what was imported, or what waits."""
+    from aix.cli.import_ import deletion_notices
     from aix.pipeline.report import Status
 
     if report.needs_full_run:
@@ -101,25 +92,3 @@ def _tell(report: "Report") -> None:
         whisper(f"imported {counted(count, 'changed source')}")
     if failed := report.statuses[Status.FAILED]:
         whisper(f"{counted(failed, 'changed source')} could not be read; aix import shows why")
-
-
-def deletion_notices(near: "list[NearDeletion]", *, are_imported: bool) -> list[str]:
-    """Say which logs their tools delete soon, and how to keep them."""
-    notices = []
-    for each in near:
-        retention = each.retention
-        rule = f"{retention.tool} deletes logs after {counted(retention.days, 'day')} ({retention.setting})"
-        if are_imported:
-            age = counted(each.oldest_days, "day")
-            notices.append(
-                f"{rule}; the oldest that was imported now had not changed for {age}:"
-                " import more often, as docs/recipes.md shows, or raise the setting"
-            )
-        else:
-            logs = "1 log that is" if each.logs == 1 else f"{each.logs} logs that are"
-            verb = "has" if each.logs == 1 else "have"
-            notices.append(
-                f"{rule}; {logs} not imported yet {verb} not changed for up to"
-                f" {counted(each.oldest_days, 'day')}: run aix import"
-            )
-    return notices

@@ -10,18 +10,19 @@ import click
 
 from aix.cli.command import Command, importer_options, ledger_option, listing_output, prices_option
 from aix.cli.diagnostics import console, say
-from aix.cli.freshness import ArrowLoader, deletion_notices
 from aix.errors import NothingToImportError
 from aix.output import Listing, listing_columns
 from aix.output.humanise import counted
 from aix.output.text import to_json
 from aix.pipeline.report import Watcher
+from aix.process import load_arrow
 from aix.store.manifest import EMPTY, PRICE_TABLES, count_rows, is_ledger
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from aix.merge.ledger_merge import Contradiction
+    from aix.pipeline.freshness import NearDeletion
     from aix.pipeline.registry import Options
     from aix.pipeline.report import Outcome, Report
     from aix.pipeline.run import Settings
@@ -185,6 +186,28 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
     return notes
 
 
+def deletion_notices(near: "list[NearDeletion]", *, are_imported: bool) -> list[str]:
+    """Say which logs their tools delete soon, and how to keep them."""
+    notices = []
+    for each in near:
+        retention = each.retention
+        rule = f"{retention.tool} deletes logs after {counted(retention.days, 'day')} ({retention.setting})"
+        if are_imported:
+            age = counted(each.oldest_days, "day")
+            notices.append(
+                f"{rule}; the oldest that was imported now had not changed for {age}:"
+                " import more often, as docs/recipes.md shows, or raise the setting"
+            )
+        else:
+            logs = "1 log that is" if each.logs == 1 else f"{each.logs} logs that are"
+            verb = "has" if each.logs == 1 else "have"
+            notices.append(
+                f"{rule}; {logs} not imported yet {verb} not changed for up to"
+                f" {counted(each.oldest_days, 'day')}: run aix import"
+            )
+    return notices
+
+
 @contextmanager
 def _import_progress() -> Iterator[Watcher]:
     """Give a watcher of an import, which draws a bar when stderr is a terminal."""
@@ -203,6 +226,14 @@ def _import_progress() -> Iterator[Watcher]:
         transient=True,
     ) as progress:
         yield _Bar(progress)
+
+
+class ArrowLoader(Watcher):
+    """Loads Arrow when something has to be read, and draws nothing."""
+
+    def begin(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - it draws nothing
+        """Load Arrow only now: a run that finds nothing to read needs none."""
+        load_arrow()
 
 
 class _Bar(ArrowLoader):
