@@ -109,6 +109,24 @@ def test_the_command_runs_from_the_wheel_in_a_clean_environment(wheels: dict[str
     )
 
 
+def test_a_newcomer_with_uv_sees_the_demo_from_the_wheel(wheels: dict[str, Path], tmp_path: Path) -> None:
+    uv = Path(sys.executable).with_name("uv")
+    cache = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=True).stdout.strip()
+    constraints = ["--constraints", str(ROOT / "constraints" / "dev.txt")]
+    options = ["--python", sys.executable, *constraints, "--from", str(wheels["checkout"])]
+    without_settings = {name: value for name, value in os.environ.items() if not name.startswith(("AIX_", "XDG_"))}
+    process = subprocess.run(
+        [uv, "tool", "run", *options, "aix", "demo"],
+        cwd=tmp_path,
+        env={**without_settings, "HOME": str(tmp_path), "UV_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    assert "claude-code" in process.stdout
+    assert (tmp_path / ".local" / "share" / "aix" / "demo" / "ledger").is_dir()
+
+
 def test_an_editable_install_sees_a_new_sql_file_at_once(checkout: Path, tmp_path: Path) -> None:
     programs = make_environment(tmp_path / "environment")
     install(programs, "--constraint", str(ROOT / "constraints" / "dev.txt"), "hatchling", "msgspec")

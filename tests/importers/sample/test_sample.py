@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -17,6 +19,7 @@ from aix.pipeline.run import Settings, import_histories
 from aix.reading.ledger import Ledger
 from aix_importers.sample import Manifest, write_sample
 from aix_importers.sample.figures import Usage
+from tests import ROOT
 from tests.support.command_line import run_in_process
 
 END = date(2026, 11, 17)
@@ -182,3 +185,20 @@ def json_days(logs: Path) -> Iterator[date]:
         for line in path.read_text("utf-8").splitlines():
             if stamp := json.loads(line).get("timestamp"):
                 yield date.fromisoformat(stamp[:10])
+
+
+def test_the_page_about_the_demo_names_the_figures(sample: Imported) -> None:
+    page = (ROOT / "docs" / "demo.md").read_text("utf-8")
+    manifest = sample.manifest
+    claude_code, cursor, session_log = (manifest.sessions[tool] for tool in ("claude-code", "cursor", "session-log"))
+    for words in (
+        f"| Claude Code | {claude_code}, with {manifest.counts['subagents']} subagents",
+        f"| Cursor | {cursor} |",
+        f"assistant | {session_log} |",
+        f"{manifest.counts['turns']} turns and {manifest.counts['requests']} requests",
+        f"they cost ${manifest.total_cost_usd:.2f}.",
+    ):
+        assert words in page
+    for command in re.findall(r"`(aix (?:query|show|sql) .*)`", page):
+        process = run_in_process(*shlex.split(command)[1:], AIX_LEDGER=str(sample.folder))
+        assert process.returncode == 0, process.stderr
