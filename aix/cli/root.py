@@ -20,7 +20,7 @@ COMMANDS = {
     "show": "Read a session, or a turn.",
     "compactions": "List the compactions of contexts, or show one in detail.",
     "context": "Show what the model saw when a turn began.",
-    "audit": "Audit what was allowed, what was done, and what would have sufficed.",
+    "audit": "Compare permissions with what agents actually did.",
     "tag": "Give tags to sessions and turns, take them away, list them.",
     "sources": "List the histories on this machine, and what has changed since the last import.",
     "importers": "List what can be imported.",

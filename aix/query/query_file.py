@@ -14,6 +14,7 @@ The header is the comments at the top, each a line of its own, in this order:
     -- empty: …                                  sentence for people when there is no row
     -- next: …                                   command or option that leads further
     -- caveat: …                                 any number
+    -- remedy: …                                 of an audit query only: what to do about a finding
     -- references: PLACE; what it defines        any number
     -- kept: by family with TABLE                of a view only: its rows are computed once; none without TABLE
     -- derived: reason                           of a kept view only: a program makes its rows, and the SQL gives none
@@ -62,6 +63,7 @@ ORDER = (
     "empty",
     "next",
     "caveat",
+    "remedy",
     "references",
     "kept",
     "derived",
@@ -145,6 +147,8 @@ class Query(msgspec.Struct, frozen=True):
     """Of a check: how bad it is when that is broken."""
     needs: str | None = None
     """Of a check: what must be there besides the ledger."""
+    remedy: str = ""
+    """Of an audit query: what to do about a finding."""
     references: tuple[str, ...] = ()
     """Where definitions come from: pages of `docs`, or addresses, each with what it defines."""
 
@@ -239,6 +243,7 @@ def parse_query(name: str, path: Path, text: str) -> Query:
         invariant=first.get("invariant"),
         severity=first.get("severity"),
         needs=first.get("needs"),
+        remedy=first.get("remedy", ""),
         references=tuple(line.value for line in lines if line.key == "references"),
         shown=shown,
         empty=first.get("empty", ""),

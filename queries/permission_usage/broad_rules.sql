@@ -28,6 +28,7 @@
 -- caveat: Only calls count whose decision rests on the rule: what another rule denies needs no narrow rule.
 -- caveat: A rule without a wildcard is as narrow as a rule can be.
 -- caveat: No narrow rule is wider than one program with its subcommand, one folder, one host or one server.
+-- remedy: Replace the rule by the narrow ones in `narrow_rules`; `aix audit propose --project NAME` writes such a file.
 -- references: docs/permissions.md#the-least-that-would-have-sufficed; the narrow rules
 with allowed_call as (
   select m.origin, m.scope, m.file, m.rule, m.call_id, m.narrow_rule
@@ -93,14 +94,14 @@ select
     else 'ok'
   end as status,
   case state
-    when 'unused' then 'It matched no call, as unused_rules tells: how narrow it could be is not known.'
+    when 'unused' then 'It matched no call, as unused_rules says: how narrow it could be is not known.'
     when 'outdone' then 'Others decided about all that it matched: how narrow it could be is not known.'
     when 'exact' then 'It has no wildcard.'
     when 'narrow' then 'Its use needs it as wide as it is.'
     when 'many' then 'It was used for ' || cast(patterns as varchar) || ' different patterns.'
     when 'uncovered' then cast(uncovered_calls as varchar) || ' of ' || cast(decided_calls as varchar)
       || case when decided_calls = 1 then ' call' else ' calls' end || ' that it let pass fit no narrow rule.'
-    else 'It let ' || cast(decided_calls as varchar) || case when decided_calls = 1 then ' call' else ' calls' end
+    else 'Broad rule: `' || left(rule, 200) || '` let ' || cast(decided_calls as varchar) || case when decided_calls = 1 then ' call' else ' calls' end
       || ' pass that '
       || case when patterns = 1 then 'one narrow rule covers: ' else cast(patterns as varchar) || ' narrow rules cover: ' end
       || left(replace(narrow_rules, chr(10), ', '), 200) || '.'

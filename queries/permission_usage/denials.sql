@@ -34,6 +34,7 @@
 -- caveat: After a denial because of its folder, what reaches the same path outside of the project is a low alarm: people may have granted it by hand, which is not logged.
 -- caveat: After a denial by a hook or a mode, or for want of a grant, a way round is no alarm: these often tell the agent to go another way.
 -- caveat: An interrupted call is no denial.
+-- remedy: Read the session with `aix show SESSION`. Deny the other way as well, or allow what is needed every day.
 -- references: docs/permissions.md#what-became-of-it; outcomes, and a way round
 
 -- Calls that were denied or interrupted, each once.
@@ -260,9 +261,11 @@ select
       else 'denied because of its folder'
     end
     || case
-      when walked_around > 0 then '; after ' || cast(walked_around as varchar) || ' the agent ran another way round: ' || way_round
+      when walked_around > 0 then '; the agent got around that ' || case when walked_around = 1 then 'once' else cast(walked_around as varchar) || ' times' end
+        || ': `' || way_round || '`'
       when most_retries >= 3 then '; a session made the same call ' || cast(most_retries as varchar) || ' times more'
-      when another_way > 0 then '; after ' || cast(another_way as varchar) || ' the agent tried another way round: ' || way_round
+      when another_way > 0 then '; the agent tried another way ' || case when another_way = 1 then 'once' else cast(another_way as varchar) || ' times' end
+        || ': `' || way_round || '`'
       else ''
     end || '.' as reason,
   severity, project, tool_name,

@@ -40,6 +40,7 @@
 -- column call_id: VARCHAR; the last call
 -- caveat: Rules that match none of these calls are not counted: see unused_rules.
 -- caveat: The rules are those that an import last found, whenever a call was made.
+-- remedy: Write rules for tools that are used often: `aix audit propose --project NAME`.
 with tool_use as (
   select
     c.project, c.origin, c.agent, c.tool_name,

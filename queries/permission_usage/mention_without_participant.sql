@@ -18,6 +18,7 @@
 -- column turn_id: VARCHAR; its turn
 -- column message_id: VARCHAR; the message
 -- caveat: The chat is that of the message's author, else the one after which its session is routed.
+-- remedy: Add the agent to the chat, or correct its name in the messages.
 with mention as (
   select
     coalesce(

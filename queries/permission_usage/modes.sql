@@ -23,6 +23,7 @@
 -- column call_id: VARCHAR; the call
 -- caveat: The marks of a session are its calls, and the start and the end of each turn with calls, which have the mode of the turn's first and last call. Time counts between a mark and the next when both have the same mode and no more than `idle_minutes` lie between them.
 -- caveat: The mode is that in which a call was made, as far as the log tells. A turn without calls has none.
+-- remedy: Leave the mode that never asks to containers. Elsewhere allow by rule: `aix audit propose --project NAME`.
 
 -- Severities in their order.
 with severity_level (severity, rank) as (
@@ -117,11 +118,23 @@ judged_mode as (
 select
   left(project || ': ' || coalesce(mode, 'unknown mode'), 200) as resource,
   case when severity is not null then 'alarm' when mode is null then 'skip' else 'info' end as status,
-  cast(calls as varchar) || case when calls = 1 then ' call was' else ' calls were' end || ' made '
-    || case when mode is null then 'in a mode that no log tells' else 'in the mode ' || left(mode, 200) end
-    || ' in ' || cast(sessions as varchar) || case when sessions = 1 then ' session' else ' sessions' end
-    || ', of which ' || cast(high_risk_calls as varchar) || ' of high and ' || cast(medium_risk_calls as varchar)
-    || ' of medium risk were not denied.' as reason,
+  case when mode is null then '' else 'Mode ' || left(mode, 200) || ': ' end
+    || cast(calls as varchar) || case when calls = 1 then ' call in ' else ' calls in ' end
+    || cast(sessions as varchar) || case when sessions = 1 then ' session' else ' sessions' end
+    || ' of ' || left(coalesce(nullif(regexp_replace(replace(project, chr(92), '/'), '^.*/', ''), ''), project), 100)
+    || case when mode is null then ', permission mode unknown; ' else '; ' end
+    || case
+      when high_risk_calls + medium_risk_calls = 0 then 'no risky call'
+      when medium_risk_calls = 0 then cast(high_risk_calls as varchar) || ' high-risk'
+      when high_risk_calls = 0 then cast(medium_risk_calls as varchar) || ' medium-risk'
+      else cast(high_risk_calls as varchar) || ' high-risk and ' || cast(medium_risk_calls as varchar) || ' medium-risk'
+    end
+    || case
+      when high_risk_calls + medium_risk_calls = 0 then ''
+      when high_risk_calls + medium_risk_calls = 1 then ' call'
+      else ' calls'
+    end
+    || ' got through.' as reason,
   severity, project, mode, sessions, minutes, calls, high_risk_calls, medium_risk_calls, denied,
   first_called_at, last_called_at, session_label, turn_id, call_id
 from judged_mode

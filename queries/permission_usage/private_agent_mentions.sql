@@ -21,6 +21,7 @@
 -- column turn_id: VARCHAR; its turn
 -- column message_id: VARCHAR; the message
 -- caveat: Only messages whose author is known as a participant of the chat count.
+-- remedy: Ask its owner to share the agent, or take the mention out.
 with agent_mention as (
   select message_id, target_id as agent_id from chat_mentions where kind = 'agent' group by message_id, target_id
 ),

@@ -19,6 +19,7 @@
 -- column message_id: VARCHAR; the message
 -- caveat: No source tells when a membership ended: messages from before it count as well, so this is to note and no alarm.
 -- caveat: An agent that was removed and is a member again is left out.
+-- remedy: Check that the agent has no access to the chat any more.
 with removed_participant as (
   select r.id as participant_id, r.conversation_id, r.agent_id, 'conversation:' || r.conversation_id as routing_key
   from chat_participants r

@@ -1,4 +1,4 @@
--- title: Risks
+-- title: Risky calls by project
 -- question: Which classes of risky calls were made in which project, and did they run?
 -- why: Few of all calls can do harm; an audit begins with these.
 -- grain: project and risk
@@ -23,9 +23,27 @@
 -- column call_id: VARCHAR; its call
 -- caveat: The severity is that of the worst call that ran. A call that failed may have done something nevertheless.
 -- caveat: Commands are judged as they are written: what a script does is not seen.
+-- remedy: Read the call with `aix audit explain CALL`. Add a deny or ask rule, and try it with `aix audit replay FILE`.
 -- references: docs/permissions.md#risks; the classes of risk
 with severity_level (severity, rank) as (
   values ('high', 3), ('medium', 2), ('low', 1)
+),
+-- How a sentence about each class begins: where the command says most, and where the number of calls does.
+risk_words (risk, ran_words, tried_words, is_about_command) as (
+  values
+    ('destructive', 'Destructive command ran', 'Destructive command did not run', true),
+    ('privilege', 'Privileged command ran', 'Privileged command did not run', true),
+    ('remote_code', 'Downloaded code ran', 'Downloaded code did not run', true),
+    ('unknown_program', 'Command ran that cannot be read in advance', 'Command that cannot be read in advance did not run', true),
+    ('force_push', 'Force push ran', 'Force push did not run', true),
+    ('package_publish', 'Package was published', 'Package was not published', true),
+    ('container_privileged', 'Privileged container ran', 'Privileged container did not run', true),
+    ('history_rewriting', 'Git history was rewritten', 'Git history was not rewritten', true),
+    ('credential_read', 'Read credentials', 'Tried to read credentials', false),
+    ('network', 'Used the network', 'Tried to use the network', false),
+    ('package_install', 'Installed packages', 'Tried to install packages', false),
+    ('write_outside_workspace', 'Wrote outside the workspace', 'Tried to write outside the workspace', false),
+    ('mcp_write', 'Changed something through a server', 'Tried to change something through a server', false)
 ),
 risky_call as (
   select
@@ -70,18 +88,42 @@ risk_totals as (
     max_by(call_id, example_order) as call_id
   from ordered_call
   group by project, risk
+),
+risk_sentence as (
+  select
+    c.*,
+    case
+      when c.ran > 0 then coalesce(w.ran_words, 'Made risky calls (' || c.risk || ')')
+      else coalesce(w.tried_words, 'Tried risky calls (' || c.risk || ')')
+    end as words,
+    coalesce(w.is_about_command, false) as is_about_command,
+    case when c.calls = 1 then 'once' else cast(c.calls as varchar) || ' times' end as times,
+    coalesce(nullif(regexp_replace(replace(c.project, chr(92), '/'), '^.*/', ''), ''), c.project) as project_name,
+    c.calls - c.ran - c.failed - c.denied as other_calls
+  from risk_totals c
+  left join risk_words w on w.risk = c.risk
 )
 select
   left(c.project || ': ' || c.risk, 200) as resource,
   case when c.ran > 0 then 'alarm' else 'info' end as status,
-  case when c.ran > 0 then cast(c.ran as varchar) else 'None' end || ' of ' || cast(c.calls as varchar)
-    || case when c.calls = 1 then ' call' else ' calls' end || ' of the class ' || c.risk || ' ran, '
-    || cast(c.denied as varchar) || case when c.denied = 1 then ' was' else ' were' end || ' denied, '
-    || cast(c.failed as varchar) || ' failed; for example ' || left(c.shown, 200) || '.' as reason,
+  case
+    when c.is_about_command
+      then c.words || ': `' || left(c.shown, 200) || '` (' || left(c.project_name, 100) || ', ' || c.times
+        || case when c.failed > 0 then ', ' || cast(c.failed as varchar) || ' failed' else '' end
+        || case when c.denied > 0 then ', ' || cast(c.denied as varchar) || ' denied' else ', not denied' end || ').'
+    when c.calls = 1 and c.ran = 1
+      then c.words || ' 1 time, not denied (' || left(c.project_name, 100) || ', `' || left(c.shown, 200) || '`).'
+    else c.words || ' ' || c.times || ': '
+      || case when c.ran > 0 then cast(c.ran as varchar) else 'none' end || ' succeeded'
+      || case when c.failed > 0 then ', ' || cast(c.failed as varchar) || ' failed' else '' end
+      || case when c.other_calls > 0 then ', ' || cast(c.other_calls as varchar) || ' without a result' else '' end
+      || ', ' || case when c.denied > 0 then cast(c.denied as varchar) else 'none' end || ' denied ('
+      || left(c.project_name, 100) || ', such as `' || left(c.shown, 200) || '`).'
+  end as reason,
   l.severity,
   c.project, c.risk, c.calls, c.ran, c.failed, c.denied, c.sessions,
   left(c.shown, 200) as example,
   c.is_inferred, c.first_called_at, c.last_called_at, c.session_label, c.turn_id, c.call_id
-from risk_totals c
+from risk_sentence c
 left join severity_level l on l.rank = c.rank
 order by case when c.ran > 0 then 0 else 1 end, c.rank desc nulls last, c.calls desc, c.project, c.risk

@@ -22,6 +22,7 @@
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the call
 -- caveat: Rules of an organisation that come from a server, and those built into a tool, stand in no settings file.
+-- remedy: Import the settings that hold the rule: those of the user, of the machine, or of the organisation.
 -- references: docs/permissions.md#do-rules-predict-what-was-denied; predictions and outcomes compared
 with denial as (
   select
@@ -49,11 +50,11 @@ select
         || ' predicts it.'
     when 'later' then 'The ' || n.kind || ' rule ' || left(n.rule, 200) || ' predicts it, but was first seen later.'
     when 'unknown' then 'No rules are known where it was called.'
-    else case
-      when n.decision = 'allow' then 'The allow rule ' || left(n.rule, 200) || ' lets it pass'
-      else 'No rule that is known decides about it'
-    end
-      || ': what denied it stands in no settings file that was imported.'
+    else 'Denied by a rule in no imported settings file: `' || left(n.tool_name || coalesce(' ' || d.raw_target, ''), 200) || '` ('
+      || case
+        when n.decision = 'allow' then 'the allow rule `' || left(n.rule, 200) || '` lets it pass'
+        else 'no known rule decides about it'
+      end || ').'
   end as reason,
   case when n.state = 'unpredicted' then 'low' end as severity,
   n.project, n.origin, n.agent, n.tool_name, n.decision, n.scope, n.file, n.rule,

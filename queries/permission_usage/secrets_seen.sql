@@ -1,4 +1,4 @@
--- title: Secrets in texts
+-- title: Possible secrets in texts
 -- question: Which messages, calls and summaries hold keys, tokens or passwords?
 -- why: What an assistant has seen was sent to a provider and lies in its logs: such a secret should be replaced.
 -- grain: pattern, fingerprint, field and id
@@ -23,11 +23,18 @@
 -- caveat: What stands for a secret, such as `<your key>`, an example of a vendor's documentation or a placeholder, is left out.
 -- caveat: A pattern shows the form of a secret, not that it is valid.
 -- caveat: Of a private key the first 8,000 characters count, without line ends.
+-- remedy: Replace the secret at its provider now. Then remove it from the ledger with `aix forget SESSION`, and from the log.
 select
   h.pattern || ' ' || h.fingerprint as resource,
   'alarm' as status,
-  'What looks like a secret stands in the ' || h.field
-    || case h.place when 'summary' then ' of a compaction' else ' of a ' || h.place end || ': ' || h.pattern
+  'Possible ' || case h.pattern when 'named-secret' then 'password or key' else replace(h.pattern, '-', ' ') end || ' in '
+    || case
+      when h.place = 'summary' then 'the summary of a compaction'
+      when h.field = 'result' then 'a tool result'
+      when h.field = 'params' then 'the input of a tool call'
+      when h.field = 'thinking' then 'the thinking of a model'
+      else 'a message'
+    end
     || case when h.occurrences = 1 then '.' else ', ' || cast(h.occurrences as varchar) || ' times.' end as reason,
   case when h.pattern = 'json-web-token' then 'medium' else 'high' end as severity,
   h.pattern,

@@ -24,6 +24,7 @@
 -- column call_id: VARCHAR; the last such call
 -- caveat: Which rules cover others is concluded from calls that stand for all that a rule matches; what several rules cover together is not found.
 -- caveat: An outdone rule may still decide about a call to come.
+-- remedy: Delete the rule, or correct it: as it is, it changes nothing.
 with outdone_call as (
   select
     m.origin, m.scope, m.file, m.kind, m.rule, v.rule as by_rule, v.file as by_file,
@@ -65,9 +66,11 @@ rule_finding as (
     left(rule, 200) as resource,
     'alarm' as status,
     case remark
-      when 'outdone' then 'It matched ' || cast(hits as varchar) || case when hits = 1 then ' call' else ' calls' end
-        || ', and others decided, such as ' || left(by_rule, 200) || '.'
-      else left(told, 400)
+      when 'outdone' then 'Outdone ' || kind || ' rule: `' || left(rule, 200) || '` matched ' || cast(hits as varchar)
+        || case when hits = 1 then ' call' else ' calls' end || ', and others decided, such as `' || left(by_rule, 200) || '`.'
+      when 'unreachable' then 'Unreachable ' || kind || ' rule: `' || left(rule, 200) || '`. ' || left(told, 400)
+      when 'shadowed' then 'Shadowed ' || kind || ' rule: `' || left(rule, 200) || '`. ' || left(told, 400)
+      else 'Redundant ' || kind || ' rule: `' || left(rule, 200) || '`. ' || left(told, 400)
     end as reason,
     case when remark = 'unreachable' and kind in ('deny', 'ask') then 'medium' else 'low' end as severity,
     origin, scope, file, kind, rule, remark,

@@ -26,6 +26,7 @@
 -- caveat: In plan mode a tool lets commands that only read run; what other commands do is inferred.
 -- caveat: A mode is wider than another in the order plan, default, acceptEdits, auto, bypassPermissions.
 -- caveat: Calls that rules ask for or do not allow, and tools that the parent never called, are to note and no alarm.
+-- remedy: Give the agent its own tools and mode in its definition, or deny the call for all agents.
 
 -- Subagents with their parent, and the mode in which it started them.
 with subagent as (
@@ -162,7 +163,7 @@ cause_finding as (
       when f.cause = 'wider_mode' then case when f.widest_mode = 'bypassPermissions' then 'medium' else 'low' end
     end as severity,
     cast(f.calls as varchar) || case when f.calls = 1 then ' call' else ' calls' end as counted,
-    '; the last is ' || left(coalesce(d.raw_target, f.tool_name), 200) || '.' as shown
+    '; the last is `' || left(coalesce(d.raw_target, f.tool_name), 200) || '`.' as shown
   from cause_totals f
   left join permission_decisions d on d.call_id = f.call_id
 )

@@ -25,6 +25,7 @@
 -- caveat: A deny or ask rule that matched nothing may do its work all the same: it is to note and no alarm.
 -- caveat: The age of a rule is that of its settings file when an import first found it there.
 -- caveat: Days are counted back from the newest call of the ledger, not from today.
+-- remedy: Delete the rule: nothing needed it.
 with observed_period as (
   select
     coalesce(getvariable('until'), max(called_at)) as until_at,
@@ -79,12 +80,13 @@ select
   case state
     when 'no_calls' then 'No call of ' || origin || ' was made where it holds.'
     when 'used' then 'It matched ' || cast(hits as varchar) || case when hits = 1 then ' call.' else ' calls.' end
-    when 'unreachable' then 'It can never match, as shadowed_rules tells.'
+    when 'unreachable' then 'It can never match, as shadowed_rules says.'
     when 'young' then 'It matched none of ' || counted_calls || ', but is younger than ' || counted_days || '.'
     when 'short' then 'The time asked for is shorter than ' || counted_days || '.'
     when 'guard' then 'It matched none of ' || counted_calls || ' for ' || counted_unused_days || '; it is kept as a guard.'
-    else 'It allows ' || case when is_tool_wide then 'all that a tool or server can do' else 'what it names' end
-      || ', and ' || case when last_hit_at is null then 'none of ' || counted_calls || ' needed it for '
+    else 'Unused rule: `' || left(rule, 200) || '` allows '
+      || case when is_tool_wide then 'all that a tool or server can do' else 'what it names' end
+      || '; ' || case when last_hit_at is null then 'none of ' || counted_calls || ' needed it for '
         else 'no call has needed it for ' end || counted_unused_days || '.'
   end as reason,
   case when state = 'unused' then case when is_tool_wide then 'medium' else 'low' end end as severity,

@@ -26,6 +26,7 @@
 -- caveat: What the rules decide follows the documentation of each tool, and the rules are those that an import last found.
 -- caveat: In plan mode a tool lets commands that only read run, and writes the plan itself to a folder of its own.
 -- caveat: Where only deny rules are known, what is allowed is not known: such calls are skipped.
+-- remedy: Read the call with `aix audit explain CALL`. Correct the rule that should have stopped it.
 -- references: docs/permissions.md#how-they-decide; the order of deny, ask and allow
 with judged_call as (
   select
@@ -80,7 +81,7 @@ cause_finding as (
       when f.cause = 'never_asked' then 'low'
     end as severity,
     cast(f.calls as varchar) || case when f.calls = 1 then ' call' else ' calls' end as counted,
-    '; the last is ' || left(coalesce(d.raw_target, f.tool_name), 200) || '.' as shown
+    '; the last is `' || left(coalesce(d.raw_target, f.tool_name), 200) || '`.' as shown
   from cause_totals f
   left join permission_decisions d on d.call_id = f.call_id
 )

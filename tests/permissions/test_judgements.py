@@ -85,7 +85,8 @@ def test_severe_risks_alarm_in_every_mode_that_asks_nobody(ledger: ChangedLedger
             decided(OF_LOOM_DENIAL, "allow", "Edit"),
             "alarm",
             "low",
-            "The allow rule Edit lets it pass: what denied it stands in no settings file that was imported.",
+            "Denied by a rule in no imported settings file: `Edit /home/ada/loom/vendor/shuttle.py`"
+            " (the allow rule `Edit` lets it pass).",
         ),
     ],
     ids=["later", "by the tool", "allowed"],
@@ -148,7 +149,9 @@ def test_a_time_that_is_too_short_to_blame_a_rule_is_skipped(ledger: ChangedLedg
 def test_a_grant_that_was_used_long_ago_is_blamed_since_then(ledger: ChangedLedger) -> None:
     row = about(ask(ledger, "unused_rules", days=3), rule="Skill(release-notes)")
     assert judged(row) == ("alarm", "low")
-    assert str(row["reason"]).startswith("It allows what it names, and no call has needed it for ")
+    assert str(row["reason"]).startswith(
+        "Unused rule: `Skill(release-notes)` allows what it names; no call has needed it for "
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,16 @@ from zoneinfo import ZoneInfo
 import click
 
 from aix.cli.command import LazyGroup, chosen_parameter_options, ledger_option, output_option, risks_option
-from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
+from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs, is_terminal
 from aix.permissions.audit import Severity
 
 if TYPE_CHECKING:
     from aix.permissions.audit.report import Report
 
 COMMANDS = {
-    "propose": "Propose the least settings that would have sufficed for what was used.",
-    "replay": "Run settings over all history: what would they have allowed, asked for, denied?",
-    "explain": "Say which rule decides about a call, and why.",
+    "propose": "Propose a settings file that allows what was used, and no more.",
+    "replay": "Try settings on past calls: what would they have blocked?",
+    "explain": "Explain a finding, or which rule decides about a call.",
     "split": "Split shell commands into the programs that they run.",
 }
 FORMATS = ("table", "json", "markdown", "html", "sarif")
@@ -50,6 +50,12 @@ class _AuditCommands(LazyGroup):
 )
 @output_option
 @click.option(
+    "--severity",
+    type=click.Choice([str(severity) for severity in Severity]),
+    help="Show only findings that are at least that severe.",
+)
+@click.option("--expanded", is_flag=True, help="Show every finding with its evidence, as a pipe gets it.")
+@click.option(
     "--fail-on",
     type=click.Choice([str(severity) for severity in Severity]),
     help="End with exit code 1 when a finding is at least that severe; with --baseline, only when it is new.",
@@ -70,16 +76,21 @@ def command(
     pack: str,
     form: str | None,
     path: Path | None,
+    severity: str | None,
+    expanded: bool,
     fail_on: str | None,
     baseline: Path | None,
     ledger: Path,
 ) -> bool:
-    """Audit what was allowed, what was done, and what would have sufficed.
+    """Compare permissions with what agents actually did.
 
-    Every query of the pack is run. A finding has a severity, a sentence that says what is wrong, its evidence (session,
+    Every query of the pack is run. A finding has a severity, a sentence that says what happened, its evidence (session,
     turn, call, log file and line), and an id that stays the same from run to run, however often the thing happens. A
-    finding that rests on a conclusion says so. What could not be judged is skipped, with the reason. The table shows
-    findings; markdown, html and json also have inventories: what was used, without a judgement.
+    finding that rests on a conclusion says so. What could not be judged is skipped, with the reason.
+
+    A terminal shows a summary, one line for each finding, alike ones together, and next steps; `aix audit explain ID`
+    shows one finding whole. A pipe or --expanded gets all findings with their evidence. markdown, html and json also
+    have inventories: what was used, without a judgement.
 
     With --baseline, findings of the earlier run are known: they are shown and do not fail. A finding is new when the
     earlier run lacks it or has it less severe. It is resolved when it is gone and this run looked at it; a run with
@@ -87,7 +98,8 @@ def command(
 
     \b
       aix audit
-      aix audit --project website --since 2026-11-01
+      aix audit --project website --since 2026-11-01 --severity medium
+      aix audit explain 3aba807
       aix audit -o audit.html
       aix audit --format json -o known.json
       aix audit --baseline known.json --fail-on medium
@@ -107,7 +119,8 @@ def command(
     chosen = chosen_format(form, path, _SUFFIXES)
     listed = chosen in _WITH_INVENTORIES
     report = make_report(ledger, pack, parameters, settings, risks, baseline, zone, with_inventories=listed)
-    write_report(report, chosen, path, zone)
+    shown = report if severity is None else report.at_least(Severity(severity))
+    write_report(shown, chosen, path, zone, expanded=expanded)
     return fail_on is not None and report.reaches(Severity(fail_on))
 
 
@@ -134,8 +147,8 @@ def make_report(
     return report if baseline is None else compare(report, baseline)
 
 
-def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo) -> None:
-    """Write a report to the file, or to stdout when no file is given."""
+def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo, *, expanded: bool = False) -> None:
+    """Write a report to the file, or to stdout when no file is given; in short to a terminal."""
     match form:
         case "json":
             from aix.permissions.audit.report_forms import json_lines
@@ -146,7 +159,7 @@ def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo)
 
             emit_lines(markdown_lines(report, zone), path)
         case "html":
-            from aix.permissions.audit.report_forms import html_lines
+            from aix.permissions.audit.report_html import html_lines
 
             emit_lines(html_lines(report, zone), path)
         case "sarif":
@@ -154,6 +167,7 @@ def write_report(report: "Report", form: str, path: Path | None, zone: ZoneInfo)
 
             emit_lines(sarif_lines(report), path)
         case _:
-            from aix.permissions.audit.report_forms import paragraphs
+            from aix.permissions.audit.report_text import paragraphs, short_paragraphs
 
-            emit_paragraphs(paragraphs(report), path)
+            is_short = path is None and not expanded and is_terminal()
+            emit_paragraphs((short_paragraphs if is_short else paragraphs)(report, zone), path)

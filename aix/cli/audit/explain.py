@@ -1,6 +1,7 @@
 """`aix audit explain`."""
 
 import json
+import re
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
@@ -8,21 +9,25 @@ import click
 
 from aix.cli.command import Command, ledger_option, output_option, risks_option
 from aix.cli.diagnostics import say
-from aix.cli.stdout import emit_lines
+from aix.cli.stdout import emit_lines, emit_paragraphs
 from aix.output.humanise import one_line
 from aix.output.text import escape_unsafe, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from zoneinfo import ZoneInfo
 
     from aix.permissions import Call, Dialect, Judge, Rule, Verdict
     from aix.permissions.audit.explanation import Programs, RuledCall
+    from aix.reading.ledger import Ledger
 
 _LINE_CHARACTERS = 1000
+_FINDING = re.compile("[0-9a-f]{4,16}")
+_PACK = "permission_usage"
 
 
 @click.command(cls=Command)
-@click.argument("call", required=False)
+@click.argument("name", metavar="[FINDING|CALL]", required=False)
 @click.option(
     "--settings",
     multiple=True,
@@ -41,8 +46,10 @@ _LINE_CHARACTERS = 1000
 @risks_option
 @output_option
 @ledger_option
+@click.pass_context
 def command(
-    call: str | None,
+    ctx: click.Context,
+    name: str | None,
     settings: tuple[Path, ...],
     settings_dir: str | None,
     home: str | None,
@@ -56,7 +63,10 @@ def command(
     path: Path | None,
     ledger: Path,
 ) -> None:
-    """Say which rule decides about a call, and why.
+    """Explain a finding, or which rule decides about a call.
+
+    FINDING is the id of a finding of `aix audit`, or its first four characters or more: what happened, its evidence,
+    why it matters, what to do next, and the findings that are like it.
 
     CALL is a call of the ledger, by its id or the beginning of it: what it touched, its risks, what became of it, and
     what the rules that imports found, or those of --settings, decide about it.
@@ -74,6 +84,7 @@ def command(
     (program, rule, file, why). A call of the ledger has these three too.
 
     \b
+      aix audit explain 3aba807
       aix audit explain toolu_01AbC
       aix audit explain toolu_01AbC --settings proposed.json
       aix audit explain --tool Bash --input '{"command": "sudo rm -rf /srv/x"}' --json
@@ -83,17 +94,21 @@ def command(
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} contradict each other.")
     is_json = as_json or form == "json"
-    if call is not None:
+    if name is not None:
         if any(each is not None for each in (settings_dir, home, tool, given, cwd, origin)):
             raise click.UsageError(
                 "Of a call of the ledger all is known: give nothing but --settings and --risks with it."
             )
-        from aix.permissions.audit.explanation import explain, explanation_lines
+        from aix.config import load_config
+        from aix.permissions.audit.explanation import explain, explanation_lines, has_call
         from aix.reading.ledger import open_ledger
 
         with open_ledger(ledger) as opened, opened.under(*settings, risks=risks) as ruled:
-            explained = explain(ruled, call)
             _say_problems(ruled.settings_problems)
+            if _FINDING.fullmatch(name) and not has_call(ruled, name):
+                _explain_finding(ruled, name, path, is_json=is_json, zone=load_config(ctx.obj).timezone)
+                return
+            explained = explain(ruled, name)
         emit_lines([to_json(explained)] if is_json else explanation_lines(explained), path)
         return
     if tool is None or given is None:
@@ -118,6 +133,27 @@ def command(
         emit_lines([to_json(_as_object(verdict, in_force, programs))], path)
     else:
         emit_lines(_lines(verdict, judge, programs), path)
+
+
+def _explain_finding(ledger: "Ledger", name: str, path: Path | None, *, is_json: bool, zone: "ZoneInfo") -> None:
+    """Write the finding whose id begins so."""
+    from aix.errors import AmbiguousNameError, UnknownNameError
+    from aix.permissions.audit.report_forms import finding_object
+    from aix.permissions.audit.report_text import explained_finding, short_ids
+    from aix.permissions.audit.run import audit
+    from aix.reading.search import names_to_type
+
+    report = audit(ledger, _PACK, {}, zone.key, with_inventories=False)
+    found = [finding for finding in report.findings if finding.id.startswith(name)]
+    if not found:
+        raise UnknownNameError("finding or call", name, tuple(short_ids(report.findings).values()))
+    if len(found) > 1:
+        raise AmbiguousNameError("finding", name, tuple(finding.id for finding in found))
+    if is_json:
+        emit_lines([to_json(finding_object(found[0]))], path)
+        return
+    session = names_to_type(ledger).get(found[0].evidence.session_label or "")
+    emit_paragraphs(explained_finding(report, found[0], zone, session), path)
 
 
 def _whole(folder: str) -> str:

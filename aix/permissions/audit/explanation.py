@@ -153,6 +153,11 @@ def explain(ledger: "Ledger", name: str) -> dict[str, object]:
     }
 
 
+def has_call(ledger: "Ledger", name: str) -> bool:
+    """Whether the id of a call begins so."""
+    return bool(ledger.sql(_NAMED, {"name": name, "most": 1}).rows())
+
+
 def explanation_lines(explained: Mapping[str, object]) -> Iterator[str]:
     """Go through the same as lines for people."""
     for line in _lines(explained):

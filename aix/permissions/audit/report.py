@@ -9,6 +9,7 @@ import msgspec
 from aix.errors import ReportFileError
 from aix.health import Status
 from aix.output import ListingColumn
+from aix.output.humanise import counted
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding, State
 
@@ -22,6 +23,10 @@ class LedgerState(msgspec.Struct, frozen=True):
     version: int
     last_run_id: str | None = None
     last_run_at: int | None = None
+    sessions: int | None = None
+    """Sessions that were looked at; None where that was not counted."""
+    data_until: int | None = None
+    """When the newest turn of them began, in Unix ms."""
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -35,6 +40,8 @@ class Check(msgspec.Struct, frozen=True):
     status: Status
     rows: dict[str, int]
     """How many rows have each status."""
+    remedy: str = ""
+    """What to do about a finding of it."""
     skipped: tuple[str, ...] = ()
     """Why rows were skipped, each reason once, whatever numbers it holds."""
 
@@ -100,6 +107,24 @@ class Report(msgspec.Struct, frozen=True):
             "unchecked": len(self.unchecked),
             **{f"checks_{status}": by_status[status] for status in Status},
         }
+
+    def at_least(self, least: Severity) -> "Report":
+        """Return the report without the findings that are less severe, which a note counts."""
+
+        def severe(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+            return tuple(each for each in findings if each.severity.rank <= least.rank)
+
+        found = severe(self.findings)
+        hidden = len(self.findings) - len(found)
+        notes = [f"Not shown: {counted(hidden, 'finding')} below {least} severity."] if hidden else []
+        return msgspec.structs.replace(
+            self,
+            findings=found,
+            resolved=severe(self.resolved),
+            unchecked=severe(self.unchecked),
+            filters={**self.filters, "severity": str(least)},
+            notes=(*self.notes, *notes),
+        )
 
     def reaches(self, least: Severity) -> bool:
         """Whether there is a finding at least that severe; with a baseline, one that is new."""

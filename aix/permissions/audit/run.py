@@ -34,6 +34,8 @@ _REASONS_SHOWN = 5
 _LONGEST_INVENTORY = 1_000
 _NUMBER = re.compile(r"\d+")
 _LAST_RUN = "select id, started_at from import_runs order by started_at desc, id limit 1"
+_SCOPE = "permission_usage/scope"
+"""The query that counts the sessions an audit looks at, whatever its pack is."""
 _WORST_FIRST = (Status.ALARM, Status.INFO, Status.OK, Status.SKIP)
 
 
@@ -75,10 +77,11 @@ def audit(
             gathered.judge(query, answers[name])
         else:
             gathered.list(query, answers[name])
-    [last_run] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
+    [(run_id, run_at)] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
+    sessions, data_until = _scope(ledger, filters)
     return Report(
         aix_version=aix.__version__,
-        ledger=LedgerState(ledger.version, *last_run),
+        ledger=LedgerState(ledger.version, run_id, run_at, sessions, data_until),
         pack=pack,
         filters=_written(ledger, filters, zone),
         settings=tuple(map(str, settings)),
@@ -153,6 +156,7 @@ class _Gathered:
                 question=query.question,
                 why=query.why,
                 caveats=query.caveats,
+                remedy=query.remedy,
                 status=worst,
                 rows={str(status): counts[status] for status in Status},
                 skipped=tuple(reasons.values())[:_REASONS_SHOWN],
@@ -196,6 +200,13 @@ def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: 
         return [dict(zip(result.columns, row, strict=True)) for row in result]
     except SqlError as error:
         raise QueryFileError(query.path, 1, f"DuckDB cannot run it: {error}") from error
+
+
+def _scope(ledger: Ledger, filters: Mapping[str, object]) -> tuple[int, int | None]:
+    """Count the sessions that an audit looks at, with the time of their newest turn."""
+    result = ledger.query(_SCOPE, **filters)
+    [row] = [dict(zip(result.columns, row, strict=True)) for row in result]
+    return row["sessions"], row["last_turn_at"]
 
 
 def _written(ledger: Ledger, filters: Mapping[str, object], zone: str) -> dict[str, str]:

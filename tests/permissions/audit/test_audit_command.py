@@ -129,7 +129,7 @@ def test_a_baseline_tells_new_open_and_resolved_apart(audits: Audits, capsys: py
     assert report["unchecked"] == []
     audits.run(audits.after, "--baseline", baseline)
     shown = capsys.readouterr().out
-    assert f"Since {baseline}: 1 new, 1 open, 1 resolved.\n2 findings: 1 high, 1 low; 0 checks ok.\n" in shown
+    assert f"\n2 findings: 1 high, 1 low; 0 checks ok.\nSince {baseline}: 1 new, 1 open, 1 resolved.\n" in shown
     assert "resolved (1)" in shown
 
 

@@ -1,5 +1,7 @@
 """Whatever a log holds, every form of an audit is well-formed, bounded, and does nothing to its reader."""
 
+import base64
+import hashlib
 import json
 import re
 import sys
@@ -15,7 +17,8 @@ from aix.output.paragraphs import paragraph_lines
 from aix.output.text import escape_unsafe
 from aix.permissions.audit.findings import LONGEST_TEXT, finding_of, shortened
 from aix.permissions.audit.report import LedgerState, Report
-from aix.permissions.audit.report_forms import paragraphs
+from aix.permissions.audit.report_html import POLICY
+from aix.permissions.audit.report_text import paragraphs
 from aix.query.query_file import parse_query
 from aix.query.values import find_zone
 from tests.output.test_formats import ACTING
@@ -87,18 +90,28 @@ def test_html_holds_no_element_of_a_log(hostile: Path) -> None:
     page.feed((hostile / "html").read_text("utf-8"))
     page.close()
     assert not page.open
-    ours = {"html", "head", "meta", "title", "style", "body", "article", "code", "small", "strong"}
-    assert set(page.opened) <= ours | {"h1", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td"}
-    assert page.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class"}
+    ours = {"html", "head", "meta", "title", "style", "body", "header", "main", "nav", "section", "div"}
+    ours |= {"article", "details", "summary", "code", "b", "strong", "ul", "li", "dl", "dt", "dd", "a", "script"}
+    ours |= {"form", "label", "select", "option", "button", "output"}
+    assert set(page.opened) <= ours | {"h1", "h2", "h3", "h4", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    known = {"lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "hidden", "type", "value"}
+    assert page.attributes <= known | {"aria-label", "data-group", "data-severity", "data-project"}
+    assert (page.opened.count("script"), page.opened.count("style")) == (1, 1)
     assert page.opened.count("article") == len(HOSTILE)
     assert {escape_unsafe(shortened(text)) for text in HOSTILE} <= set(page.texts)
 
 
-def test_html_runs_and_loads_nothing(hostile: Path) -> None:
+def test_html_loads_nothing_and_runs_its_own_script_alone(hostile: Path) -> None:
     text = (hostile / "html").read_text("utf-8")
-    assert "default-src 'none'" in text
-    assert "unsafe-inline" not in text
-    assert not re.search(r"<[^>]*\b(src|href|on\w+|style)=", text)
+    assert f'content="{POLICY}"' in text
+    assert POLICY.startswith("default-src 'none'; ")
+    assert "unsafe" not in POLICY
+    for element in ("style", "script"):
+        [content] = re.findall(f"<{element}>(.*?)</{element}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{element}-src 'sha256-{digest}'" in POLICY
+    assert not re.search(r"<[^>]*\s(src|on\w+|style)=", text)
+    assert all(address.startswith("#") for address in re.findall(r'<[^>]*\shref="([^"]*)"', text))
 
 
 def test_markdown_holds_no_markup_of_a_log(hostile: Path) -> None:
@@ -109,7 +122,7 @@ def test_markdown_holds_no_markup_of_a_log(hostile: Path) -> None:
     assert kinds <= {"text", "text_special"}
     blocks = [token.type for token in tokens if token.level == 0 and token.nesting >= 0]
     assert [kind for kind in blocks if kind != "inline"] == [
-        *("heading_open", "paragraph_open", "paragraph_open"),  # the title, what was looked at, the summary
+        *("heading_open", "paragraph_open"),  # what was looked at, the summary
         *("heading_open", "table_open"),  # findings
         *("heading_open", "table_open"),  # checks
         *("heading_open", "paragraph_open", "table_open"),  # the inventory
@@ -147,8 +160,11 @@ def test_text_of_a_log_cannot_drive_the_terminal(acme: Path, hostile: Path, monk
 
 def test_the_table_is_plain_in_a_pipe(hostile: Path) -> None:
     lines = (hostile / "table").read_text("utf-8").splitlines()
-    assert lines[0] == "high (8)"
-    assert lines[-1] == "8 findings: 8 high; 0 checks ok."
+    assert lines[:2] == [
+        "Audit by the pack acme · data up to 1970-01-01 00:00 · 3 sessions",
+        "8 findings: 8 high; 0 checks ok.",
+    ]
+    assert "high (8)" in lines
     assert all(len(line) < 700 for line in lines)
 
 
@@ -161,9 +177,10 @@ def test_lone_surrogates_can_be_written_and_an_inference_is_named(form: str, tmp
     write_report(report, form, tmp_path / "out", find_zone("UTC"))
     text = (tmp_path / "out").read_text("utf-8")
     assert "\\ud800" in text
-    assert ('"is_inferred":true' if form == "json" else "rests on inference") in text
+    assert ('"is_inferred":true' if form == "json" else "Inferred, not logged.") in text
 
 
 def test_nothing_found_is_said() -> None:
     report = Report("1", LedgerState(1), "acme", {}, (), (), (), (), ())
-    assert list(paragraph_lines(paragraphs(report))) == ["0 findings; 0 checks ok."]
+    shown = list(paragraph_lines(paragraphs(report, find_zone("UTC"))))
+    assert shown == ["Audit by the pack acme", "0 findings; 0 checks ok.", ""]

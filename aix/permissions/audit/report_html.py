@@ -1,0 +1,303 @@
+"""An audit as one HTML page that stands alone: it loads nothing, and runs one script of its own, the filters.
+
+The page has a policy with the hashes of its style sheet and its script, so that a browser refuses all others, whatever
+a log holds. Without the script everything is there; the filters alone are hidden.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+from html import escape
+
+from aix.output.text import escape_unsafe, to_cell
+from aix.permissions.audit import Severity
+from aix.permissions.audit.findings import Finding
+from aix.permissions.audit.report import Check, Report
+from aix.permissions.audit.report_forms import Table, first_rows, tables
+from aix.permissions.audit.report_text import (
+    INFERRED,
+    audit_name,
+    changes,
+    checks_with_findings,
+    details,
+    files,
+    project_name,
+    project_of,
+    scope,
+    short_ids,
+    summary,
+)
+
+_STYLE_SHEET = """
+:root {
+  color-scheme: light dark; --text: #1c1e21; --faint: #5b6068; --page: #fff; --box: #f5f6f8; --line: #d5d9df;
+  --high: #b3261e; --medium: #8a5300; --low: #00617a; --link: #0b57d0;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --text: #e6e7ea; --faint: #a5abb5; --page: #16181c; --box: #20242a; --line: #3a404a;
+    --high: #ff9a90; --medium: #ffc66d; --low: #7fdcf0; --link: #9cc4ff;
+  }
+}
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+html { scroll-padding-top: 1rem; }
+body {
+  font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); max-width: 72rem;
+  margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere;
+}
+h1 { margin: 0; font-size: 1.7rem; line-height: 1.25; }
+h2 { margin: 2.5rem 0 .5rem; font-size: 1.3rem; }
+h3 { margin: 1.5rem 0 .25rem; font-size: 1.05rem; }
+p { margin: .4rem 0; }
+a { color: var(--link); }
+.faint { color: var(--faint); }
+.tiles { display: flex; flex-wrap: wrap; gap: .75rem; list-style: none; margin: 1.25rem 0; padding: 0; }
+.tiles li {
+  flex: 1 1 8rem; background: var(--box); border: 1px solid var(--line); border-radius: 8px; padding: .7rem 1rem;
+}
+.tiles b { display: block; font-size: 1.8rem; line-height: 1.2; }
+.high b, b.high { color: var(--high); }
+.medium b, b.medium { color: var(--medium); }
+.low b, b.low { color: var(--low); }
+nav ul { columns: 18rem; margin: .5rem 0; padding-left: 1.2rem; }
+form {
+  display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: center; margin: 1.5rem 0; padding: .7rem 1rem;
+  background: var(--box); border: 1px solid var(--line); border-radius: 8px;
+}
+form select, form button { font: inherit; max-width: 100%; padding: .25rem .4rem; }
+.fix { background: var(--box); border-radius: 6px; padding: .5rem .8rem; margin: .5rem 0; }
+article {
+  border: 1px solid var(--line); border-left: 6px solid var(--line); border-radius: 6px; padding: .5rem .9rem;
+  margin: .6rem 0;
+}
+article.high { border-left-color: var(--high); }
+article.medium { border-left-color: var(--medium); }
+article.low { border-left-color: var(--low); }
+article h4 { margin: 0; font-size: 1rem; font-weight: 600; }
+code { font: .9em/1.4 ui-monospace, monospace; white-space: pre-wrap; }
+summary { cursor: pointer; color: var(--faint); }
+dl {
+  display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem; margin: .4rem 0; font-size: .9rem;
+}
+dt { color: var(--faint); }
+dd { margin: 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .85rem; }
+th, td {
+  border-bottom: 1px solid var(--line); padding: .25rem .5rem; text-align: left; vertical-align: top; min-width: 5rem;
+}
+.number { text-align: right; white-space: nowrap; }
+@media (max-width: 40rem) {
+  body { padding: 1rem .75rem 3rem; }
+  dl { grid-template-columns: minmax(0, 1fr); }
+  dd { margin: 0 0 .35rem .8rem; }
+  form > * { flex: 1 1 100%; }
+  form select { width: 100%; }
+}
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  form, nav { display: none; }
+  article, tr { break-inside: avoid; }
+  details::details-content { content-visibility: visible; display: block; height: auto; }
+}
+"""
+_SCRIPT = """
+(() => {
+  const form = document.getElementById('filters');
+  const { severity, project, evidence } = form.elements;
+  const ranks = ['high', 'medium', 'low'];
+  const findings = [...document.querySelectorAll('article')];
+  const groups = [...document.querySelectorAll('[data-group]')];
+  const folds = [...document.querySelectorAll('article details')];
+  const apply = () => {
+    let shown = 0;
+    for (const each of findings) {
+      const isSevere = ranks.indexOf(each.dataset.severity) <= ranks.indexOf(severity.value);
+      const isThere = project.value === '' || each.dataset.project === project.value.slice(1);
+      each.hidden = !(isSevere && isThere);
+      shown += each.hidden ? 0 : 1;
+    }
+    for (const group of groups) {
+      group.hidden = !group.querySelector('article:not([hidden])');
+    }
+    document.getElementById('shown').textContent = `${shown} of ${findings.length} findings`;
+  };
+  form.addEventListener('input', apply);
+  evidence.addEventListener('click', () => {
+    const open = folds.some((fold) => !fold.open);
+    folds.forEach((fold) => { fold.open = open; });
+  });
+  form.hidden = false;
+  apply();
+})();
+"""
+_RUN_IN_NAME = re.compile(r"[^a-z0-9]+")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+POLICY = (
+    f"default-src 'none'; style-src {_hash(_STYLE_SHEET)}; script-src {_hash(_SCRIPT)}; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
+    """Give the audit as one page; text is escaped, and characters that could act are shown as escapes."""
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{_text(audit_name(report))}</title><style>{_STYLE_SHEET}</style></head><body>"
+    yield f'<header><h1>{_text(audit_name(report))}</h1><p class="faint">{_text(" · ".join(scope(report, zone)))}</p>'
+    yield f"<p>{_text(summary(report))}</p>"
+    yield from (f"<p>{_text(line)}</p>" for line in (changes(report), *report.notes) if line)
+    yield from (*_tiles(report), "</header>")
+    sections = _sections(report)
+    yield from _contents(report, sections)
+    yield from _filters(report, sections)
+    ids = short_ids(each for _, _, found in sections for each in found)
+    yield "<main>"
+    for name, heading, found in sections:
+        yield f'<section id="{name}" data-group=""><h2>{heading} ({len(found)})</h2>'
+        yield from _checks(report, found, ids, zone)
+        yield "</section>"
+    for table in tables(report):
+        yield f'<section id="{_slug(table.title)}"><h2>{_text(table.title)} ({len(table.rows)})</h2>'
+        yield from (*_table(table), "</section>")
+    if report.inventories:
+        yield '<section id="inventories"><h2>Inventories</h2>'
+        yield '<p class="faint">What was used, without a judgement.</p>'
+        for inventory in report.inventories:
+            listing, note = first_rows(inventory, zone)
+            columns = listing.columns
+            names = tuple(each.name for each in columns)
+            numbers = [each.is_number for each in columns]
+            rows = list(listing.rows)
+            yield f'<details id="{_slug(inventory.name)}">'
+            yield f"<summary>{_text(inventory.title)} ({len(rows)})</summary><p>{_text(inventory.question)}</p>"
+            yield from (*_rows(names, rows, numbers), f"<p>{_text(note)}</p>" if note else "", "</details>")
+        yield "</section>"
+    yield f"</main><script>{_SCRIPT}</script></body></html>"
+
+
+def _tiles(report: Report) -> Iterator[str]:
+    counts = report.counts()
+    yield '<ul class="tiles">'
+    for severity in Severity:
+        yield f'<li class="{severity}"><b>{counts[severity]}</b>{severity}</li>'
+    yield f"<li><b>{len(checks_with_findings(report))} of {len(report.checks)}</b>checks with findings</li>"
+    if report.ledger.sessions is not None:
+        yield f"<li><b>{report.ledger.sessions:,}</b>sessions</li>"
+    yield "</ul>"
+
+
+def _sections(report: Report) -> list[tuple[str, str, Sequence[Finding]]]:
+    by_severity = [(str(each), f"{each.capitalize()} severity", report.of_severity(each)) for each in Severity]
+    gone = [("resolved", "Resolved", report.resolved), ("unchecked", "Not checked", report.unchecked)]
+    return [section for section in (*by_severity, *gone) if section[2]]
+
+
+def _contents(report: Report, sections: Iterable[tuple[str, str, Sequence[Finding]]]) -> Iterator[str]:
+    yield '<nav aria-label="Contents"><h2>Contents</h2><ul>'
+    for name, heading, found in sections:
+        yield f'<li><a href="#{name}">{heading} ({len(found)})</a></li>'
+    for table in tables(report):
+        yield f'<li><a href="#{_slug(table.title)}">{_text(table.title)} ({len(table.rows)})</a></li>'
+    if report.inventories:
+        yield f'<li><a href="#inventories">Inventories ({len(report.inventories)})</a></li>'
+    yield "</ul></nav>"
+
+
+def _filters(report: Report, sections: Iterable[tuple[str, str, Sequence[Finding]]]) -> Iterator[str]:
+    """Give the form that the script shows; a project has a mark before it, so that one without a name is none."""
+    projects = sorted({project_of(each) or "" for _, _, found in sections for each in found})
+    counts = report.counts()
+    yield '<form id="filters" hidden><label>Severity <select name="severity">'
+    yield f'<option value="low">all ({counts["findings"]})</option><option value="medium">medium and high</option>'
+    yield '<option value="high">high</option></select></label>'
+    yield '<label>Project <select name="project"><option value="">all</option>'
+    for project in projects:
+        yield f'<option value="={_text(project)}">{_text(project or "no project")}</option>'
+    yield '</select></label><button type="button" name="evidence">Open or close all evidence</button>'
+    yield '<output id="shown"></output></form>'
+
+
+def _checks(report: Report, findings: Sequence[Finding], ids: dict[str, str], zone: tzinfo) -> Iterator[str]:
+    """Give findings check by check, each with how to fix it."""
+    known = {check.name: check for check in report.checks}
+    by_check: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_check.setdefault(finding.rule, []).append(finding)
+    for name, found in by_check.items():
+        yield '<div data-group="">'
+        yield f"<h3>{_text(found[0].title)} ({len(found)})</h3>"
+        yield from _advice(known.get(name))
+        for finding in found:
+            yield from _article(finding, ids[finding.id], zone, with_state=report.baseline is not None)
+        yield "</div>"
+
+
+def _advice(check: Check | None) -> Iterator[str]:
+    if check is not None:
+        yield f'<p class="faint">{_text(check.why)}</p>'
+        if check.remedy:
+            yield f'<p class="fix"><strong>How to fix:</strong> {_marked(check.remedy)}</p>'
+
+
+def _article(finding: Finding, name: str, zone: tzinfo, *, with_state: bool) -> Iterator[str]:
+    project = project_of(finding) or ""
+    state = f" · {finding.state}" if with_state else ""
+    where = f" · {project_name(project)}" if project else ""
+    inferred = f" · {INFERRED}" if finding.is_inferred else ""
+    evidence = finding.evidence
+    names = (("session", evidence.session_label), ("turn", evidence.turn_id), ("call", evidence.call_id))
+    facts = [
+        *((label, value) for label, value in names if value),
+        *(("file", path) for path in files(evidence)),
+        *details(finding, zone),
+        ("finding", finding.id),
+        ("check", finding.rule),
+    ]
+    yield f'<article class="{finding.severity}" data-severity="{finding.severity}" data-project="{_text(project)}">'
+    yield f"<h4>{_marked(finding.message)}</h4>"
+    about = _text(f" · {name}{where}{state}{inferred}")
+    yield f'<p class="faint"><b class="{finding.severity}">{finding.severity}</b>{about}</p>'
+    yield f"<details><summary>Evidence</summary><p><code>{_text(finding.resource)}</code></p><dl>"
+    yield from (f"<dt>{_text(label)}</dt><dd>{_text(value)}</dd>" for label, value in facts)
+    yield "</dl></details></article>"
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield from _rows(table.names, table.rows, [False] * len(table.names))
+    if table.note:
+        yield f"<p>{_text(table.note)}</p>"
+
+
+def _rows(names: Sequence[str], rows: Iterable[Sequence[object]], are_numbers: Sequence[bool]) -> Iterator[str]:
+    heads = "".join(f"<th>{_text(name)}</th>" for name in names)
+    yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
+    classes = [' class="number"' if is_number else "" for is_number in are_numbers]
+    for row in rows:
+        cells = zip(row, classes, strict=True)
+        yield f"<tr>{''.join(f'<td{kind}>{_text(to_cell(value))}</td>' for value, kind in cells)}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _slug(name: str) -> str:
+    return _RUN_IN_NAME.sub("-", name.lower()).strip("-")
+
+
+def _text(text: str) -> str:
+    return escape(escape_unsafe(text))
+
+
+def _marked(text: str) -> str:
+    """Escape a text, and set its quotations in backticks as code."""
+    parts = re.split("`([^`]+)`", text)
+    return "".join(f"<code>{_text(part)}</code>" if place % 2 else _text(part) for place, part in enumerate(parts))

@@ -1,0 +1,306 @@
+"""The sentences of an audit that all its forms share, and the audit as text for a terminal or a pipe."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+from typing import NamedTuple
+
+from aix.health import Status
+from aix.output import ListingColumn
+from aix.output.humanise import counted, displayed, local_time, one_line
+from aix.output.paragraphs import Paragraph
+from aix.output.text import to_text
+from aix.permissions.audit import Severity
+from aix.permissions.audit.findings import Evidence, Finding
+from aix.permissions.audit.report import Check, Report
+
+INFERRED = "Inferred, not logged."
+_OWN_PACK = "permission_usage"
+_COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold yellow", Severity.LOW: "bold cyan"}
+_LONGEST = 300
+_ID_CHARACTERS = 7
+_COUNT_WIDTH = 6
+_HEADLINE = re.compile(r"[^\d`:(]*[^\d`:(\s]")
+"""The beginning of a message, until its first number, quotation, colon or bracket."""
+_QUOTED = re.compile("`([^`]+)`")
+_FOLDER = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
+
+
+def audit_name(report: Report) -> str:
+    """Name the audit."""
+    return "Permission audit" if report.pack == _OWN_PACK else f"Audit by the pack {report.pack}"
+
+
+def scope(report: Report, zone: tzinfo) -> list[str]:
+    """Return the sessions and the time that were looked at, and the filters."""
+    state = report.ledger
+    parts = [] if state.data_until is None else [f"data up to {local_time(state.data_until, zone)}"]
+    parts += [] if state.sessions is None else [counted(state.sessions, "session")]
+    parts += [f"{name} {value}" for name, value in report.filters.items()]
+    parts += [f"settings {path}" for path in report.settings]
+    return parts + ([f"risks of {report.risks}"] if report.risks else [])
+
+
+def subject(report: Report, zone: tzinfo) -> str:
+    """Name the audit and its scope in one line."""
+    return " · ".join((audit_name(report), *scope(report, zone)))
+
+
+def summary(report: Report) -> str:
+    """Count what was found and what was checked."""
+    counts = report.counts()
+    severities = ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
+    found = f"{counted(counts['findings'], 'finding')}{': ' if severities else ''}{severities}"
+    checks = [f"{counted(counts[f'checks_{Status.OK}'], 'check')} ok"]
+    checks += [f"{counts[f'checks_{Status.INFO}']} to note"] if counts[f"checks_{Status.INFO}"] else []
+    checks += [f"{counts[f'checks_{Status.SKIP}']} skipped"] if counts[f"checks_{Status.SKIP}"] else []
+    return f"{found}; {', '.join(checks)}."
+
+
+def changes(report: Report) -> str:
+    """Count what became of findings since the baseline; empty without one."""
+    if report.baseline is None:
+        return ""
+    counts = report.counts()
+    words = ["new", "open", "resolved", *(["unchecked"] if report.unchecked else [])]
+    return f"Since {report.baseline}: {', '.join(f'{counts[word]} {word}' for word in words)}."
+
+
+def skipped(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Give the name of each query that skipped something, how much of its rows that is, and why."""
+    for check in report.checks:
+        share = f"{check.rows[Status.SKIP]} of {sum(check.rows.values())}"
+        for reason in check.skipped:
+            yield check.name, share, reason
+
+
+def place(evidence: Evidence) -> str:
+    """Say where a finding shows; empty where nothing is known."""
+    names = (("session", evidence.session_label), ("turn", evidence.turn_id), ("call", evidence.call_id))
+    parts = [f"{name} {value}" for name, value in names if value]
+    return ", ".join([*parts, *files(evidence)])
+
+
+def files(evidence: Evidence) -> list[str]:
+    """Return the log and the settings file of a finding, with the line where it is known."""
+    found = ((evidence.file, evidence.line), (evidence.settings_file, evidence.settings_line))
+    return [path if line is None else f"{path}:{line}" for path, line in found if path]
+
+
+def details(finding: Finding, zone: tzinfo) -> list[tuple[str, str]]:
+    """Return the dimensions of a finding by name, written for people; what is NULL is left out."""
+    given = {name: value for name, value in finding.details.items() if value is not None}
+    columns = tuple(ListingColumn(name, _type(value)) for name, value in given.items())
+    [values] = displayed(columns, [tuple(given.values())], zone).rows
+    return [(name, to_text(value)) for name, value in zip(given, values, strict=True)]
+
+
+def _type(value: object) -> str:
+    if isinstance(value, bool | str):
+        return "VARCHAR"
+    return "BIGINT" if isinstance(value, int) else "DOUBLE"
+
+
+def project_of(finding: Finding) -> str | None:
+    """Return the project that a finding is about, where it has one."""
+    found = finding.details.get("project")
+    return found if isinstance(found, str) and found else None
+
+
+def project_name(project: str) -> str:
+    r"""Return the last folder of a project.
+
+    >>> [project_name(project) for project in ("/srv/mill", "C:\\work\\mill\\", "mill", "/")]
+    ['mill', 'mill', 'mill', '/']
+    """
+    found = _FOLDER.search(project)
+    return found[0].rstrip("/\\") if found else project
+
+
+def checks_with_findings(report: Report) -> list[tuple[Check, Counter[Severity]]]:
+    """Return the checks that found something, those with the worst first, and count their findings."""
+    counts = {check.name: Counter[Severity]() for check in report.checks}
+    for finding in report.findings:
+        counts.setdefault(finding.rule, Counter())[finding.severity] += 1
+    found = [(check, counts[check.name]) for check in report.checks if counts[check.name]]
+    return sorted(found, key=lambda each: [-each[1][severity] for severity in Severity])
+
+
+class Group(NamedTuple):
+    """Findings of one check and severity that are alike."""
+
+    findings: Sequence[Finding]
+
+    @property
+    def first(self) -> Finding:
+        """The finding that stands for all."""
+        return self.findings[0]
+
+    @property
+    def line(self) -> str:
+        """What happened, in one line; of several findings, how many there are."""
+        message = self.first.message.removesuffix(".")
+        if len(self.findings) == 1:
+            return f"{message}{_where(self.first)}"
+        count = f"{len(self.findings)} findings"
+        if all(each.message == self.first.message for each in self.findings):
+            return f"{message} ({count}{_projects(self.findings)})"
+        example = _QUOTED.search(message)
+        such = f", such as {example[0]}" if example else ""
+        return f"{headline(message)}: {count}{_projects(self.findings)}{_calls(self.findings)}{such}"
+
+
+def groups(findings: Iterable[Finding]) -> list[Group]:
+    """Put findings together whose messages are the same, and those of less than high severity that begin alike."""
+    found: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        is_whole = finding.severity is Severity.HIGH or not headline(finding.message)
+        alike = finding.message if is_whole else headline(finding.message)
+        found.setdefault((finding.severity, finding.rule, alike), []).append(finding)
+    return [Group(each) for each in found.values()]
+
+
+def headline(message: str) -> str:
+    """Return the words that a message begins with.
+
+    >>> [headline(message) for message in ("Read credentials 13 times.", "Force push ran: `x`", "9 calls ran.")]
+    ['Read credentials', 'Force push ran', '']
+    """
+    found = _HEADLINE.match(message)
+    return found[0].strip() if found else ""
+
+
+def _where(finding: Finding) -> str:
+    name = project_name(project_of(finding) or "")
+    return f" ({name})" if name and name not in finding.message else ""
+
+
+def _projects(findings: Sequence[Finding]) -> str:
+    names = {project_of(each) for each in findings} - {None}
+    if len(names) == 1:
+        return f" in {project_name(names.pop() or '')}"
+    return f" in {len(names)} projects" if names else ""
+
+
+def _calls(findings: Sequence[Finding]) -> str:
+    calls = [count for each in findings if isinstance(count := each.details.get("calls"), int)]
+    return f", {counted(sum(calls), 'call')}" if len(calls) == len(findings) else ""
+
+
+def short_ids(findings: Iterable[Finding]) -> dict[str, str]:
+    """Return the shortest beginnings of ids, of one length, that tell findings apart."""
+    ids = [finding.id for finding in findings]
+    length = next(size for size in range(_ID_CHARACTERS, 17) if len({each[:size] for each in ids}) == len(set(ids)))
+    return {each: each[:length] for each in ids}
+
+
+def short_paragraphs(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
+    """Give the audit on few lines: a summary, a line for each group of findings, and next steps."""
+    yield from _beginning(report, zone)
+    ids = short_ids((*report.findings, *report.resolved, *report.unchecked))
+    for name, style, findings in _sections(report):
+        yield Paragraph(f"{name} ({len(findings)})", style)
+        for group in groups(findings):
+            state = f"{group.first.state:<4}  " if report.baseline is not None and name in list(Severity) else ""
+            mark = f"  {ids[group.first.id]}  {state}"
+            line = one_line(group.line, _LONGEST)
+            inferred = f" {INFERRED}" if all(each.is_inferred for each in group.findings) else ""
+            yield Paragraph(line, mark=mark, mark_style=style, is_one_line=True, tail=inferred)
+        yield Paragraph()
+    yield from _next_steps(report)
+    unjudged = sum(bool(check.skipped) for check in report.checks)
+    if unjudged:
+        yield Paragraph(
+            f"{counted(unjudged, 'check')} could not judge everything: aix audit --expanded says why.", "dim"
+        )
+    if report.findings:
+        yield Paragraph(
+            f"One finding: aix audit explain {ids[report.findings[0].id]}. A report: aix audit -o audit.html.", "dim"
+        )
+
+
+def paragraphs(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
+    """Give the audit whole: a summary, every finding with its evidence, what was skipped and why, and next steps."""
+    yield from _beginning(report, zone)
+    for name, style, findings in _sections(report):
+        yield Paragraph(f"{name} ({len(findings)})", style)
+        with_state = report.baseline is not None and name in list(Severity)
+        for finding in findings:
+            state = f"{finding.state:<4}  " if with_state else ""
+            yield from finding_paragraphs(finding, f"  {finding.id}  {state}", style)
+        yield Paragraph()
+    for name, share, reason in skipped(report):
+        yield Paragraph(f"{name} ({share}): {one_line(reason, _LONGEST)}", "dim", mark="skipped  ")
+    yield from _next_steps(report)
+
+
+def finding_paragraphs(finding: Finding, mark: str, style: str) -> Iterator[Paragraph]:
+    """Give one finding with its evidence."""
+    margin = " " * len(mark)
+    yield Paragraph(one_line(finding.message, _LONGEST), mark=mark, mark_style=style)
+    if finding.is_inferred:
+        yield Paragraph(INFERRED, mark=margin)
+    yield Paragraph(f"{finding.title}: {one_line(finding.resource, _LONGEST)}", "dim", mark=margin)
+    if place(finding.evidence):
+        yield Paragraph(place(finding.evidence), "dim", mark=margin)
+
+
+def explained_finding(report: Report, finding: Finding, zone: tzinfo, short_session: str | None) -> Iterator[Paragraph]:
+    """Give one finding whole: its evidence, why it matters, what to do next, and findings that are alike."""
+    style = _COLOURS[finding.severity]
+    yield from finding_paragraphs(finding, f"{finding.severity}  ", style)
+    yield Paragraph()
+    for name, value in details(finding, zone):
+        yield Paragraph(one_line(value, _LONGEST), mark=f"  {name}: ", mark_style="dim")
+    check = next((each for each in report.checks if each.name == finding.rule), None)
+    if check is not None:
+        yield Paragraph()
+        yield Paragraph(check.why, mark="Why: ", mark_style="bold")
+        yield Paragraph(check.remedy, mark="Next: ", mark_style="bold")
+    if finding.evidence.call_id:
+        yield Paragraph(f"aix audit explain {finding.evidence.call_id}", mark="  ", tail="  the call and its rules")
+    if short_session:
+        yield Paragraph(f"aix show {short_session}", mark="  ", tail="  the session")
+    [group] = [each for each in groups(report.findings) if finding in each.findings]
+    alike = [each for each in group.findings if each is not finding]
+    if alike:
+        ids = short_ids(report.findings)
+        yield Paragraph()
+        yield Paragraph(f"{len(alike)} more like it", "bold")
+        for each in alike:
+            line = one_line(Group([each]).line, _LONGEST)
+            yield Paragraph(line, mark=f"  {ids[each.id]}  ", mark_style=style, is_one_line=True)
+
+
+def _sections(report: Report) -> list[tuple[str, str, Sequence[Finding]]]:
+    sections = [(str(severity), _COLOURS[severity], report.of_severity(severity)) for severity in Severity]
+    gone = [("resolved", "bold green", report.resolved), ("unchecked", "bold", report.unchecked)]
+    return [section for section in (*sections, *gone) if section[2]]
+
+
+def _beginning(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
+    yield Paragraph(subject(report, zone), "bold")
+    yield Paragraph(summary(report))
+    if report.baseline is not None:
+        yield Paragraph(changes(report))
+    for note in report.notes:
+        yield Paragraph(note, "dim", mark="note: ")
+    yield Paragraph()
+    found = checks_with_findings(report)
+    if not found:
+        return
+    yield Paragraph("  ".join((*(f"{severity:>{_COUNT_WIDTH}}" for severity in Severity), "check")), "dim")
+    for check, counts in found:
+        numbers = "  ".join(f"{counts[severity] or '–':>{_COUNT_WIDTH}}" for severity in Severity)
+        worst = next(severity for severity in Severity if counts[severity])
+        yield Paragraph(check.title, mark=f"{numbers}  ", mark_style=_COLOURS[worst], is_one_line=True)
+    yield Paragraph()
+
+
+def _next_steps(report: Report) -> Iterator[Paragraph]:
+    steps = [check for check, _ in checks_with_findings(report) if check.remedy]
+    if steps:
+        yield Paragraph("Next steps", "bold")
+        yield from (Paragraph(f"{check.title}: {check.remedy}", mark="  ") for check in steps)
+        yield Paragraph()
