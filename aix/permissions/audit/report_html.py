@@ -78,7 +78,7 @@ article.medium { border-left-color: var(--medium); }
 article.low { border-left-color: var(--low); }
 article h4 { margin: 0; font-size: 1rem; font-weight: 600; }
 code { font: .9em/1.4 ui-monospace, monospace; white-space: pre-wrap; }
-summary { cursor: pointer; color: var(--faint); }
+summary { color: var(--faint); }
 dl {
   display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem; margin: .4rem 0; font-size: .9rem;
 }
