@@ -124,11 +124,6 @@ def emit_at_once(lines: Iterable[str]) -> None:
         sink.flush()
 
 
-def is_terminal() -> bool:
-    """Whether stdout is a terminal, which people read."""
-    return sys.stdout is not None and sys.stdout.isatty()
-
-
 def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> None:
     """Write running text as it comes: to the file, or to stdout without one, wrapped on a terminal."""
     from aix.output.paragraphs import paragraph_lines, write_paragraphs
