@@ -41,7 +41,7 @@ class Check(msgspec.Struct, frozen=True):
     rows: dict[str, int]
     """How many rows have each status."""
     remedy: str = ""
-    """What to do about a finding of it."""
+    """The advice for findings of it."""
     skipped: tuple[str, ...] = ()
     """Why rows were skipped, each reason once, whatever numbers it holds."""
 

@@ -139,7 +139,7 @@ class Group(NamedTuple):
 
     @property
     def line(self) -> str:
-        """What happened, in one line; of several findings, how many there are."""
+        """The event in one line; of several findings, how many there are."""
         message = self.first.message.removesuffix(".")
         if len(self.findings) == 1:
             return f"{message}{_where(self.first)}"
