@@ -215,7 +215,7 @@ def _contents(report: Report, sections: Iterable[tuple[str, str, Sequence[Findin
 
 
 def _filters(report: Report, sections: Iterable[tuple[str, str, Sequence[Finding]]]) -> Iterator[str]:
-    """Give the form that the script shows; a project has a mark before it, so that one without a name is none."""
+    """Give the form that the script shows; `=` before each project tells an empty one from all projects."""
     projects = sorted({project_of(each) or "" for _, _, found in sections for each in found})
     counts = report.counts()
     yield '<form id="filters" hidden><label>Severity <select name="severity">'
