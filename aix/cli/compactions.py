@@ -1,7 +1,8 @@
 """`aix compactions` and `aix context`: how contexts were compacted, and what the model saw when a turn began."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,22 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
+from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
-from aix.output import Listing, listing_columns
+from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.charts import bar
-from aix.output.humanise import local_time, one_line, per_cent, short_count, signed_count
+from aix.output.humanise import (
+    counted,
+    in_words,
+    local_time,
+    one_line,
+    per_cent,
+    short_count,
+    signed_count,
+    signed_dollars,
+)
 from aix.output.transcript.compaction import (
     Detail,
     detail_json,
@@ -37,24 +48,36 @@ _TITLE_CHARACTERS = 40
 _COLUMNS = listing_columns(
     "turn",
     "when",
-    "session",
-    "trigger",
-    "evidence",
-    ("before", "BIGINT"),
-    ("after", "BIGINT"),
-    ("freed", "DOUBLE"),
-    "",
-    ("turns", "BIGINT"),
-    ("requests after", "BIGINT"),
-    "cut",
+    ListingColumn("session", priority=2),
+    ListingColumn("paid back", "DECIMAL(38,12)", priority=2),
+    ListingColumn("why", priority=3),
+    ListingColumn("before", "BIGINT", priority=4),
+    ListingColumn("after", "BIGINT", priority=4),
+    ListingColumn("freed", "DOUBLE", priority=5),
+    ListingColumn("requests after", "BIGINT", priority=6),
+    ListingColumn("interrupted a task", priority=7),
+    ListingColumn("turns summarised", "BIGINT", priority=8),
+    ListingColumn("known by", priority=9),
+    ListingColumn("", priority=10, tone="dim"),
 )
-_TRIGGERS = (*TABLES["compactions"].column("trigger").words, "unknown")
+_AUTO = "context_limit"
+_TRIGGERS = (in_words(_AUTO), *TABLES["compactions"].column("trigger").words, "unknown")
+_BREAK_EVEN = "compaction_impact/break_even"
 _SHOWN_CHARACTERS = 20_000
 _IN_DETAIL = ("table", "markdown", "json")
 _TEXT_CHARACTERS = 60
-_UNLOGGED = "in no log: system prompt, tools, what estimates miss"
+_UNLOGGED = "system prompt, tools, what estimates miss"
+_PARTS = {"later": "turn", "kept": "kept turn", "this": "this turn", "unlogged": "not logged"}
 _CONTEXT_COLUMNS = listing_columns(
-    "part", "turn", "when", "text", ("calls", "BIGINT"), ("tokens", "BIGINT"), "basis", ("total", "BIGINT"), ""
+    "part",
+    ListingColumn("tokens", "BIGINT"),
+    ListingColumn("text", priority=2),
+    ListingColumn("turn", priority=2),
+    ListingColumn("total", "BIGINT", priority=3),
+    ListingColumn("when", priority=4),
+    ListingColumn("calls", "BIGINT", priority=5),
+    ListingColumn("known by", priority=6, tone="dim"),
+    ListingColumn("", priority=7, tone="dim"),
 )
 
 _Row = dict[str, Any]
@@ -82,9 +105,10 @@ def command(
     """List the compactions of contexts, the latest first, or show one in detail.
 
     A compaction puts a summary in the place of earlier turns. The list says when and in which session (↳ marks a
-    subagent), why, how the log shows it, the tokens of the whole context before and after, how much of it was freed,
-    how many turns were summarised, how many requests came after it until the next one, and whether it cut a turn that
-    then went on. SESSION lists only those of that session.
+    subagent), why (`auto`: the context was full), the tokens of the whole context before and after, the part freed,
+    how many requests came after it until the next one, and whether it interrupted a task that then went on. It has paid
+    back when the smaller context saved more than the summary and the new cache cost; the amount is what is left, and an
+    estimate. SESSION lists only those of that session.
 
     TURN is a compaction, named as for `aix show`. It is shown with every fact and how that is known, the turns that
     the model saw before, the summary, what was kept, the first requests after it, and which files of the turns it
@@ -107,8 +131,7 @@ def command(
         if parameters.keys() - {TIMEZONE} or trigger or limit:
             raise click.UsageError("One compaction is shown whole: there is nothing to choose.")
         found = find_compaction(opened, named.key)
-        given_format = "json" if ctx.params["as_json"] else ctx.params["output_format"]
-        if (chosen := chosen_format(given_format, ctx.params["path"])) in _IN_DETAIL:
+        if (chosen := chosen_format(_given_format(ctx), ctx.params["path"])) in _IN_DETAIL:
             detail = read_detail(opened, found, limit=WHOLE if full or chosen == "json" else _SHOWN_CHARACTERS)
             _show_in_detail(detail, View(zone, is_full=full), chosen, ctx.params["path"])
             ctx.exit()
@@ -120,14 +143,34 @@ def command(
         if "session" in parameters:
             raise click.UsageError(f"The session is named twice: as {name} and with --session.")
         given["session"] = named.key
-    found = opened.compactions(trigger=trigger, **given)
+    found = opened.compactions(trigger=_AUTO if trigger == in_words(_AUTO) else trigger, **given)
     shown = found if limit is None else found.part(0, limit)
     rows = [dict(zip(shown.columns, row, strict=True)) for row in shown]
+    is_narrowed = named is not None or bool(parameters.keys() - {TIMEZONE}) or trigger is not None
+    if not rows:
+        return replace(
+            shown.listing(),
+            notes=list(_notes_without_rows(opened, given, is_narrowed=is_narrowed)),
+            for_people=Listing(() if is_screen() else _COLUMNS, []),
+        )
+    is_table = chosen_format(_given_format(ctx), ctx.params["path"]) == "table"
+    balances = _read_balances(opened, given) if is_table else {}
     return replace(
         shown.listing(),
-        notes=list(_compaction_notes(opened, rows, given)),
-        for_people=_compaction_table(opened, rows, zone),
+        notes=list(_compaction_notes(opened, rows, given, balances)),
+        for_people=Listing(_COLUMNS, _lines(opened, rows, zone, balances)),
     )
+
+
+def _given_format(ctx: click.Context) -> str | None:
+    return "json" if ctx.params["as_json"] else ctx.params["output_format"]
+
+
+def _read_balances(ledger: Ledger, parameters: dict[str, object]) -> dict[str, Decimal | None]:
+    """Return by turn what each compaction saved until the next one, less what it cost; None where that is unknown."""
+    found = ledger.query(_BREAK_EVEN, **parameters)
+    turn, net = found.columns.index("turn_id"), found.columns.index("net_usd")
+    return {row[turn]: row[net] for row in found}
 
 
 def _show_in_detail(detail: Detail, view: View, chosen: str, path: Path | None) -> None:
@@ -137,12 +180,10 @@ def _show_in_detail(detail: Detail, view: View, chosen: str, path: Path | None) 
         emit_lines([detail_json(detail)] if chosen == "json" else detail_markdown(detail, view), path)
 
 
-def _compaction_table(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Listing:
-    """Return the rows in short."""
-    return Listing(_COLUMNS, _lines(ledger, rows, zone))
-
-
-def _lines(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[object]]:
+def _lines(
+    ledger: Ledger, rows: Sequence[_Row], zone: tzinfo, balances: Mapping[str, Decimal | None]
+) -> Iterator[Sequence[object]]:
+    """Give the rows in short."""
     labels = sorted({row["session_label"] for row in rows if row["session_label"]})
     names = names_of_sessions(ledger, labels)
     for row in rows:
@@ -153,32 +194,60 @@ def _lines(ledger: Ledger, rows: Sequence[_Row], zone: tzinfo) -> Iterator[Seque
             local_time(row["compacted_at"], zone),
             ("↳ " if row["is_subagent"] else "")
             + one_line(names.get(row["session_label"], _NOTHING), _TITLE_CHARACTERS),
-            row["trigger"] or "unknown",
-            row["evidence"] + (", unresolved" if row["is_unresolved"] else ""),
+            _balance(balances.get(row["turn_id"])),
+            in_words(row["trigger"] or "unknown"),
             None if before is None else short_count(before),
             None if after is None else short_count(after),
             None if freed is None else per_cent(freed),
-            bar(freed, 1),
-            row["turns_summarized"],
             row["requests_after"],
-            "mid-task" if row["is_mid_task"] else _NOTHING,
+            "yes" if row["is_mid_task"] else "no",
+            row["turns_summarized"],
+            in_words(row["evidence"]) + (", history missing" if row["is_unresolved"] else ""),
+            bar(freed, 1),
         )
 
 
-def _compaction_notes(ledger: Ledger, rows: Sequence[_Row], parameters: dict[str, object]) -> Iterator[str]:
-    """Say what the rows do not: how many are without their history, and what is no compaction of this kind."""
-    if not rows:
-        yield "no compaction in the ledger matches that"
+def _balance(net: Decimal | None) -> str | None:
+    """Write whether a compaction paid back, and by how much."""
+    return None if net is None else f"{'yes' if net >= 0 else 'no'} {signed_dollars(net)}"
+
+
+def _notes_without_rows(ledger: Ledger, parameters: dict[str, object], *, is_narrowed: bool) -> Iterator[str]:
+    yield "no compaction matches that" if is_narrowed else "no session was compacted"
+    yield from _micro_notes(ledger, parameters)
+    if is_screen():
+        yield "next: `aix query context_peaks` shows how large contexts became"
+
+
+def _compaction_notes(
+    ledger: Ledger,
+    rows: Sequence[_Row],
+    parameters: dict[str, object],
+    balances: Mapping[str, Decimal | None],
+) -> Iterator[str]:
+    """Say what the rows do not: the sum, how many are without their history, and what is no compaction of this kind."""
+    known = [net for row in rows if (net := balances.get(row["turn_id"])) is not None]
+    if known:
+        paid = sum(net >= 0 for net in known)
+        yield f"{paid} of {len(known)} paid back, {signed_dollars(sum(known))} in all (estimated)"
     unresolved = sum(row["is_unresolved"] for row in rows)
     if unresolved:
-        yield f"{unresolved} unresolved: the history that {_they(unresolved)} is in no log that was imported"
+        yield f"{unresolved} with history missing: the turns that {_they(unresolved)} are in no imported log"
     last = sum(not row["requests_after"] for row in rows)
     if last:
-        yield f"{last} with no request before the next one or the end: `after` is a later request's, stated, or unknown"
+        yield f"{last} without a request before the next one or the end: `after` comes from a later request or the log"
+    yield from _micro_notes(ledger, parameters)
+    if is_screen():
+        yield f"next: `aix compactions {rows[0]['turn_id'][:_TURN_CHARACTERS]}` shows one in detail"
+
+
+def _micro_notes(ledger: Ledger, parameters: dict[str, object]) -> Iterator[str]:
     micro = count_microcompactions(ledger, parameters)
     if micro:
-        things = "micro-compaction" if micro == 1 else "micro-compactions"
-        yield f"{micro} {things} apart: they took results of tools out of the context and summarised nothing"
+        yield (
+            f"{counted(micro, 'micro-compaction')} not listed: old tool results were cleared without a summary"
+            " (`aix query micro_compactions`)"
+        )
 
 
 def _they(count: int) -> str:
@@ -227,14 +296,14 @@ def _context_lines(rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[obje
     for row in rows:
         text = _UNLOGGED if row["part"] == "unlogged" else row["beginning"]
         yield (
-            row["part"],
-            _NOTHING if row["turn_id"] is None else row["turn_id"][:_TURN_CHARACTERS],
-            _NOTHING if row["started_at"] is None else local_time(row["started_at"], zone),
-            one_line(text, _TEXT_CHARACTERS) if text else None,
-            row["tool_calls"] or _NOTHING,
+            _PARTS.get(row["part"], row["part"]),
             None if row["tokens"] is None else signed_count(row["tokens"]),
-            row["basis"],
+            one_line(text, _TEXT_CHARACTERS) if text else None,
+            None if row["turn_id"] is None else row["turn_id"][:_TURN_CHARACTERS],
             None if row["running_tokens"] is None else signed_count(row["running_tokens"]),
+            None if row["started_at"] is None else local_time(row["started_at"], zone),
+            row["tool_calls"] or None,
+            row["basis"],
             bar(row["tokens"], largest),
         )
 
@@ -243,11 +312,14 @@ def _context_notes(rows: Sequence[_Row]) -> Iterator[str]:
     reported = next((row["context_tokens"] for row in rows if row["part"] == "this"), None)
     unlogged = next((row["tokens"] or 0 for row in rows if row["part"] == "unlogged"), 0)
     if reported is None:
-        yield "no request of this turn reports its context, so nobody knows what else the model saw"
+        yield "no request of this turn reports its context, so the rest of it is unknown"
     elif unlogged < 0:
         yield (
-            f"the context of this turn as reported: {reported:,} tokens; the parts come to {-unlogged:,} more:"
+            f"this turn's first request reports {reported:,} tokens of context; the parts come to {-unlogged:,} more:"
             " a compaction can keep less than a whole turn, and estimates err"
         )
     else:
-        yield f"the context of this turn as reported: {reported:,} tokens; {unlogged:,} of them are in no log"
+        yield f"this turn's first request reports {reported:,} tokens of context; {unlogged:,} of them are in no log"
+    turn = next((row["turn_id"] for row in rows if row["part"] == "this"), None)
+    if is_screen() and turn:
+        yield f"next: `aix show {turn[:_TURN_CHARACTERS]}` shows the turn"

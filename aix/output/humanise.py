@@ -109,6 +109,15 @@ def dollars(amount: Decimal | float) -> str:
     return f"{'-' if amount < 0 else ''}${size:,.{digits}f}"
 
 
+def signed_dollars(amount: Decimal | float) -> str:
+    """Write an amount that was gained or lost, with its sign.
+
+    >>> [signed_dollars(Decimal(amount)) for amount in ("0.94", "-3", "0")]
+    ['+$0.94', '-$3.00', '+$0.00']
+    """
+    return f"{'' if amount < 0 else '+'}{dollars(amount)}"
+
+
 def bounded_dollars(cost: Decimal | None, likely: Decimal | None, unpriced: int = 0) -> str | None:
     """Write a cost, marked where it is a lower bound: more is likely, or something in it has no price.
 

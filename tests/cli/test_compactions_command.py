@@ -1,6 +1,7 @@
 """`aix compactions` and `ledger.compactions()`: exact for machines, short for people, and one in detail."""
 
 import json
+import re
 from pathlib import Path
 
 import click
@@ -13,7 +14,10 @@ from tests.support.conversations import context, message, request, session, turn
 from tests.support.row_batches import deliver
 
 AUTO, PRESERVED, SUMMARISED = "704XBVFAHWM16114K44RBT8QY3", "5JMQ9GE48QRZ6Y1WP857X5ADTP", "6DHH4XT7"
-MICRO = "aix: 2 micro-compactions apart: they took results of tools out of the context and summarised nothing\n"
+MICRO = (
+    "aix: 2 micro-compactions not listed: old tool results were cleared without a summary"
+    " (`aix query micro_compactions`)\n"
+)
 
 
 def run(ledger: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, str]:
@@ -60,32 +64,46 @@ def test_machines_get_every_compaction_the_latest_first(compacted: Path, capsys:
 def test_people_get_a_line_for_each_and_a_bar(compacted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = run(compacted, capsys, "af7e77f6")
     assert out == (
-        "turn      when              session  trigger        evidence  before  after   freed               turns"
-        "  requests after  cut\n"
-        "────────  ────────────────  ───────  ─────────────  ────────  ──────  ─────  ──────  ───────────  ─────"
-        "  ──────────────  ────────\n"
-        "054K3JQJ  2026-02-10 09:00  One      manual         boundary     30k    14k  53.3 %  ██████▍          0"
-        "               1  –\n"
-        "4EVX9CSN  2026-02-10 09:00  One      context_limit  boundary     89k    14k  84.3 %  ██████████▏      1"
-        "               0  mid-task\n"
-        "65YS6N73  2026-02-10 09:00  One      context_limit  boundary     91k    88k   3.3 %  ▍                1"
-        "               1  mid-task\n"
+        "turn      when              session   paid back  why     before  after   freed  requests after"
+        "  interrupted a task  turns summarised  known by\n"
+        "────────  ────────────────  ───────  ──────────  ──────  ──────  ─────  ──────  ──────────────"
+        "  ──────────────────  ────────────────  ────────  ───────────\n"
+        "054K3JQJ  2026-02-10 09:00  One      no -$0.053  manual     30k    14k  53.3 %               1"
+        "  no                                 0  logged    ██████▍\n"
+        "4EVX9CSN  2026-02-10 09:00  One               –  auto       89k    14k  84.3 %               0"
+        "  yes                                1  logged    ██████████▏\n"
+        "65YS6N73  2026-02-10 09:00  One               –  auto       91k    88k   3.3 %               1"
+        "  yes                                1  logged    ▍\n"
     )
     assert err == (
-        "aix: 1 with no request before the next one or the end: `after` is a later request's, stated, or unknown\n"
+        "aix: 0 of 1 paid back, -$0.053 in all (estimated)\n"
+        "aix: 1 without a request before the next one or the end: `after` comes from a later request or the log\n"
     )
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_a_terminal_has_one_line_for_each_and_a_next_step(compacted: Path, columns: int) -> None:
+    shown, code = run_on_terminal(str(AIX), "compactions", "--ledger", str(compacted), columns=columns)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert code == 0
+    assert max(map(len, lines)) <= columns
+    [row] = [line for line in lines if line.startswith("704XBVFA")]
+    assert "2026-02-10 09:00" in row
+    assert "no -$0.099" in row
+    assert "aix: next: `aix compactions 054K3JQJ` shows one in detail" in lines
 
 
 def test_what_is_unresolved_or_no_compaction_is_said_below(compacted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = run(compacted, capsys)
     assert err == (
-        "aix: 1 unresolved: the history that it summarises is in no log that was imported\n"
-        "aix: 2 with no request before the next one or the end: `after` is a later request's, stated, or unknown\n"
+        "aix: 0 of 8 paid back, -$0.73 in all (estimated)\n"
+        "aix: 1 with history missing: the turns that it summarises are in no imported log\n"
+        "aix: 2 without a request before the next one or the end: `after` comes from a later request or the log\n"
         f"{MICRO}"
     )
     assert "  ↳ Work long  " in out
-    assert "  summary_only, unresolved  " in out
-    assert run(compacted, capsys, "b7eb3929")[1] == f"aix: no compaction in the ledger matches that\n{MICRO}"
+    assert "  summary only, history missing  " in out
+    assert run(compacted, capsys, "b7eb3929")[1] == f"aix: no compaction matches that\n{MICRO}"
 
 
 @pytest.mark.parametrize(
@@ -93,6 +111,7 @@ def test_what_is_unresolved_or_no_compaction_is_said_below(compacted: Path, caps
     [
         (["--trigger", "manual"], ["054K", "0XD1", "2SJD"]),
         (["--trigger", "unknown"], ["660Y", "00NV"]),
+        (["--trigger", "auto", "--limit", "2"], ["4EVX", "5892"]),
         (["--limit", "2"], ["054K", "4EVX"]),
         (["--until", "2026-01-01"], ["660Y", "00NV"]),
         (["--since", "2026-02-10T10:00:10", "--timezone", "Europe/Berlin"], ["054K"]),
@@ -120,9 +139,9 @@ def test_one_is_shown_with_how_each_fact_is_known(compacted: Path, capsys: pytes
         "  when: 2026-02-10 09:00\n"
         "  session: claude-code:b6229096-5e55-4000-8000-000000000001\n"
         "  project: /home/ada/compaction-auto\n"
-        "  trigger: context_limit\n"
-        "  evidence: boundary (the log marks it)\n"
-        "  where: mid-task, it cut a turn that went on\n"
+        "  why: auto (the context was full)\n"
+        "  known by: logged (the log marks it)\n"
+        "  where: it interrupted a task, which went on\n"
         "  model: claude-sonnet-4-5-20250929 (that of the request before)\n"
         "  tokens before: 89,200 (stated by the log)\n"
         "  tokens after: 31,006 (reported by the first request after it)\n"
@@ -133,6 +152,7 @@ def test_one_is_shown_with_how_each_fact_is_known(compacted: Path, capsys: pytes
         "  tokens of the summary: 27 (estimated from its length)\n"
         "  summarising call: in no log\n"
         "  since then: 2 turns, 2 requests\n"
+        "  paid back: no, -$0.099; it cost $0.13, each request saved $0.017 (estimated)\n"
         "\n"
         "── context before · 89k tokens\n"
         "  2026-02-10 09:00 · 3XTFRG00 · 21 tokens · 1 call · Read the whole atlas (estimated)\n"

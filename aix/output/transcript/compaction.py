@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from aix.errors import NotCompactionError
 from aix.output.formats import fenced, prose_line
-from aix.output.humanise import counted, dollars, local_time, one_line, short_count, short_duration, signed_count
+from aix.output.humanise import (
+    counted,
+    dollars,
+    in_words,
+    local_time,
+    one_line,
+    short_count,
+    short_duration,
+    signed_count,
+    signed_dollars,
+)
 from aix.output.paragraphs import Paragraph
 from aix.output.text import to_json
 from aix.output.transcript.forms import folded_paragraphs, plain
@@ -60,6 +70,7 @@ _FILES = """
     where i.compaction_turn_id = $turn and i.kind = 'file'
     order by i.is_named desc, path
 """
+_BREAK_EVEN = "compaction_impact/break_even"
 _SUMMARY_LINES = 40
 _SUMMARY_COLUMNS = 600
 _PARTS_SHOWN = 30
@@ -68,6 +79,7 @@ _TURN_CHARACTERS = 8
 _BEGINNING_CHARACTERS = 72
 _NAME_CHARACTERS = 200
 _NOT_SAID = "unknown"
+_TRIGGERS = {None: "the log does not say", "context_limit": "the context was full", "manual": "the user asked for it"}
 _EVIDENCE = {"boundary": "the log marks it", "summary_only": "the log holds nothing of it but the summary"}
 
 
@@ -127,6 +139,8 @@ class Detail:
     """Tokens of the context beyond the parts before it: system prompt, tools, and what estimates miss."""
     summary: Excerpt
     after: tuple[LaterRequest, ...]
+    balance: dict[str, Any] | None
+    """Its row of `compaction_impact/break_even`: cost, savings and whether it paid back."""
     files: tuple[SummarisedFile, ...]
 
     @property
@@ -164,8 +178,15 @@ def read_detail(ledger: "Ledger", found: "Result", *, limit: int) -> Detail:
         next((part["tokens"] for part in parts if part["part"] == "unlogged"), None),
         Excerpt(stored["summary"], stored["characters"]),
         tuple(LaterRequest(**each) for each in fetch(ledger, _REQUESTS, {"turn": turn, "count": FIRST_REQUESTS})),
+        _balance(ledger, turn, label),
         tuple(SummarisedFile(**each) for each in fetch(ledger, _FILES, {"turn": turn, "turns": summarised})),
     )
+
+
+def _balance(ledger: "Ledger", turn: str, label: str | None) -> dict[str, Any] | None:
+    found = ledger.query(_BREAK_EVEN, **({"session": label} if label else {}))
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    return next((row for row in rows if row["turn_id"] == turn), None)
 
 
 def _parts_before(rows: Sequence[dict[str, Any]], first_kept: str | None) -> tuple[Part, ...]:
@@ -239,9 +260,9 @@ def _facts(detail: Detail, zone: tzinfo) -> Iterator[tuple[str, str]]:
     yield f"session: {one_line(row['session_label'] or _NOT_SAID, _NAME_CHARACTERS)}{subagent}", ""
     if row["project"]:
         yield f"project: {one_line(row['project'], _NAME_CHARACTERS)}", ""
-    yield f"trigger: {row['trigger'] or _NOT_SAID}", "" if row["trigger"] else "the log does not say"
-    yield f"evidence: {row['evidence']}", _EVIDENCE.get(row["evidence"], "")
-    yield "where: " + ("mid-task, it cut a turn that went on" if row["is_mid_task"] else "between two turns"), ""
+    yield f"why: {in_words(row['trigger'] or _NOT_SAID)}", _TRIGGERS.get(row["trigger"], "")
+    yield f"known by: {in_words(row['evidence'])}", _EVIDENCE.get(row["evidence"], "")
+    yield "where: " + ("it interrupted a task, which went on" if row["is_mid_task"] else "between two turns"), ""
     yield f"model: {one_line(row['model'], _NAME_CHARACTERS)}", "that of the request before" * row["is_model_inferred"]
     yield f"tokens before: {_exact(row['tokens_before'])}", _before_basis(detail)
     yield f"tokens after: {_exact(row['tokens_after'])}", _after_basis(detail)
@@ -260,8 +281,23 @@ def _facts(detail: Detail, zone: tzinfo) -> Iterator[tuple[str, str]]:
     else:
         yield "summarising call: in no log", ""
     yield f"since then: {counted(row['turns_after'], 'turn')}, {counted(row['requests_after'], 'request')}", ""
+    if detail.balance is not None:
+        yield _balance_line(detail.balance)
     if row["next_compaction_turn_id"]:
         yield f"next compaction: {row['next_compaction_turn_id']}", local_time(row["next_compacted_at"], zone)
+
+
+def _balance_line(balance: dict[str, Any]) -> tuple[str, str]:
+    """Say whether it paid back: the cost of the compaction against what a smaller context saved."""
+    net = balance["net_usd"]
+    saved = balance["saved_per_request_usd"]
+    if net is None or saved is None:
+        return "paid back: unknown", "a price or a size is missing"
+    outcome = f"{'yes' if net >= 0 else 'no'}, {signed_dollars(net)}"
+    return (
+        f"paid back: {outcome}; it cost {dollars(balance['total_usd'])}, each request saved {dollars(saved)}",
+        "estimated",
+    )
 
 
 def _before_basis(detail: Detail) -> str:
