@@ -292,6 +292,10 @@ class _Conversation:
     def _pause(self, minutes: int) -> None:
         self._wait(minutes * 60)
 
+    def _switch(self, model: str) -> None:
+        """Go on with another model, whose cache holds nothing of this."""
+        self._model, self._context.cached = self._story.models[model], 0
+
     def _lints(self, path: str, line: int, message: str) -> None:
         place = {"start": {"line": line, "character": 4}, "end": {"line": line, "character": 18}}
         found = {"message": message, "severity": "Error", "range": place, "source": "ts", "code": "2345"}
