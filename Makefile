@@ -25,9 +25,9 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine, and show wha
 	  echo "There are no histories on this machine that AIX knows. This is a demo of an invented team:" && \
 	  mkdir -p $(DEMO) && $(BIN)/aix demo $(DEMO) && \
 	  $(BIN)/aix cost --by day --ledger $(DEMO)/ledger && \
-	  $(BIN)/aix audit --ledger $(DEMO)/ledger && \
+	  $(BIN)/aix audit --severity high --ledger $(DEMO)/ledger && \
 	  $(BIN)/aix audit --ledger $(DEMO)/ledger -o $(DEMO)/audit.html && \
-	  echo "The same audit as a page: $(DEMO)/audit.html"; \
+	  echo "The whole audit as a page: $(DEMO)/audit.html"; \
 	fi
 
 check: lint  ## Check style, types, and what breaks most often, within a minute
