@@ -33,7 +33,7 @@ def test_without_histories_a_demo_is_shown_from_a_ledger_of_its_own(tmp_path: Pa
         process = make_run(Path(sys.prefix), demo)
         assert process.returncode == 0, process.stderr
         assert process.stdout.startswith("There are no histories on this machine that AIX knows.")
-        for shown in ("claude-code", "$", "rm -rf /srv/tides/cache", f"{demo}/audit.html"):
+        for shown in ("$", "rm -rf /srv/tides/cache", f"{demo}/audit.html"):
             assert shown in process.stdout
         assert f"try aix audit --ledger {demo}/ledger" in process.stderr
         assert "<html" in (demo / "audit.html").read_text("utf-8")
