@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+LEDGER = "aix.ledger"
+"""The key of the ledger that was named before the command, in what the contexts of click share."""
 _DATES = "a day (2026-11-01, yesterday, monday, 7d, 2w), a month (2026-11), or a moment (2026-11-01T10:00:00)"
 SHARED_PARAMETERS = {
     "since": ("DATE", f"Count from DATE on: {_DATES}."),
@@ -61,10 +63,14 @@ class Command(click.Command):
 class Group(Command, click.Group):
     """A command that has commands, and names the nearest when it has none of that name."""
 
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """Other names of commands, which no help lists."""
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that a line begins with."""
+        args = [self.aliases.get(args[0], args[0]), *args[1:]]
         known = self.list_commands(ctx)
         if args[0] not in known and not ctx.resilient_parsing:
             nearest = nearest_names(args[0], known, 1)
@@ -81,6 +87,8 @@ class LazyGroup(Group):
     """The help of each command, on one line."""
     places: ClassVar[Mapping[str, str]] = {}
     """The module and the name in it of each command that is not `command` in the module of its name."""
+    unlisted: ClassVar[frozenset[str]] = frozenset()
+    """Commands that the help does not list, because few people need them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names of all commands."""
@@ -95,9 +103,9 @@ class LazyGroup(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List all commands with their help."""
+        """List the commands with their help."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.members.items()))
+            formatter.write_dl([(name, text) for name, text in self.members.items() if name not in self.unlisted])
 
 
 class DateType(click.ParamType):  # type: ignore[type-arg]  # generic for type checkers only
@@ -159,7 +167,7 @@ def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | N
     from aix.config import load_config
     from aix.paths import check_ledger_path
 
-    return check_ledger_path(value or load_config(ctx.obj).ledger)
+    return check_ledger_path(value or ctx.meta.get(LEDGER) or load_config(ctx.obj).ledger)
 
 
 ledger_option = click.option(

@@ -2,32 +2,45 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
+from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
 from aix.output.charts import bar
-from aix.output.humanise import counted, dollars, one_line, per_cent, short_count
-from aix.query.packs import find_query
-from aix.query.values import TIMEZONE, takes_timezone
+from aix.output.humanise import counted, dollars, grouped, local_time, one_line, per_cent, short_count
+from aix.output.tables import TOTAL
+from aix.query.values import TIMEZONE, find_zone
 from aix.reading.ledger import Ledger, open_ledger
 
 if TYPE_CHECKING:
     from aix.reading.result import Result
 
-_CALENDAR = ("day", "week", "month")
-BY = ("model", "project", "session", "branch", *_CALENDAR, "tool", "tag", "origin", "provider", "role", "turn")
+_IN_TIME = ("day", "week", "month", "block")
+BY = ("model", "project", "session", "branch", *_IN_TIME, "tool", "tag", "origin", "provider", "role", "turn")
+_PLURALS = {f"{'branche' if name == 'branch' else name}s": name for name in BY}
+_KEYS = {
+    "session": "session_label",
+    "branch": "git_branch",
+    "block": "started_at",
+    "tool": "tool_name",
+    "turn": "turn_id",
+}
+"""The columns of queries that are not called like the thing they name."""
 _OVERLAPPING = "tag"
-"""Columns whose values may count for several rows: they have no total."""
-_NOTHING = "–"
+"""Rows of tags may count the same request, so that they do not add up to the total."""
+_ROLES = {"unified": "main agent"}
+_UNKNOWN = "–"
 _NAME_CHARACTERS = 44
 _TITLE_CHARACTERS = 40
 _TURN_CHARACTERS = 12
@@ -37,127 +50,245 @@ _TOKENS = {
     "cache read": ("cache_read_tokens",),
     "cache write": ("cache_write_5m_tokens", "cache_write_1h_tokens"),
 }
+_ALL_TOKENS = tuple(name for names in _TOKENS.values() for name in names)
+_NUMBERS = {
+    "cost": 1,
+    "tokens": 1,
+    "share": 2,
+    "unpriced": 2,
+    "projected": 2,
+    "per hour": 3,
+    "turns": 3,
+    "output": 4,
+    "cache read": 5,
+    "input": 6,
+    "cache write": 7,
+    "estimated": 8,
+    "exact output %": 9,
+}
+"""The columns of figures in their order, with their priority on a narrow terminal."""
+_BAR_PRIORITY = 10
 _MODELS_NAMED = 5
 _MODEL_CHARACTERS = 48
 _BASIS = re.compile(r"computed[^:]*: (?P<table>.+?) [^ ;]+(?:;.*)?(?: and others)?")
+_FILTERS = ("project", "origin", "model", "session", "tag")
 
 _Row = dict[str, Any]
 
 
+def _read_dimensions(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:  # noqa: ARG001
+    names = tuple(_PLURALS.get(name, name) for name in (part.strip().lower() for part in value.split(",")))
+    unknown = [name for name in names if name not in BY]
+    if unknown:
+        raise click.BadParameter(f"There is no {unknown[0]!r}; use {', '.join(BY)}, or two of them as day,model.")
+    if len(set(names)) < len(names) or len(names) > 2:
+        raise click.BadParameter(f"{value!r} must be one thing or two different ones, such as day,model.")
+    return names
+
+
+def _complete_dimensions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    first, comma, begun = incomplete.rpartition(",")
+    return [CompletionItem(f"{first}{comma}{name}") for name in BY if name.startswith(begun) and name != first]
+
+
 @click.command(cls=Command)
-@click.option("--by", type=click.Choice(BY), default="model", show_default=True, help="What each row is about.")
+@click.option(
+    "--by",
+    "dimensions",
+    default="model",
+    show_default=True,
+    metavar="NAME[,NAME]",
+    callback=_read_dimensions,
+    shell_complete=_complete_dimensions,
+    help=f"Meaning of a row: {', '.join(BY)}; or two of them, such as day,model.",
+)
 @parameter_options
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Only the N that cost most; of days, weeks and months the last N.",
+    help="Only the N rows that cost most; of days, weeks, months and blocks the last N.",
 )
 @ledger_option
 @import_first
 @listing_output
 @click.pass_context
-def command(ctx: click.Context, by: str, parameters: dict[str, object], limit: int | None, ledger: Path) -> Listing:
+def command(
+    ctx: click.Context, dimensions: tuple[str, ...], parameters: dict[str, object], limit: int | None, ledger: Path
+) -> Listing:
     """Show what was spent, by model, project, session, day and more.
 
     The cost is the list price of the tokens that the logs report, request by request, whatever you pay. Every turn
-    counts once, however many sessions share it. `likely` is the same with the output estimated, where the logs do not
-    say how much it was in the end. What no price is known for is counted as unpriced, never as 0. The lines below the
-    table say how much of the figures is certain, and whose prices they are.
+    counts once, however many sessions share it. `estimated` adds output that some logs leave out. Requests without a
+    known price are counted as unpriced, never as 0. The lines below the table say how certain the figures are, and
+    whose prices they are.
 
-    The table is written for people; all other formats have every column of queries/token_economics/cost_by_NAME.sql,
-    with exact values. Sessions are named as for `aix show`.
+    A block is five hours from the full hour of its first request, the unit of some plans. The running block has its
+    pace, and the cost that it leads to at its end.
+
+    The table is written for people; all other formats have every column of the query behind it, with exact values:
+    queries/token_economics/cost_by_NAME.sql, blocks.sql for blocks, cost_by_two.sql for two things. json is an object
+    with `rows` and `totals`. Sessions are named as for `aix show`.
 
     \b
       aix cost
-      aix cost --by day --since 2026-11-01 --timezone Europe/Berlin
+      aix cost --by day --since 7d
+      aix cost --by day,model --since 2026-11 --timezone Europe/Berlin
+      aix cost --by block --since today
       aix cost --by project --limit 10
       aix cost --by session --project website --format csv -o sessions.csv
       aix cost --by model --tag billing --json
     """
-    query = find_query(f"token_economics/cost_by_{by}")
-    zone = {TIMEZONE: load_config(ctx.obj).timezone.key} if takes_timezone(query) else {}
-    given = zone | parameters
+    zone = find_zone(parameters.get(TIMEZONE, load_config(ctx.obj).timezone.key))
+    given = {TIMEZONE: zone.key} | parameters
     opened = open_ledger(ledger)
-    found = opened.query(query.name, **given)
+    found = _find_costs(opened, dimensions, given)
+    is_in_time = dimensions[0] in _IN_TIME
     shown = found
     if limit is not None:
-        first = max(0, sum(1 for _ in found) - limit) if by in _CALENDAR else 0
+        first = max(0, sum(1 for _ in found) - limit) if is_in_time else 0
         shown = found.part(first, limit)
-    by_model = opened.query("token_economics/cost_by_model", **given)
-    models = [dict(zip(by_model.columns, row, strict=True)) for row in by_model]
+    models = _rows(opened.query("token_economics/cost_by_model", **given))
+    [totals] = _rows(opened.query("token_economics/cost_total", **given))
+    listing = shown.listing()
+    if len(dimensions) > 1:
+        named = [
+            replace(column, name=_KEYS.get(by, by)) for by, column in zip(dimensions, listing.columns, strict=False)
+        ]
+        listing = replace(listing, columns=(*named, *listing.columns[len(named) :]), arrow_reader=None)
+    rows = _rows(found)
+    running = [row for row in rows if row.get("is_running")]
+    if not models:
+        for_people = Listing((), []) if is_screen() else None  # a sentence says it better than headings without rows
+        return replace(listing, totals=totals, notes=[_nothing_found(opened, parameters, zone)], for_people=for_people)
     return replace(
-        shown.listing(),
-        notes=_cost_notes(models),
-        for_people=_cost_table(opened, by, found, limit, models),
+        listing,
+        totals=totals,
+        notes=[*_block_notes(running, zone), *_cost_notes(models)],
+        for_people=_cost_table(opened, dimensions, zone, rows, totals, limit),
     )
 
 
-def _cost_table(ledger: Ledger, by: str, found: "Result", limit: int | None, models: Sequence[_Row]) -> Listing:
-    """Return the rows in short, those beyond the limit put together, and what all of them come to.
+def _find_costs(ledger: Ledger, dimensions: tuple[str, ...], given: Mapping[str, object]) -> "Result":
+    match dimensions:
+        case ("block",):
+            from aix.query.dates import present
 
-    A column that is empty for every model is left out.
+            return ledger.query("token_economics/blocks", **given, now=present())
+        case (one,):
+            return ledger.query(f"token_economics/cost_by_{one}", **given)
+        case (first, second):
+            return ledger.query("token_economics/cost_by_two", **given, first=first, second=second)
+    raise ValueError(dimensions)
+
+
+def _rows(result: "Result") -> list[_Row]:
+    return [dict(zip(result.columns, row, strict=True)) for row in result]
+
+
+def _cost_table(
+    ledger: Ledger, dimensions: tuple[str, ...], zone: tzinfo, rows: list[_Row], totals: _Row, limit: int | None
+) -> Listing:
+    """Return the rows in short, those beyond the limit put together, and their total.
+
+    A column that is empty for every row is left out.
     """
-    has_likely = any(_shown(model["cost_usd"]) != _shown(model["cost_estimated_usd"]) for model in models)
-    has_unpriced = any(model["unpriced_requests"] for model in models)
-    numbers = ["turns", *_TOKENS, "cost", *["likely"] * has_likely, *["unpriced"] * has_unpriced]
+    overlaps = _OVERLAPPING in dimensions
+    has_estimate = _shown(totals["cost_usd"]) != _shown(totals["cost_estimated_usd"])
+    is_running = any(row.get("is_running") for row in rows)
+    left_out = {
+        "share": overlaps,
+        "unpriced": not totals["unpriced_requests"],
+        "projected": not is_running,
+        "per hour": not is_running,
+        "estimated": not has_estimate,
+        "exact output %": not has_estimate,
+    }
+    is_by_session = dimensions == ("session",)
+    if is_by_session:  # the title needs the room more
+        left_out |= dict.fromkeys(("cache read", "input", "cache write", "exact output %"), True)
+    numbers = [name for name in _NUMBERS if not left_out.get(name)]
+    names = ["session", "title"] if is_by_session else list(dimensions)
     columns = (
-        *map(ListingColumn, ["session", "title"] if by == "session" else [by]),
-        *(ListingColumn(name, "BIGINT") for name in numbers),
-        *([] if by == _OVERLAPPING else [ListingColumn("share", "DOUBLE")]),
-        ListingColumn(""),
+        *(ListingColumn(name, cut="start" if name == "project" else "end") for name in names),
+        *(ListingColumn(name, "BIGINT", _NUMBERS[name], tone="cost" if name == "cost" else "") for name in numbers),
+        ListingColumn("", priority=_BAR_PRIORITY),
     )
-    return Listing(columns, _lines(ledger, by, found, limit, numbers))
+    return Listing(columns, _lines(ledger, dimensions, zone, rows, totals, limit, numbers))
 
 
 def _lines(
-    ledger: Ledger, by: str, found: "Result", limit: int | None, numbers: list[str]
+    ledger: Ledger,
+    dimensions: tuple[str, ...],
+    zone: tzinfo,
+    rows: list[_Row],
+    totals: _Row,
+    limit: int | None,
+    numbers: list[str],
 ) -> Iterator[Sequence[object]]:
-    rows = [dict(zip(found.columns, values, strict=True)) for values in found]
+    is_in_time = dimensions[0] in _IN_TIME
     rest: list[_Row] = []
     if limit is not None and len(rows) > limit:
-        rest, rows = (rows[:-limit], rows[-limit:]) if by in _CALENDAR else (rows[limit:], rows[:limit])
-    everything = _together([*rows, *rest])
-    total = everything["cost_usd"] or Decimal(0)
+        rest, rows = (rows[:-limit], rows[-limit:]) if is_in_time else (rows[limit:], rows[:limit])
+    total = totals["cost_usd"] or Decimal(0)
     largest = max((row["cost_usd"] or Decimal(0) for row in rows), default=Decimal(0))
 
-    def line(names: Sequence[object], row: _Row, drawn: str) -> Sequence[object]:
-        share = [] if by == _OVERLAPPING else [_share(row["cost_usd"], total)]
-        return (*names, *(_number(row, name) for name in numbers), *share, drawn)
-
     def summary(name: str, row: _Row) -> Sequence[object]:
-        names = (name, _NOTHING) if by == "session" else (name,)
-        return line(names, row | {"turns": _NOTHING}, _NOTHING)
+        others = 1 if dimensions == ("session",) else len(dimensions) - 1
+        return (name, *[_UNKNOWN] * others, *(_number(row, each, total) for each in numbers), _UNKNOWN)
 
-    others = f"{len(rest)} {'earlier' if by in _CALENDAR else 'others'}"
-    if rest and by in _CALENDAR:
-        yield summary(others, _together(rest))
-    for names, row in zip(_names(ledger, by, rows), rows, strict=True):
-        yield line(names, row, bar(row["cost_usd"], largest))
-    if rest and by not in _CALENDAR:
-        yield summary(others, _together(rest))
-    if by != _OVERLAPPING and len(rows) + len(rest) > 1:
-        yield summary("total", everything)
+    if rest and is_in_time:
+        yield summary(f"{len(rest):,} earlier", _together(rest))
+    for names, row in zip(_names(ledger, dimensions, zone, rows), rows, strict=True):
+        yield (*names, *(_number(row, each, total) for each in numbers), bar(row["cost_usd"], largest))
+    if rest and not is_in_time:
+        yield summary(f"{len(rest):,} others", _together(rest))
+    if _OVERLAPPING not in dimensions and len(rows) + len(rest) > 1:
+        yield summary(TOTAL, totals)
 
 
-def _names(ledger: Ledger, by: str, rows: list[_Row]) -> Iterable[tuple[str | None, ...]]:
-    key = next(iter(rows[0])) if rows else by
-    values = [None if row[key] is None else str(row[key]) for row in rows]
+def _names(
+    ledger: Ledger, dimensions: tuple[str, ...], zone: tzinfo, rows: list[_Row]
+) -> Iterable[tuple[str | None, ...]]:
+    """Return the texts that name each row."""
+    keys = list(rows[0])[: len(dimensions)] if rows else []
+    columns = [_values(ledger, by, [row[key] for row in rows], zone) for by, key in zip(dimensions, keys, strict=False)]
+    if dimensions == ("session",):
+        columns.append(_titles(ledger, rows))
+    return zip(*columns, strict=True)
+
+
+def _titles(ledger: Ledger, rows: list[_Row]) -> list[str | None]:
+    """Return the title of each session, else its first prompt."""
+    from aix.reading.search import first_prompts
+
+    untitled = [row["session_label"] for row in rows if row["session_label"] is not None and not row["title"]]
+    prompts = first_prompts(ledger, untitled)
+    titles = [row["title"] or prompts.get(row["session_label"]) for row in rows]
+    return [one_line(title, _TITLE_CHARACTERS) if title else None for title in titles]
+
+
+def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> list[str | None]:
+    """Return the values of one dimension as people read them."""
+    values = [None if value is None else str(value) for value in found]
     match by:
         case "session":
             from aix.reading.search import names_to_type
 
             short = names_to_type(ledger)
-            titles = [one_line(row["title"], _TITLE_CHARACTERS) if row["title"] else None for row in rows]
-            return ((value and short.get(value, value), title) for value, title in zip(values, titles, strict=True))
+            return [value and short.get(value, value) for value in values]
         case "project":
-            return ((value and one_line(value, _NAME_CHARACTERS),) for value in short_paths(values))
+            return short_paths(values)
+        case "block":
+            return [value and local_time(int(value), zone) for value in values]
         case "month":
-            return ((value and value[: len("2026-01")],) for value in values)
+            return [value and value[: len("2026-01")] for value in values]
         case "turn":
-            return ((value and value[:_TURN_CHARACTERS],) for value in values)
+            return [value and value[:_TURN_CHARACTERS] for value in values]
+        case "role":
+            return [value and _ROLES.get(value, value) for value in values]
         case _:
-            return ((value and one_line(value, _NAME_CHARACTERS),) for value in values)
+            return [value and one_line(value, _NAME_CHARACTERS) for value in values]
 
 
 def short_paths(paths: Sequence[str | None]) -> list[str | None]:
@@ -179,43 +310,80 @@ def short_paths(paths: Sequence[str | None]) -> list[str | None]:
 
 
 def _together(rows: list[_Row]) -> _Row:
-    """Add rows up; what is known of none is not known of all."""
-    columns = (
-        "cost_usd",
-        "cost_estimated_usd",
-        "unpriced_requests",
-        *(name for one in _TOKENS.values() for name in one),
-    )
+    """Add rows up; a figure that no row knows stays unknown, and so do those that cannot be added."""
+    columns = ("cost_usd", "cost_estimated_usd", "unpriced_requests", *_ALL_TOKENS)
     known = {column: [row[column] for row in rows if row[column] is not None] for column in columns}
     return {column: sum(values) if values else None for column, values in known.items()}
 
 
-def _number(row: _Row, name: str) -> str | int | None:
-    if name in _TOKENS:
-        counts = [row[column] for column in _TOKENS[name] if row[column] is not None]
-        return short_count(sum(counts)) if counts else None
-    if name == "cost":
-        return _shown(row["cost_usd"])
-    if name == "likely":
-        return _shown(row["cost_estimated_usd"])
-    if name == "unpriced":
-        return row["unpriced_requests"] or _NOTHING
-    turns: str | int | None = row[name]
-    return turns
+def _number(row: _Row, name: str, total: Decimal) -> str | None:
+    cost = row["cost_usd"]
+    match name:
+        case "cost":
+            return _shown(cost)
+        case "estimated":
+            return _shown(row["cost_estimated_usd"])
+        case "projected":
+            return _shown(row.get("projected_usd"))
+        case "per hour":
+            return _shown(row.get("cost_per_hour_usd")) if row.get("is_running") else None
+        case "share":
+            return None if cost is None or not total else per_cent(cost / total)
+        case "unpriced":
+            return grouped(row["unpriced_requests"]) if row["unpriced_requests"] else None
+        case "turns":
+            return None if row.get("turns") is None else grouped(row["turns"])
+        case "exact output %":
+            return None if row.get("final_share") is None else per_cent(row["final_share"])
+    counts = [row[column] for column in _TOKENS.get(name, _ALL_TOKENS) if row[column] is not None]
+    return short_count(sum(counts)) if counts else None
 
 
-def _shown(amount: Decimal | None) -> str | None:
+def _shown(amount: Decimal | float | None) -> str | None:
     return None if amount is None else dollars(amount)
 
 
-def _share(amount: Decimal | None, total: Decimal) -> str:
-    return _NOTHING if amount is None or not total else per_cent(amount / total)
+def _nothing_found(ledger: Ledger, parameters: Mapping[str, object], zone: tzinfo) -> str:
+    """Say which requests there are none of, and from when to when there are some."""
+    [everything] = _rows(ledger.query("token_economics/cost_total"))
+    if not everything["requests"]:
+        return "The ledger has no requests; run `aix import`"
+    filters = [f"{name} {parameters[name]!r}" for name in _FILTERS if name in parameters]
+    asked = " ".join(["No requests", *_period(parameters), *(["with " + " and ".join(filters)] if filters else [])])
+    if everything["first_at"] is None:
+        return asked
+    first, last = (local_time(everything[name], zone)[: len("2026-11-01")] for name in ("first_at", "last_at"))
+    return f"{asked}; the ledger covers {first} to {last}"
+
+
+def _period(parameters: Mapping[str, object]) -> Iterator[str]:
+    since, until = parameters.get("since"), parameters.get("until")
+    if isinstance(until, str) and "T" not in until:  # a day that is no longer counted; people name the last one
+        until = (date.fromisoformat(until) - timedelta(days=1)).isoformat()
+    if since is not None and until is not None:
+        yield f"between {since} and {until}" if since != until else f"on {since}"
+    elif since is not None:
+        yield f"since {since}"
+    elif until is not None:
+        yield f"up to {until}"
+
+
+def _block_notes(running: Sequence[_Row], zone: tzinfo) -> Iterator[str]:
+    """Say where the running block leads."""
+    for block in running:
+        started, ends = (local_time(block[name], zone)[-len("10:00") :] for name in ("started_at", "ends_at"))
+        if block["projected_usd"] is None:
+            yield f"The block of {started} to {ends} is running; it is too short for a pace"
+            continue
+        yield (
+            f"The block of {started} to {ends} is running:"
+            f" {dollars(block['cost_per_hour_usd'])} and {short_count(round(block['tokens_per_hour']))} tokens an hour;"
+            f" about {dollars(block['projected_usd'])} and {short_count(block['projected_tokens'])} tokens at its end"
+        )
 
 
 def _cost_notes(models: Sequence[_Row]) -> list[str]:
-    """Say what is a lower bound, what has no price, and whose prices were taken, given what each model cost."""
-    if not models:
-        return ["no request in the ledger matches that"]
+    """Say how certain the figures are and whose prices were taken, given what each model cost."""
     return [*_lower_bound(models), *_unpriced(models), *_reported(models), *_price_tables(models)]
 
 
@@ -224,13 +392,10 @@ def _sum(models: Sequence[_Row], column: str) -> Decimal:
 
 
 def _lower_bound(models: Sequence[_Row]) -> Iterator[str]:
-    cost, likely = _sum(models, "cost_usd"), _sum(models, "cost_estimated_usd")
-    if likely > cost:
-        more = f", {per_cent((likely - cost) / cost)} more" if cost else ""
-        yield (
-            f"{dollars(cost)} is a lower bound: not all logs say how much the models wrote in the end;"
-            f" estimated from what they wrote, it is {dollars(likely)}{more}"
-        )
+    cost, estimate = _sum(models, "cost_usd"), _sum(models, "cost_estimated_usd")
+    if estimate > cost:
+        more = f" (+{per_cent((estimate - cost) / cost)})" if cost else ""
+        yield f"At least {dollars(cost)}; about {dollars(estimate)}{more} because some logs omit final output counts"
 
 
 def _unpriced(models: Sequence[_Row]) -> Iterator[str]:
@@ -245,19 +410,19 @@ def _unpriced(models: Sequence[_Row]) -> Iterator[str]:
     more = [f"{len(without) - _MODELS_NAMED} more"] if len(without) > _MODELS_NAMED else []
     requests, tokens = (int(_sum(without, name)) for name in ("unpriced_requests", "unpriced_tokens"))
     yield (
-        f"unpriced, and in no cost: {counted(requests, 'request')} with {short_count(tokens)} tokens"
-        f" ({', '.join([*names, *more])})"
+        f"No price is known for {counted(requests, 'request')} with {short_count(tokens)} tokens"
+        f" ({', '.join([*names, *more])}); not included above"
     )
 
 
 def _reported(models: Sequence[_Row]) -> Iterator[str]:
     reported = _sum(models, "reported_cost_usd")
     if reported:
-        yield f"{dollars(reported)} is what sources themselves report; it is no part of the other figures"
+        yield f"The logs themselves report {dollars(reported)} (not included above)"
 
 
 def _price_tables(models: Sequence[_Row]) -> Iterator[str]:
     bases = [model["price_basis"] for model in models if model["price_basis"] and model["cost_usd"] is not None]
     tables = sorted({match["table"] if (match := _BASIS.fullmatch(basis)) else basis for basis in bases})
     if tables:
-        yield f"computed at the list prices of {', '.join(tables)}; `aix prices` shows them"
+        yield f"Computed at the list prices of {', '.join(tables)}; see `aix prices`"

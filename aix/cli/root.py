@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from aix.cli.command import LazyGroup, print_and_exit
+from aix.cli.command import LEDGER, LazyGroup, print_and_exit
 from aix.cli.stdout import emit_text
 from aix.version import __version__
 
@@ -58,6 +58,7 @@ class _Commands(LazyGroup):
     package = "aix.cli"
     members = COMMANDS
     places = PLACES
+    unlisted = frozenset({"golden"})
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - click's
@@ -85,13 +86,20 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
     metavar="FILE",
     help="Read settings from FILE instead of the user's config.toml.",
 )
+@click.option(
+    "--ledger",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Use the ledger in FOLDER; the same option after a command comes first.",
+)
 @click.pass_context
-def aix(ctx: click.Context, config_file: Path | None) -> None:
+def aix(ctx: click.Context, config_file: Path | None, ledger: Path | None) -> None:
     """Import the session histories of AI coding assistants into one ledger and ask it questions.
 
     stdout is data and nothing else; messages go to stderr. Exit codes: 0 fine, 1 findings or failed sources, 2 wrong
     usage, 3 trouble with the ledger.
     """
     ctx.obj = config_file
+    ctx.meta[LEDGER] = ledger
     if ctx.invoked_subcommand is None:
         emit_text(ctx.get_help())

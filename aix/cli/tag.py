@@ -25,7 +25,11 @@ _CHANGES = listing_columns("tag", "entity_type", "entity_id", "change")
 _PEOPLES_COLUMNS = listing_columns("tag", "added", "kind", "name", "title")
 
 
-@click.group(cls=Group, invoke_without_command=True)
+class _TagGroup(Group):
+    aliases = {"list": "ls", "remove": "rm", "delete": "rm"}  # noqa: RUF012 - declared in the base class
+
+
+@click.group(cls=_TagGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Give tags to sessions and turns, take them away, list them.

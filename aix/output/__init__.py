@@ -4,7 +4,7 @@ Every format can be read back: NULL is not the empty string, numbers keep all th
 a terminal or a page is written so that it cannot, and can still be told from any other text.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
@@ -65,3 +65,5 @@ class Listing(msgspec.Struct, frozen=True):
     """Notes about the rows for people; written to stderr after the rows."""
     for_people: "Listing | None" = None
     """The same things in short, which the `table` format shows instead; all other formats are exact and complete."""
+    totals: Mapping[str, object] | None = None
+    """Figures about all rows together; the `json` format then writes an object with `rows` and `totals`."""

@@ -49,8 +49,9 @@ def csv_lines(listing: Listing) -> Iterator[str]:
 
 
 def json_lines(listing: Listing) -> Iterator[str]:
-    """One array with an object per row, an object a line."""
-    yield "["
+    """One array with an object per row, an object a line; with totals, the array is the `rows` of an object."""
+    totals = listing.totals
+    yield "[" if totals is None else '{"rows":['
     previous = None
     for line in jsonl_lines(listing):
         if previous is not None:
@@ -58,14 +59,14 @@ def json_lines(listing: Listing) -> Iterator[str]:
         previous = line
     if previous is not None:
         yield previous
-    yield "]"
+    yield "]" if totals is None else f'],"totals":{_json_object(totals.items())}}}'
 
 
 def jsonl_lines(listing: Listing) -> Iterator[str]:
     """One object per row."""
-    names = [to_json(column.name) for column in listing.columns]
+    names = [column.name for column in listing.columns]
     for row in listing.rows:
-        yield "{" + ",".join(f"{name}:{to_json(value)}" for name, value in zip(names, row, strict=True)) + "}"
+        yield _json_object(zip(names, row, strict=True))
 
 
 def markdown_lines(listing: Listing) -> Iterator[str]:
@@ -77,6 +78,10 @@ def markdown_lines(listing: Listing) -> Iterator[str]:
 
 
 LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "markdown": markdown_lines}
+
+
+def _json_object(fields: Iterable[tuple[str, object]]) -> str:
+    return "{" + ",".join(f"{to_json(name)}:{to_json(value)}" for name, value in fields) + "}"
 
 
 def _csv_cell(value: object) -> str:

@@ -27,6 +27,13 @@ def test_every_line_has_one_json_list() -> None:
     assert programs == [[], ["one", "two"], ["three"], ["four"], ["git"], ["five"]]
 
 
+def test_a_command_line_can_be_given_as_an_argument() -> None:
+    assert _split(b"ignored", "cd /srv && sudo rm -rf x") == b"cd: cd /srv\nrm: rm -rf x (behind sudo)\n"
+    assert _split(b"", '"a" b', "--format", "json") == (
+        b'[{"program":"a","sub":null,"words":["a","b"],"env":[],"wrappers":[]}]\n'
+    )
+
+
 def test_the_answers_are_valid_json_whatever_the_bytes() -> None:
     given = (
         b'run \xff\xfe \x00 \x1b[31m \xe2\x80\xae\n"run \\ud800"\n' + b"[" * 5000 + b"\n" + b'{"cmd":' * 5000 + b"\n"

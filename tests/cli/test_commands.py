@@ -11,7 +11,9 @@ import pytest
 
 import aix
 from aix.schema import SCHEMA_VERSION, TABLES
-from tests.support.command_line import AIX, run_aix
+from tests.merge.test_groups import conversation
+from tests.support.command_line import AIX, run_aix, run_here
+from tests.support.row_batches import deliver
 
 
 def test_version_names_everything_a_report_needs() -> None:
@@ -44,6 +46,34 @@ def test_schema_lists_every_column_of_a_table() -> None:
     status = next(row for row in rows if row["column"] == "status")
     assert status["words"] == ["pending", "running", "completed", "failed"]
     assert status["nullable"] is False
+
+
+def test_the_ledger_can_be_named_before_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deliver(tmp_path / "one", conversation("a"))
+    deliver(tmp_path / "two", conversation("b"))
+    for arguments, label in (
+        (["--ledger", "one", "sessions"], "a"),
+        (["sessions", "--ledger", "two"], "b"),
+        (["--ledger", "one", "sessions", "--ledger", "two"], "b"),
+    ):
+        run_here(*(str(tmp_path / each) if each in ("one", "two") else each for each in arguments), "--format", "csv")
+        assert [row.split(",")[0] for row in capsys.readouterr().out.splitlines()[1:]] == [label]
+
+
+def test_tags_are_listed_by_either_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deliver(tmp_path, conversation("a"))
+    run_here("tag", "add", "billing", "a", "--ledger", str(tmp_path))
+    capsys.readouterr()
+    for name in ("ls", "list"):
+        run_here("tag", name, "--ledger", str(tmp_path), "--format", "csv")
+        assert capsys.readouterr().out.splitlines()[1].startswith("billing,sessions,a,")
+
+
+def test_a_command_for_writers_of_importers_works_and_is_not_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    run_here("--help")
+    assert "golden" not in capsys.readouterr().out
+    run_here("golden", "--help")
+    assert capsys.readouterr().out.startswith("Usage: aix golden")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

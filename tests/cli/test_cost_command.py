@@ -1,23 +1,40 @@
 """`aix cost`: exact for machines, short for people, and honest about what is not known."""
 
 import json
+import re
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
 import aix
-from aix.cli.cost import BY
+from aix.cli.cost import BY, command
+from aix.derived.derived_data import renew
 from aix.errors import ParameterError, UnknownSessionError
+from aix.prices.table import PriceTable
+from aix.query import dates
 from tests.support.command_line import AIX, run_here, run_on_terminal
-from tests.support.priced_ledger import make_priced_ledger
+from tests.support.conversations import request, turn
+from tests.support.priced_ledger import MARCH_2, make_priced_ledger
+from tests.support.row_batches import deliver
 
+HOUR = 3_600_000
+SUMS = ("requests", "input_tokens", "output_tokens", "cost_usd", "cost_estimated_usd", "unpriced_requests")
+TABLE = """\
+model     cost  tokens  share  unpriced  turns  output  cache read  input  cache write  estimated  exact output %
+model-x  $5.00    4.1M  100 %         –      3    100k           –   4.0M            –      $5.50          66.7 %
+mystery      –    5.0k      –         1      1       –           –   5.0k            –          –             0 %
+total    $5.00    4.1M  100 %         1      4    100k           –   4.0M            –      $5.50          50.0 %
+"""
+BARS = ["", "  ████████████", "  ·", "  –"]
 NOTES = """\
-aix: $5.00 is a lower bound: not all logs say how much the models wrote in the end; estimated from what they wrote, \
-it is $5.50, 10.0 % more
-aix: unpriced, and in no cost: 1 request with 5.0k tokens (mystery)
-aix: $7.00 is what sources themselves report; it is no part of the other figures
-aix: computed at the list prices of own list 7; `aix prices` shows them
+aix: At least $5.00; about $5.50 (+10.0 %) because some logs omit final output counts
+aix: No price is known for 1 request with 5.0k tokens (mystery); not included above
+aix: The logs themselves report $7.00 (not included above)
+aix: Computed at the list prices of own list 7; see `aix prices`
 """
 
 
@@ -35,29 +52,85 @@ def table(ledger: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> 
 def test_machines_get_exactly_what_the_query_returns(ledger: Path, capsys: pytest.CaptureFixture[str], by: str) -> None:
     run_here("cost", "--by", by, "--format", "jsonl", "--ledger", str(ledger))
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    found = aix.open(ledger).query(f"token_economics/cost_by_{by}")
+    found = aix.open(ledger).query("token_economics/blocks" if by == "block" else f"token_economics/cost_by_{by}")
     assert [list(row) for row in rows] == [list(found.columns)] * len(found.rows())
     assert sum(row["cost_usd"] or 0 for row in rows) == 5
+
+
+def test_pairs_of_things_add_up_to_the_total(ledger: Path) -> None:
+    things = [each for each in BY if each != "tag"]
+    with aix.open(ledger) as opened:
+        [total] = opened.query("token_economics/cost_total", timezone="UTC").polars().to_dicts()
+        for first, second in pairwise([*things, things[0]]):
+            pairs = opened.query("token_economics/cost_by_two", first=first, second=second, timezone="UTC").polars()
+            assert [pairs[name].sum() for name in SUMS] == [total[name] for name in SUMS], (first, second)
+            one = pairs.group_by("first_value").agg(pl.col("cost_usd").sum()).height
+            name = "blocks" if first == "block" else f"cost_by_{first}"
+            assert one == len(opened.query(f"token_economics/{name}", timezone="UTC").rows()), first
+
+
+def test_two_things_have_columns_with_their_names(
+    ledger: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    shown = table(ledger, capsys, "--by", "days, models", "--until", "2026-03").splitlines()
+    assert [line.split()[:4] for line in shown[2:]] == [
+        ["2026-03-01", "model-x", "$2.00", "1.1M"],
+        ["2026-03-02", "model-x", "$3.00", "3.0M"],
+        ["total", "–", "$5.00", "4.1M"],
+    ]
+    table(ledger, capsys, "--by", "session,block", "--limit", "2", "-o", str(tmp_path / "rows.parquet"))
+    rows = pl.read_parquet(tmp_path / "rows.parquet")
+    assert rows.columns[:3] == ["session_label", "started_at", "turns"]
+    assert rows["session_label"].to_list() == ["log:main", "log:main"]
+
+
+def test_json_has_the_totals_of_all_rows(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_here("cost", "--by", "project", "--limit", "1", "--json", "--ledger", str(ledger))
+    written = json.loads(capsys.readouterr().out)
+    assert [row["project"] for row in written["rows"]] == ["/web/site"]
+    totals = written["totals"]
+    assert [totals[name] for name in ("turns", "requests", "sessions", "cost_usd")] == [4, 4, 3, 5]
+    assert totals["first_at"] < totals["last_at"]
+
+
+def test_the_running_block_has_a_pace_and_a_projection(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(dates, "present", lambda: datetime(2026, 3, 2, 13, tzinfo=UTC))
+    requests = [
+        request(f"r-{hour}", "t-1", MARCH_2 + hour * HOUR, model="model-x", input_tokens=1_000_000)
+        for hour in (-9, 0, 2)
+    ]
+    deliver(tmp_path / "ledger", {"turns": [turn("t-1", None, MARCH_2)], "requests": requests})
+    prices = tmp_path / "prices.csv"
+    prices.write_text("model,input,output,source,source_version\nmodel-x,1,10,own list,7\n")
+    renew(tmp_path / "ledger", PriceTable(prices))
+    run_here("cost", "--by", "block", "--timezone", "Europe/Berlin", "--ledger", str(tmp_path / "ledger"))
+    captured = capsys.readouterr()
+    lines = [re.split("  +", line)[:6] for line in captured.out.splitlines()]
+    assert lines[0] == ["block", "cost", "tokens", "share", "projected", "per hour"]
+    assert lines[2:4] == [
+        ["2026-03-02 02:00", "$1.00", "1.0M", "33.3 %", "–", "–"],
+        ["2026-03-02 11:00", "$2.00", "2.0M", "66.7 %", "$4.00", "$1.00"],
+    ]
+    assert (
+        "aix: The block of 11:00 to 16:00 is running: $1.00 and 1.0M tokens an hour; about $4.00 and 4.0M tokens at its"
+        " end\n"
+    ) in captured.err
 
 
 def test_people_get_a_line_for_each_thing_a_bar_and_a_total(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_here("cost", "--ledger", str(ledger))
     captured = capsys.readouterr()
-    assert captured.out == (
-        "model    turns  input  output  cache read  cache write   cost  likely  unpriced  share\n"
-        "───────  ─────  ─────  ──────  ──────────  ───────────  ─────  ──────  ────────  ─────  ────────────\n"
-        "model-x      3   4.0M    100k           –            –  $5.00   $5.50         –  100 %  ████████████\n"
-        "mystery      1   5.0k       –           –            –      –       –         1      –  ·\n"
-        "total        –   4.0M    100k           –            –  $5.00   $5.50         1  100 %  –\n"
-    )
+    heading, _, *rows = captured.out.splitlines()
+    assert [heading, *rows] == [f"{line}{drawn}" for line, drawn in zip(TABLE.splitlines(), BARS, strict=True)]
     assert captured.err == NOTES
 
 
 def test_a_limit_keeps_what_cost_most_and_adds_the_others_up(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = table(ledger, capsys, "--by", "session", "--limit", "1").splitlines()
     assert lines[2].split()[:4] == ["log:main", "Build", "the", "site"]
-    assert lines[3].startswith("2 others  –")
-    assert lines[3].endswith("$2.00   $2.00         1  40.0 %  –")
+    assert lines[3].split() == ["2", "others", "–", "$2.00", "2.0M", "40.0", "%", "1", "–", "–", "$2.00", "–"]
     assert lines[4].startswith("total")
 
 
@@ -89,7 +162,8 @@ def test_figures_are_narrowed_down(
     ledger: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], cost: int
 ) -> None:
     run_here("cost", "--json", *arguments, "--ledger", str(ledger))
-    assert sum(row["cost_usd"] or 0 for row in json.loads(capsys.readouterr().out)) == cost
+    written = json.loads(capsys.readouterr().out)
+    assert sum(row["cost_usd"] or 0 for row in written["rows"]) == cost == (written["totals"]["cost_usd"] or 0)
 
 
 def test_tags_that_may_overlap_have_no_total(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,10 +173,26 @@ def test_tags_that_may_overlap_have_no_total(ledger: Path, capsys: pytest.Captur
     assert "share" not in shown
 
 
-def test_nothing_found_is_said(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_here("cost", "--since", "2030-01-01", "--ledger", str(ledger))
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--since", "2030-01-01"], "No requests since 2030-01-01"),
+        (["--until", "2020-01"], "No requests up to 2020-01-31"),
+        (
+            ["--since", "2026-03", "--until", "2026-03", "--model", "y"],
+            "No requests between 2026-03-01 and 2026-03-31 with model 'y'",
+        ),
+        (["--since", "20260303", "--until", "20260303"], "No requests on 2026-03-03"),
+        (["--project", "p", "--tag", "billing"], "No requests with project 'p' and tag 'billing'"),
+    ],
+)
+def test_nothing_found_is_said(
+    ledger: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    run_here("cost", *arguments, "--ledger", str(ledger))
     captured = capsys.readouterr()
-    assert (len(captured.out.splitlines()), captured.err) == (2, "aix: no request in the ledger matches that\n")
+    expected = f"aix: {sentence}; the ledger covers 2026-03-01 to 2026-04-01\n"
+    assert (len(captured.out.splitlines()), captured.err) == (2, expected)
 
 
 def test_what_cannot_be_asked_is_refused(ledger: Path) -> None:
@@ -110,6 +200,15 @@ def test_what_cannot_be_asked_is_refused(ledger: Path) -> None:
         run_here("cost", "--session", "nobody", "--ledger", str(ledger))
     with pytest.raises(ParameterError):
         run_here("cost", "--since", "soon", "--ledger", str(ledger))
+    for wrong in ("colour", "day,day", "day,model,tool", ""):
+        with pytest.raises(click.BadParameter):
+            run_here("cost", "--by", wrong, "--ledger", str(ledger))
+
+
+def test_names_of_a_pair_are_completed() -> None:
+    [option] = [each for each in command.params if each.name == "dimensions"]
+    completed = option.shell_complete(click.Context(command), "day,mo")
+    assert [item.value for item in completed] == ["day,model", "day,month"]
 
 
 def test_the_table_fits_a_terminal(ledger: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +21,7 @@ _SHOWN = 300
 
 
 @click.command(cls=Command)
+@click.argument("command_line", required=False, metavar="[COMMAND]")
 @click.option(
     "--format",
     "output_format",
@@ -28,15 +29,21 @@ _SHOWN = 300
     default="text",
     help="How to write the answers. Default: text, for people.",
 )
-def command(output_format: str) -> None:
+def command(command_line: str | None, output_format: str) -> None:
     """Split shell commands into the programs that they run.
 
-    Commands are read from stdin, one on a line, and answered one by one. A line that is a JSON string stands for the
+    COMMAND is a whole command line, in quotes. Without it, commands are read from stdin, one on a line, and answered
+    one by one. A line that is a JSON string stands for the
     text in it, so that a command may have several lines; a line that is a JSON object, for its `cmd` or `command`.
 
     Programs are found in chains, pipes, loops and substitutions, and behind what runs them: sudo, env, xargs, timeout,
     bash -c, find -exec and their like. What is run elsewhere, by ssh or docker exec, stays with the program that sends
     it there.
+
+    \b
+      aix audit split "make && rm -rf build"
+      make: make
+      rm: rm -rf build
 
     \b
       echo 'cd /srv && sudo -u www git pull | tee log' | aix audit split
@@ -51,17 +58,23 @@ def command(output_format: str) -> None:
       echo 'FOO=1 sudo make -j4' | aix audit split --format json
       [{"program":"make","sub":null,"words":["make","-j4"],"env":["FOO=1"],"wrappers":["sudo"]}]
     """
-    if sys.stdin.isatty():
+    if command_line is None and sys.stdin.isatty():
         say("write commands, one on a line; Ctrl-D ends them")
-    emit_at_once(_answers(as_json=output_format == "json"))
+    emit_at_once(_answers(_lines_read() if command_line is None else [command_line], as_json=output_format == "json"))
 
 
-def _answers(*, as_json: bool) -> Iterator[str]:
+def _lines_read() -> Iterator[str]:
+    """Return the commands of stdin, one on each line."""
+    for line in sys.stdin.buffer:
+        yield _command(line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r"))
+
+
+def _answers(commands: Iterable[str], *, as_json: bool) -> Iterator[str]:
     from aix.permissions.shell import split
 
     is_first = True
-    for line in sys.stdin.buffer:
-        script = split(_command(line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")))
+    for text in commands:
+        script = split(text)
         if as_json:
             yield to_json([_row(found) for found in script.commands])
             continue
