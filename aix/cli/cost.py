@@ -40,6 +40,8 @@ _KEYS = {
 _OVERLAPPING = "tag"
 """Rows of tags may count the same request, so that they do not add up to the total."""
 _ROLES = {"unified": "main agent"}
+_WITHOUT = {"tool": "(no tool)", "tag": "(no tag)"} | dict.fromkeys(_IN_TIME, "(no time)")
+"""Names of the rows about requests that have none of a thing."""
 _UNKNOWN = "–"
 _NAME_CHARACTERS = 44
 _TITLE_CHARACTERS = 40
@@ -270,6 +272,9 @@ def _titles(ledger: Ledger, rows: list[_Row]) -> list[str | None]:
 
 def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> list[str | None]:
     """Return the values of one dimension as people read them."""
+    if by in _WITHOUT and None in found:
+        known = iter(_values(ledger, by, [value for value in found if value is not None], zone))
+        return [_WITHOUT[by] if value is None else next(known) for value in found]
     values = [None if value is None else str(value) for value in found]
     match by:
         case "session":

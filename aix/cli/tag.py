@@ -1,5 +1,6 @@
-"""`aix tag add`, `aix tag rm` and `aix tag ls`."""
+"""`aix tag add`, `aix tag rm` and `aix tag ls`, which is also `aix tag list`."""
 
+import shlex
 import time
 from collections.abc import Iterator
 from datetime import tzinfo
@@ -10,9 +11,10 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, Group, ledger_option, listing_output
+from aix.cli.diagnostics import is_screen
 from aix.cli.stdout import emit_text
 from aix.config import load_config
-from aix.output import Listing, listing_columns
+from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import local_time, one_line
 from aix.reading.ledger import Ledger, open_ledger
 
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 
 _TITLE_CHARACTERS = 72
 _CHANGES = listing_columns("tag", "entity_type", "entity_id", "change")
-_PEOPLES_COLUMNS = listing_columns("tag", "added", "kind", "name", "title")
+_PEOPLES_CHANGES = listing_columns("tag", "name", "change", ListingColumn("kind", priority=2))
+_PEOPLES_COLUMNS = listing_columns(
+    "tag", "name", "title", ListingColumn("kind", priority=2), ListingColumn("added", priority=3)
+)
 
 
 class _TagGroup(Group):
@@ -69,7 +74,7 @@ def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
     check_tag(tag)
     entities = _entities(ledger, names)
     new = set(add_tag(ledger, tag, entities, time.time_ns() // 10**6))
-    return _changes(tag, {entity: "added" if entity in new else "had it already" for entity in entities})
+    return _changes(ledger, tag, {entity: "added" if entity in new else "had it already" for entity in entities})
 
 
 @command.command(cls=Command)
@@ -92,7 +97,7 @@ def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> List
     entities = None if everywhere else _entities(ledger, names)
     had = remove_tag(ledger, tag, entities)
     changes = {entity: "removed" if entity in set(had) else "did not have it" for entity in entities or had}
-    return _changes(tag, changes)
+    return _changes(ledger, tag, changes)
 
 
 @command.command(cls=Command)
@@ -116,6 +121,9 @@ def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
     sql = f"select * from (\n{tags}\n) where $tag is null or tag = $tag order by tag, entity_type, entity_id"  # noqa: S608
     found = opened.sql(sql, {"tag": tag})
     zone = load_config(ctx.obj).timezone
+    if is_screen() and not found.rows():
+        empty = "No tags yet; `aix tag add TAG SESSION` gives one" if tag is None else f"Nothing has the tag {tag!r}"
+        return replace(found.listing(), notes=[empty], for_people=Listing((), []))
     return replace(
         found.listing(),
         for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, found, zone)),
@@ -131,19 +139,35 @@ def _entities(ledger: Path, names: tuple[str, ...]) -> list["Entity"]:
     return list(dict.fromkeys(Entity(f"{named.kind}s", named.key) for named in found))
 
 
-def _changes(tag: str, changes: dict["Entity", str]) -> Listing:
-    return Listing(_CHANGES, [(tag, entity.table, entity.key, change) for entity, change in changes.items()])
+def _changes(ledger: Path, tag: str, changes: dict["Entity", str]) -> Listing:
+    from aix.reading.search import names_to_type
+
+    with open_ledger(ledger) as opened:
+        names = names_to_type(opened)
+    shown = [
+        (tag, names.get(entity.key, entity.key), change, entity.table.removesuffix("s"))
+        for entity, change in changes.items()
+    ]
+    return Listing(
+        _CHANGES,
+        [(tag, entity.table, entity.key, change) for entity, change in changes.items()],
+        notes=[f"next: aix cost --tag {shlex.quote(tag)}"] if "added" in changes.values() and is_screen() else [],
+        for_people=Listing(_PEOPLES_CHANGES, shown),
+    )
 
 
 def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
-    from aix.reading.search import names_to_type
+    from aix.reading.search import first_prompts, names_to_type
 
     names = names_to_type(ledger)
-    for tag, table, key, title, added_at in found:
+    rows = found.rows()
+    prompts = first_prompts(ledger, [key for _, table, key, title, _ in rows if table == "sessions" and not title])
+    for tag, table, key, title, added_at in rows:
+        known = title or prompts.get(key)
         yield (
             tag,
-            local_time(added_at, zone),
-            table.removesuffix("s"),
             names.get(key, key) if table == "sessions" else key,
-            one_line(title, _TITLE_CHARACTERS) if title else None,
+            one_line(known, _TITLE_CHARACTERS) if known else None,
+            table.removesuffix("s"),
+            local_time(added_at, zone),
         )

@@ -149,7 +149,7 @@ def test_the_commands_name_sessions_and_turns_as_people_do(ledger: Path, capsys:
         {"tag": "für Ada", "entity_type": "turns", "entity_id": "a-0", "change": "added"},
     ]
     assert "had it already" in run("add", "für Ada", "b")
-    assert "für Ada" in run("ls")
+    assert [line.split()[:3] for line in run("ls").splitlines()[::2]] == [["tag", "name", "title"], ["für", "Ada", "b"]]
     listed = json.loads(run("ls", "--tag", "für Ada", "--json"))
     assert [row["entity_id"] for row in listed] == ["b", "a-0"]
     assert list(listed[0]) == [column.name for column in find_query("overview/tags").columns]
