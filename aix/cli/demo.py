@@ -5,13 +5,17 @@ import shutil
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command
+from aix.cli.command import DATE, Command
 from aix.cli.diagnostics import prints_beside, say
 from aix.paths import absolute_path, check_ledger_path
 from aix.plugins import entry_points_of
+
+if TYPE_CHECKING:
+    from aix.query.dates import Span
 
 SAMPLES = "aix.samples"
 """Group of the entry points that write samples: each takes a folder and the last day of what it writes there."""
@@ -29,12 +33,12 @@ _NEXT_COMMANDS = ("cost --by day", "compactions", "audit")
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--end",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DATE,
     metavar="DATE",
     help="Last day of the demo, such as 2026-11-17. Default: yesterday.",
 )
 @click.pass_context
-def command(ctx: click.Context, folder: Path | None, end: datetime | None) -> None:
+def command(ctx: click.Context, folder: Path | None, end: "Span | None") -> None:
     """Show AIX on invented logs, without touching your ledger.
 
     Writes three weeks of logs of an invented team into FOLDER, imports them into the ledger FOLDER/ledger, and shows
@@ -55,7 +59,7 @@ def command(ctx: click.Context, folder: Path | None, end: datetime | None) -> No
     ledger = check_ledger_path(place / "ledger")
     if ledger == config.ledger:
         raise click.UsageError(f"{ledger} is your own ledger; name another folder for the demo.")
-    last_day = end.date() if end else datetime.now(config.timezone).date() - timedelta(days=1)
+    last_day = end.begin.date() if end else datetime.now(config.timezone).date() - timedelta(days=1)
     samples = _installed_samples()
     logs = _make_room(place)
     for sample in samples:
