@@ -1,6 +1,6 @@
 """`status.json`: the recent use of a ledger in a small file, so that to say it takes neither DuckDB nor a query.
 
-    LEDGER/status.json    what was used in each quarter of an hour of the last 62 days on which anything was
+    LEDGER/status.json    use in each quarter of an hour of the last 62 days with any, and of the 40 latest sessions
 
 It is disposable: it is made of a version, and made again when it is missing, of another version or of another AIX. It
 holds no day, week or month: which these are depends on the time zone and the moment at which somebody asks.
@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -22,7 +22,12 @@ from aix.store.stored_files import read_note
 from aix.version import __version__
 
 _QUARTER_MS = 900_000
+_HOUR_MS = 3_600_000
+_BLOCK_HOURS = 5
 _IMPORTED_AT = "select max(coalesce(finished_at, started_at)) from import_runs"
+_REQUESTS_WITHIN = (
+    "select min(requested_at), max(requested_at) from v_requests where requested_at >= ? and requested_at < ?"
+)
 _Number = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 _Amount = Annotated[str, msgspec.Meta(pattern=r"^-?\d{1,30}(\.\d{1,30})?$")]
 
@@ -39,6 +44,20 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
     cost_estimated_usd: _Amount | None
 
 
+class SessionUse(msgspec.Struct, frozen=True, array_like=True):
+    """Requests, tokens and cost of a session with its subagents; None is not known."""
+
+    label: str
+    last_request_at: _Number
+    requests: _Number
+    unpriced_requests: _Number
+    tokens: _Number | None
+    cost_usd: _Amount | None
+    cost_estimated_usd: _Amount | None
+    context_tokens: _Number | None
+    """Whole input of the last request of the conversation."""
+
+
 class Summary(msgspec.Struct, frozen=True):
     """The summary of a version, readable without opening the version."""
 
@@ -50,6 +69,10 @@ class Summary(msgspec.Struct, frozen=True):
     """When the last import that brought something ended, in Unix ms."""
     uses: tuple[Use, ...]
     """In the order of time."""
+    block_requests: tuple[_Number, _Number] | None
+    """The first and the last request of the latest block, in Unix ms."""
+    latest_sessions: tuple[SessionUse, ...]
+    """The last one first."""
 
 
 _DECODER = msgspec.json.Decoder(Summary)
@@ -65,6 +88,15 @@ class Total(msgspec.Struct, frozen=True):
     cost_usd: Decimal | None
     """None when there were requests and the cost of none is known."""
     cost_estimated_usd: Decimal | None
+
+
+class Block(msgspec.Struct, frozen=True):
+    """The block of five hours that runs, as `token_economics/blocks` has it."""
+
+    ends_at: int
+    total: Total
+    cost_per_hour_usd: Decimal | None
+    """From its first to its last request; None with one request only, or without a price."""
 
 
 def read_summary(ledger: Path) -> Summary:
@@ -96,11 +128,12 @@ def refresh_summary(ledger: Path) -> Summary:
 
     folder = ledger.expanduser().absolute()
     manifest = read_latest(folder)
-    recent_use = find_query("overview/recent_use").sql
-    named = views_named(recent_use, library_views(), cached_views())
+    recent_use, recent_sessions = (find_query(f"overview/recent_{what}").sql for what in ("use", "sessions"))
+    asked = f"{recent_use};{recent_sessions}"
+    named = views_named(asked, library_views(), cached_views())
     kept = cached_selects(folder, manifest, [view.name for view in named if view.name in cached_views()])
-    views = views_named(recent_use, library_views(), kept)
-    texts = [_IMPORTED_AT, recent_use, *(view.sql for view in views if view.name not in kept)]
+    views = views_named(asked, library_views(), kept)
+    texts = [_IMPORTED_AT, asked, *(view.sql for view in views if view.name not in kept)]
     # Every import makes one: a connection with all views would take longer than the answers.
     try:
         with engine(folder, is_reader=True) as connection:
@@ -108,12 +141,34 @@ def refresh_summary(ledger: Path) -> Summary:
             create_library_views(connection, views, kept, folder)
             [(imported_at,)] = connection.execute(_IMPORTED_AT).fetchall()
             uses = tuple(Use(*row[:-2], *map(_as_text, row[-2:])) for row in connection.execute(recent_use).fetchall())
+            within = (
+                (_latest_block_hour(uses) * _HOUR_MS, uses[-1].quarter_hour * _QUARTER_MS + _QUARTER_MS)
+                if uses
+                else (0, 0)
+            )
+            [block_requests] = connection.execute(_REQUESTS_WITHIN, within).fetchall()
+            sessions = tuple(map(_session_use, connection.execute(recent_sessions).fetchall()))
     except duckdb.Error as error:
         raise LedgerDamagedError(folder, str(error)) from error
-    summary = Summary(manifest.version, __version__, count_rows(manifest, "sessions"), imported_at, uses)
+    summary = Summary(
+        manifest.version,
+        __version__,
+        count_rows(manifest, "sessions"),
+        imported_at,
+        uses,
+        None if None in block_requests else block_requests,
+        sessions,
+    )
     with suppress(OSError):
         write_note(folder, STATUS_FILE, msgspec.json.encode(summary))
     return summary
+
+
+def _session_use(row: tuple[Any, ...]) -> SessionUse:
+    *counts, cost_usd, cost_estimated_usd, context_tokens = row
+    label, last_request_at, requests, unpriced_requests, tokens = counts
+    costs = (_as_text(cost_usd), _as_text(cost_estimated_usd))
+    return SessionUse(label, last_request_at, requests, unpriced_requests, tokens, *costs, context_tokens)
 
 
 def totals(summary: Summary, now_ms: int, zone: tzinfo) -> dict[str, Total]:
@@ -131,6 +186,51 @@ def totals(summary: Summary, now_ms: int, zone: tzinfo) -> dict[str, Total]:
         name: _total(summary.uses, *(int(day.replace(tzinfo=zone).timestamp() * 1000) for day in days))
         for name, days in periods.items()
     }
+
+
+def running_block(summary: Summary, now_ms: int) -> Block | None:
+    """Return the block of five hours in which that moment lies, if there was a request in it."""
+    if not summary.uses:
+        return None
+    began_at = _latest_block_hour(summary.uses) * _HOUR_MS
+    ends_at = began_at + _BLOCK_HOURS * _HOUR_MS
+    if not began_at <= now_ms < ends_at:
+        return None
+    total = _total(summary.uses, began_at, ends_at)
+    first, last = summary.block_requests or (0, 0)
+    pace = total.cost_usd * _HOUR_MS / (last - first) if total.cost_usd is not None and last > first else None
+    return Block(ends_at, total, pace)
+
+
+def _latest_block_hour(uses: Sequence[Use]) -> int:
+    """Return the hour since 1970 at which the latest block began, given quarters of an hour with use.
+
+    A block begins at the full hour of the first request after the block before. After five hours without a request one
+    begins in any case, so that no more than the last stretch of use has to be looked at.
+    """
+    hours = [use.quarter_hour // 4 for use in uses]
+    first = len(hours) - 1
+    while first and hours[first] - hours[first - 1] < _BLOCK_HOURS:
+        first -= 1
+    block = hours[first]
+    for hour in hours[first:]:
+        if hour >= block + _BLOCK_HOURS:
+            block = hour
+    return block
+
+
+def find_session(summary: Summary, name: str | None) -> SessionUse | None:
+    """Return the session of that name among the latest, or the latest of all; None when it is not among them.
+
+    A name is a label, its part after the origin, or the beginning of that.
+    """
+    if name is None:
+        return next(iter(summary.latest_sessions), None)
+    for session in summary.latest_sessions:
+        if name in (session.label, session.label.partition(":")[2]):
+            return session
+    begins = [each for each in summary.latest_sessions if name and each.label.partition(":")[2].startswith(name)]
+    return begins[0] if len(begins) == 1 else None
 
 
 def _total(uses: Sequence[Use], from_ms: int, until_ms: int) -> Total:

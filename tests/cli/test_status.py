@@ -1,5 +1,6 @@
 """`aix status`: right in every time zone, from a file that is made again whenever it is not that of the ledger."""
 
+import io
 import json
 import subprocess
 import sys
@@ -18,8 +19,9 @@ from aix.cli.status import filled, status_line
 from aix.errors import LedgerNotFoundError, ParameterError
 from aix.merge.forget import forget
 from aix.merge.selection import Selection
+from aix.output.humanise import short_duration
 from aix.pipeline.run import Settings, import_histories
-from aix.reading.summary import Summary, Use, read_summary, totals
+from aix.reading.summary import SessionUse, Summary, Use, read_summary, running_block, totals
 from aix.store.manifest import STATUS_FILE, read_latest
 from tests.importers.session_log.logs import entry, usage, write_log
 from tests.merge.test_groups import conversation
@@ -43,7 +45,7 @@ def moment(zone: str, *clock: int) -> int:
 def summary_of(*moments: int, cost: str | None = "1", likely: str | None = "1") -> Summary:
     """A summary with a request of that cost at each moment."""
     uses = tuple(Use(at // QUARTER, 1, int(cost is None), 10, cost, likely) for at in sorted(moments))
-    return Summary(1, aix.__version__, 3, 1_000, uses)
+    return Summary(1, aix.__version__, 3, 1_000, uses, None, ())
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Asia/Kathmandu"])
@@ -82,7 +84,7 @@ def test_the_line_says_how_sure_it_is(cost: str | None, likely: str | None, line
 
 
 def test_a_ledger_without_use_or_import_says_so() -> None:
-    empty = Summary(1, aix.__version__, 0, None, ())
+    empty = Summary(1, aix.__version__, 0, None, (), None, ())
     line = status_line(empty, totals(empty, 10**12, ZoneInfo("UTC")), 10**12)
     assert line == "today $0.00 · week $0.00 · month $0.00 · imported never"
 
@@ -165,6 +167,82 @@ def test_json_has_exact_values(priced: Path, capsys: pytest.CaptureFixture[str])
 def test_a_template_is_filled_on_the_command_line(priced: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_here("status", "--template", "{sessions} sessions, {imported}", "--ledger", str(priced))
     assert capsys.readouterr().out == "3 sessions, never\n"
+
+
+def test_the_running_block_is_that_of_the_query(tmp_path: Path) -> None:
+    hours = [0, 0.3, 4.2, 5.1, 9.9, 10.2, 20.5, 24.1, 25.6, 25.8]
+    start = 1_700_000_000_000 // 3_600_000 * 3_600_000
+    moments = [start + int(hour * 3_600_000) for hour in hours]
+    rows = conversation("a", len(hours))
+    requests = [row | {"requested_at": at} for row, at in zip(rows["requests"], moments, strict=True)]
+    deliver(tmp_path, {**rows, "requests": requests})
+    summary = read_summary(tmp_path)
+    found = aix.open(tmp_path).query("token_economics/blocks", now=moments[-1] + 60_000)
+    *_, last = [dict(zip(found.columns, row, strict=True)) for row in found]
+    block = running_block(summary, moments[-1] + 60_000)
+    assert block is not None
+    assert last["is_running"]
+    assert (block.total.from_ms, block.ends_at) == (last["started_at"], last["ends_at"])
+    assert (block.total.requests, block.total.cost_usd) == (last["requests"], last["cost_usd"])
+    assert summary.block_requests == (last["first_at"], last["last_at"])
+    assert running_block(summary, block.ends_at) is None
+
+
+def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    now = time.time_ns() // 10**6
+    began = (now - 60_000) // QUARTER
+    session = SessionUse("tool:5e55-01", now, 7, 0, 91_000, "1.5", "1.5", 84_000)
+    other = SessionUse("tool:5e55-02", now - 1, 1, 0, None, None, None, None)
+    first, last = now - 1_800_000, now
+    uses = (Use(began, 3, 0, 10, "2", "3"),)
+    deliver(tmp_path, conversation("a"))
+    version = read_summary(tmp_path).version
+    stored = Summary(version, aix.__version__, 2, now, uses, (first, last), (session, other))
+    (tmp_path / STATUS_FILE).write_bytes(msgspec.json.encode(stored))
+
+    def shown(*arguments: str) -> str:
+        run_here("status", "--ledger", str(tmp_path), *arguments)
+        return capsys.readouterr().out.rstrip("\n")
+
+    assert shown("--template", "{block} {block_usd} {block_requests} {block_pace}") == "≥$2.00 2.00 3 $4.00/h"
+    left = shown("--template", "{block_left}")
+    ends_in_ms = (began // 4 + 5) * 3_600_000 - time.time_ns() // 10**6
+    assert left in {short_duration((ends_in_ms // 60_000 + late) * 60_000) for late in (0, 1)}
+    assert shown("--template", "{session} {session_tokens} {context}") == "$1.50 91k 84k"
+    assert shown("--session", "5e55-02", "--template", "{session} {session_requests} {context}") == "$? 1 ?"
+    for name in ("5e55", "5e55-03", "other:5e55-01"):
+        assert shown("--session", name, "--template", "{session} {context}") == "? ?"
+    exact = json.loads(shown("--json"))
+    assert (exact["session"]["cost_usd"], exact["block"]["total"]["requests"]) == (1.5, 3)
+    assert exact["block"]["cost_per_hour_usd"] == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "template", "expected"),
+    [
+        ('{"session_id": "main"}', "{session} {session_requests} {context}", "≥$5.00 3 1.0M"),
+        ('{"session_id": "unknown"}', "{session}", "?"),
+        ('{"model": {"display_name": "Large"}, "used": 8.5, "is_new": true}', "{model.display_name} {used} {is_new}",
+         "Large 8.5 true"),
+        ('{"used": null}', "{used} {other.name}", "? ?"),
+        ('{"session": "theirs", "name": "\\u001b[31mred"}', "{session_requests} {name}", "1 \\u001b[31mred"),
+    ],
+)  # fmt: skip
+def test_another_program_gives_fields_on_stdin(
+    given: str, template: str, expected: str, priced: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    run_here("status", "--ledger", str(priced), "--stdin", "--template", template)
+    assert capsys.readouterr().out == f"{expected}\n"
+
+
+@pytest.mark.parametrize("given", ["", "[]", "{", '{"a":' * 5_000 + "1" + "}" * 5_000, "\udcff"])
+def test_stdin_without_an_object_is_refused(priced: Path, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = io.BytesIO(given.encode("utf-8", "surrogateescape"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(data))
+    with pytest.raises(click.UsageError, match="--stdin needs a JSON object on stdin"):
+        run_here("status", "--ledger", str(priced), "--stdin", "--template", "x")
 
 
 def test_what_cannot_be_said_is_refused(priced: Path, tmp_path: Path) -> None:

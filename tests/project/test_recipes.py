@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 
 from tests import ROOT
 from tests.support.command_line import AIX
+from tests.support.priced_ledger import make_priced_ledger
 
 PAGE = (ROOT / "docs" / "recipes.md").read_text("utf-8")
 
@@ -34,6 +36,17 @@ def wait_for(condition: Callable[[], bool]) -> bool:
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
     return condition()
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_priced_ledger(tmp_path_factory.mktemp("recipes") / "ledger")
+
+
+@pytest.fixture
+def installed(ledger: Path) -> dict[str, str]:
+    """An environment in which `aix` is found, with a ledger."""
+    return os.environ | {"PATH": f"{Path(AIX).parent}:{os.environ['PATH']}", "AIX_LEDGER": str(ledger)}
 
 
 @pytest.fixture
@@ -88,3 +101,52 @@ def test_the_hook_outlives_the_session(environment: dict[str, str], tmp_path: Pa
     assert not (tmp_path / "calls").exists()
     assert wait_for((tmp_path / "calls").exists)
     assert (tmp_path / "calls").read_text() == "import\n"
+
+
+def test_the_status_line_of_claude_code_reads_its_input(installed: dict[str, str]) -> None:
+    line = json.loads(only("json", "statusLine"))["statusLine"]
+    assert line["type"] == "command"
+    given = {"session_id": "main", "model": {"display_name": "Opus"}, "context_window": {"used_percentage": 8}}
+    shown = subprocess.run(
+        ["sh", "-c", line["command"]],
+        env=installed,
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout == "Opus · context 8 % · session ≥$5.00 · block –, – left · today $0.00\n"
+    assert shown.stderr == ""
+
+
+def test_tmux_shows_the_line(installed: dict[str, str], tmp_path: Path) -> None:
+    text = only("tmux")
+    [command] = re.findall(r"#\((.*?)\)", text)
+    shown = subprocess.run(["sh", "-c", command], env=installed, capture_output=True, text=True, check=True)
+    assert shown.stdout == "$0.00 today, – block\n"
+    program = shutil.which("tmux")
+    if program is None:
+        return
+    (tmp_path / "tmux.conf").write_text(text)
+    tmux = [program, "-S", str(tmp_path / "socket"), "-f", str(tmp_path / "tmux.conf")]
+    try:
+        subprocess.run([*tmux, "new-session", "-d", "sleep 60"], env=installed, check=True, capture_output=True)
+        asked = [*tmux, "show-options", "-gv", "status-right"]
+        value = subprocess.run(asked, env=installed, check=True, capture_output=True, text=True).stdout.strip()
+        assert f"#({command})" in value
+    finally:
+        subprocess.run([*tmux, "kill-server"], env=installed, capture_output=True)
+
+
+def test_starship_gets_a_module(installed: dict[str, str]) -> None:
+    module = tomllib.loads(only("toml"))["custom"]["aix"]
+    assert module["when"] is True
+    assert "$output" in module["format"]
+    shown = subprocess.run(["sh", "-c", module["command"]], env=installed, capture_output=True, text=True, check=True)
+    assert shown.stdout == "$0.00 today\n"
+
+
+def test_the_prompt_shows_the_line(installed: dict[str, str]) -> None:
+    script = f'{only("sh")}eval "printf \'%s\' \\"$PS1\\""'
+    shown = subprocess.run(["sh", "-c", script], env=installed, capture_output=True, text=True, check=True)
+    assert shown.stdout.startswith("$0.00 ")
