@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_SOURCES = 20
 _MOST_BYTES = 2 * 2**20
-"""To read so much takes less than half of a second; the commit of whatever is read takes about one."""
+"""To read so much takes a fraction of a second; most of the time is that of the commit, whatever is read."""
 
 
 def import_first(command: Callable[..., bool]) -> Callable[..., bool]:
