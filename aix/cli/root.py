@@ -12,7 +12,7 @@ from aix.version import __version__
 # `PLACES` names another place.
 COMMANDS = {
     "import": "Import session histories into the ledger.",
-    "overview": "Show what the ledger holds.",
+    "overview": "Show cost, savings, waste and findings on one screen.",
     "demo": "Show AIX on invented logs, without touching your ledger.",
     "cost": "Show what was spent, by model, project, day and more.",
     "status": "Say on one line what today, this week and this month cost.",
@@ -40,7 +40,6 @@ COMMANDS = {
 }
 PLACES = {
     "import": "import_:command",
-    "overview": "sessions:overview",
     "context": "compactions:context",
     "sql": "query:sql",
     "problems": "sources:problems",

@@ -1,9 +1,9 @@
-"""`aix sessions` and `aix overview`: the sessions of the ledger, one by one and by the tool they came from."""
+"""`aix sessions`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
@@ -25,16 +25,6 @@ _TITLE_CHARACTERS = 72
 _PROJECT_CHARACTERS = 16
 _PEOPLES_COLUMNS = listing_columns(
     "updated", "session", "project", "title", ("turns", "BIGINT"), ("tokens", "BIGINT"), ("cost", "BIGINT")
-)
-_COUNTS = ("sessions", "turns", "failed", "messages", "calls", "input", "output", "cache read")
-_OVERVIEW_COLUMNS = listing_columns("origin", *((name, "BIGINT") for name in _COUNTS), "from", "to")
-_NO_ORIGIN = "(no session)"
-"""Requests that no session of the ledger made; their logs do not say which."""
-_NEXT_COMMANDS = (
-    ("aix sessions", "the sessions, the newest first"),
-    ("aix show SESSION", "one of them, to read"),
-    ("aix problems", "what imports could not take as it stood"),
-    ('aix sql "from turns limit 5"', "any question in SQL; aix schema lists the tables"),
 )
 
 
@@ -135,55 +125,3 @@ def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tup
 def _title(text: str | None, is_subagent: int, status: str) -> str | None:
     marks = ("↳ " if is_subagent else "", f" ({status})" if status != "active" else "")
     return f"{marks[0]}{one_line(text, _TITLE_CHARACTERS) if text else ''}{marks[1]}".strip() or None
-
-
-@click.command(cls=Command)
-@ledger_option
-@import_first
-@listing_output
-@click.pass_context
-def overview(ctx: click.Context, ledger: Path) -> Listing:
-    """Show what the ledger holds, by the tool it came from, and what to try next.
-
-    The table is short, with times in the configured time zone; all other formats have every column of
-    queries/overview/by_origin.sql, with exact values. What no log says is NULL. Tokens are those of `aix cost`: of all
-    requests, also of those that belong to no turn or no session. – stands for the time of logs that have none.
-
-    \b
-      aix overview
-      aix overview --json
-    """
-    import aix
-
-    is_default = ledger == load_config(ctx.obj).ledger
-    place = "" if is_default else f" --ledger {ledger}"
-    opened = aix.open(ledger)
-    found = opened.query("overview/by_origin")
-    return replace(
-        found.listing(),
-        notes=[f"try {words}{place}: {effect}" for words, effect in _NEXT_COMMANDS],
-        for_people=Listing(_OVERVIEW_COLUMNS, _overview_rows(found, load_config(ctx.obj).timezone)),
-    )
-
-
-def _overview_rows(found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
-    rows = [dict(zip(found.columns, values, strict=True)) for values in found]
-    if len(rows) > 1:
-        rows.append({"origin": "total", **{name: _summary(name, rows) for name in found.columns if name != "origin"}})
-    for row in rows:
-        tokens = [row[name] for name in ("input_tokens", "output_tokens", "cache_read_tokens")]
-        yield (
-            row["origin"] or _NO_ORIGIN,
-            *(row[name] for name in ("sessions", "turns", "failed_turns", "messages", "tool_calls")),
-            *(None if count is None else short_count(count) for count in tokens),
-            local_time(row["first_turn_at"], zone)[:10],
-            local_time(row["last_turn_at"], zone)[:10],
-        )
-
-
-def _summary(name: str, rows: Sequence[dict[str, Any]]) -> int | None:
-    """Return what a column says about all rows: the range of times, and the sums of counts."""
-    known = [row[name] for row in rows if row[name] is not None]
-    if not known:
-        return None
-    return int({"first_turn_at": min, "last_turn_at": max}.get(name, sum)(known))

@@ -11,6 +11,7 @@ from aix.errors import OutputError
 from aix.output import SUFFIXES, Listing
 
 if TYPE_CHECKING:
+    from aix.output.dashboard import Dashboard
     from aix.output.paragraphs import Paragraph
 
 
@@ -103,11 +104,23 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None, is_e
     Without a format, the file's suffix decides; anything else is a table. An expanded table is a record for each row.
     """
     chosen = chosen_format(output_format, path)
+    if chosen == "table" and listing.dashboard is not None and not is_expanded:
+        _emit_dashboard(listing.dashboard, path)
+        return []
     with _opened(path) as sink:
         if path is None and sys.stdout.isatty():
             return _write_to_terminal(listing, chosen, sink, is_expanded)
         _write(listing, chosen, sink, is_expanded)
         return []
+
+
+def _emit_dashboard(dashboard: "Dashboard", path: Path | None) -> None:
+    from aix.output.dashboard import plain_dashboard, write_dashboard
+
+    if path is None and is_terminal():
+        write_dashboard(dashboard, sys.stdout)
+    else:
+        emit_lines(plain_dashboard(dashboard), path)
 
 
 def emit_lines(lines: Iterable[str], path: Path | None) -> None:

@@ -24,7 +24,7 @@ from aix.store.commit import Change, Stage, commit
 from aix.store.durable import remove, sync_folder
 from aix.store.garbage import DEFAULT_GRACE_SECONDS, check_removable, collect
 from aix.store.index import Families
-from aix.store.manifest import STATUS_FILE, Manifest, has_groups, read_latest
+from aix.store.manifest import FINDINGS_FILE, STATUS_FILE, Manifest, has_groups, read_latest
 from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions, node_of
 from aix.store.raw_copies import holds_any, kept_digests, raw_path
 from aix.store.sources import SourceTies, read_ties, source_id
@@ -57,7 +57,8 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     selected = Selected(selection)
     forgotten = commit(ledger, Change(leaves=[selected], derived=DerivedData())).result(selected)
     forgotten.raw_copies = len(copies.difference(kept_digests(ledger)))
-    remove(ledger / STATUS_FILE)  # it adds up what is gone; whoever asks for it makes it again
+    for name in (STATUS_FILE, FINDINGS_FILE):  # they count what is gone; whoever asks for them makes them again
+        remove(ledger / name)
     # Even when there is nothing to forget now, an earlier attempt may have been stopped before this point.
     forgotten.files = len(collect(ledger, 0 if forgotten.rows else DEFAULT_GRACE_SECONDS))
     return forgotten

@@ -13,6 +13,8 @@ import msgspec
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from aix.output.dashboard import Dashboard
+
 FORMATS = ("table", "csv", "json", "jsonl", "markdown", "parquet")
 SUFFIXES = {".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".parquet": "parquet"}
 _WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -67,3 +69,5 @@ class Listing(msgspec.Struct, frozen=True):
     """The same things in short, which the `table` format shows instead; all other formats are exact and complete."""
     totals: Mapping[str, object] | None = None
     """Figures about all rows together; the `json` format then writes an object with `rows` and `totals`."""
+    dashboard: "Dashboard | None" = None
+    """The same figures as a screen of lines, which the `table` format shows instead."""

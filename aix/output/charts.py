@@ -1,11 +1,13 @@
-"""Charts made of characters, for cells of tables in a terminal."""
+"""Charts made of characters, for cells and lines in a terminal."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 _NO_BAR = "·"
 _BAR_WIDTH = 12
 _FULL_BLOCK = "█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
+_HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
 def bar(amount: Decimal | float | None, largest: Decimal | float) -> str:
@@ -19,3 +21,17 @@ def bar(amount: Decimal | float | None, largest: Decimal | float) -> str:
     eighths = max(1, round(float(amount) / float(largest) * _BAR_WIDTH * 8))
     whole, rest = divmod(eighths, 8)
     return _FULL_BLOCK * whole + (_EIGHTHS[rest - 1] if rest else "")
+
+
+def sparkline(amounts: Sequence[Decimal | float]) -> str:
+    """Draw amounts beside each other, each as high as its share of the largest; nothing is a dot.
+
+    >>> sparkline([0, 1, 4, 8])
+    '·▁▄█'
+    """
+    largest = max(amounts, default=0)
+    return "".join(_NO_BAR if amount <= 0 else _HEIGHTS[_height(amount, largest)] for amount in amounts)
+
+
+def _height(amount: Decimal | float, largest: Decimal | float) -> int:
+    return max(0, round(float(amount) / float(largest) * len(_HEIGHTS)) - 1)

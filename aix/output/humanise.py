@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from aix.output import Listing, ListingColumn
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PROJECT_PARTS = 2
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 # Names of columns whose values are a share of 1, an amount of money, or a count of tokens or characters.
@@ -63,8 +64,8 @@ def grouped(count: int) -> str:
 def counted(count: int, thing: str) -> str:
     """Write how many there are of a thing.
 
-    >>> [counted(count, "call") for count in (0, 1, 2)]
-    ['0 calls', '1 call', '2 calls']
+    >>> [counted(count, "call") for count in (0, 1, 2_000)]
+    ['0 calls', '1 call', '2,000 calls']
     """
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
@@ -215,6 +216,17 @@ def weekday(number: int) -> str:
     ('Monday', 'Sunday', '8')
     """
     return _WEEKDAYS[number - 1] if 1 <= number <= len(_WEEKDAYS) else str(number)
+
+
+def project_name(path: str) -> str:
+    r"""Write the end of a project's path, by which people know it; `--project` finds it by that end.
+
+    >>> [project_name(path) for path in ("/home/ada/code/site", "C:\\ada\\code\\site", "/srv/site", "site")]
+    ['…/code/site', '…\\code\\site', '/srv/site', 'site']
+    """
+    separator = "\\" if "\\" in path and "/" not in path else "/"
+    parts = [part for part in path.split(separator) if part]
+    return path if len(parts) <= _PROJECT_PARTS else separator.join(["…", *parts[-_PROJECT_PARTS:]])
 
 
 def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object]], zone: tzinfo) -> Listing:

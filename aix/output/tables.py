@@ -83,7 +83,7 @@ def write_to_terminal(listing: Listing, stream: IO[str], *, is_expanded: bool = 
         line = _line([columns[index] for index in layout], words, list(layout.values()))
         stream.write(f"{_styled(line, 'bold') if paint else line}\n")
     for row in rows:
-        cells = [_shortened(row[index], room, columns[index].cut) for index, room in layout.items()]
+        cells = [shortened(row[index], room, columns[index].cut) for index, room in layout.items()]
         padded = _padded([columns[index] for index in layout], cells, list(layout.values()))
         if paint:
             padded = [_styled(cell, paint(row, index)) for cell, index in zip(padded, layout, strict=True)]
@@ -173,10 +173,10 @@ def _padded(columns: Sequence[ListingColumn], cells: Sequence[str], widths: Sequ
     return padded
 
 
-def _shortened(text: str, width: int, cut: str) -> str:
+def shortened(text: str, width: int, cut: str) -> str:
     """Shorten a text to a number of cells, at its end or at its start.
 
-    >>> _shortened("a long sentence", 8, "end"), _shortened("/home/ada/agents/athena", 17, "start")
+    >>> shortened("a long sentence", 8, "end"), shortened("/home/ada/agents/athena", 17, "start")
     ('a long …', '…/agents/athena')
     """
     if cell_len(text) <= width:

@@ -46,6 +46,7 @@ RAW_FOLDER = "raw"
 CACHE_FOLDER = "cache"
 """Rows of views; see `aix.derived.view_cache`."""
 STATUS_FILE = "status.json"
+FINDINGS_FILE = "findings.json"
 """A note beside the versions: the recent use of the newest; see `aix.reading.summary`."""
 _DIGITS = 10
 _MANIFEST_NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)

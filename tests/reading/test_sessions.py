@@ -299,9 +299,13 @@ def test_sessions_without_any_time_come_last_and_have_none(undated: Path, capsys
 
 
 def test_the_date_of_a_file_is_in_no_range_and_on_no_day(undated: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_here("overview", "--json", "--ledger", str(undated))
+    run_here("query", "overview/by_origin", "--json", "--ledger", str(undated))
     ranges = {row["origin"]: (row["first_turn_at"], row["last_turn_at"]) for row in json.loads(capsys.readouterr().out)}
     assert ranges == {"claude-code": (1_767_312_000_000, 1_767_312_000_000), "cursor": (None, None)}
+    run_here("overview", "--json", "--ledger", str(undated))
+    [figures] = json.loads(capsys.readouterr().out)
+    assert (figures["first_day"], figures["last_day"], figures["active_days"]) == ("2026-01-02", "2026-01-02", 1)
+    assert figures["last_turn_at"] == 1_767_312_000_000
     run_here("show", "s-undated", "--ledger", str(undated))
     assert "2030-" not in capsys.readouterr().out
     with aix.open(undated) as ledger:

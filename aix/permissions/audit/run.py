@@ -95,6 +95,21 @@ def audit(
     )
 
 
+def find_findings(ledger: Ledger, pack: str, filters: Mapping[str, object], zone: str) -> list[Finding]:
+    """Return the findings of the same audit, the worst first, without the files that show them: those take longer."""
+    queries = {query.name: query for query in audit_queries(pack)}
+    answers = _answers(queries.values(), partial(_answer, ledger, filters=filters, zone=zone))
+    gathered = _Gathered()
+    for name, query in queries.items():
+        gathered.judge(query, answers[name])
+    return sorted(gathered.findings.values(), key=lambda finding: finding.order)
+
+
+def audit_queries(pack: str) -> list[Query]:
+    """Return the queries of a pack that judge what they list."""
+    return [query for query in _queries_of(pack) if is_audit(query)]
+
+
 def _answers(queries: Iterable[Query], ask: Callable[[Query], list[Row]]) -> dict[str, list[Row]]:
     """Ask two queries at a time: most are short, and planning one and fetching its rows is work for one processor."""
     waiting = iter(list(queries))

@@ -76,6 +76,26 @@ def test_sessions_of_each_tool_are_those_of_the_story(sample: Imported) -> None:
     assert found == dict(sample.manifest.sessions)
 
 
+def test_the_overview_has_the_totals_of_the_manifest_and_of_the_cost(sample: Imported) -> None:
+    told = {
+        name: json.loads(run_in_process(name, "--json", "--ledger", str(sample.folder)).stdout, parse_float=Decimal)
+        for name in ("overview", "cost")
+    }
+    [figures] = told["overview"]
+    kinds = ("input", "output", "cache_read", "cache_write")
+    assert Usage(*(figures[f"{kind}_tokens"] for kind in kinds)) == sample.manifest.usage
+    assert figures["total_tokens"] == sum(sample.manifest.usage)
+    costs = told["cost"]["rows"] if isinstance(told["cost"], dict) else told["cost"]
+    assert figures["cost_usd"] == sum(row["cost_usd"] or 0 for row in costs) == sample.manifest.total_cost_usd
+    assert figures["sessions"] == sample.manifest.sessions.total()
+    counts = sample.manifest.counts
+    assert (figures["compactions"], figures["compactions_paid_back"]) == (
+        counts["compactions"],
+        counts["compactions paid back"],
+    )
+    assert (figures["turns"], figures["cache_losses"]) == (counts["turns"], counts["cache losses"])
+
+
 def test_tokens_of_each_model_are_those_of_the_manifest(sample: Imported) -> None:
     rows = sample.ledger.sql(
         "select model, sum(input_tokens), sum(output_tokens), coalesce(sum(cache_read_tokens), 0),"

@@ -1,0 +1,408 @@
+"""`aix overview`: cost and its trend, savings, waste, compactions and findings, with the command behind each."""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import click
+import msgspec
+from msgspec.structs import asdict
+
+from aix.cli.command import Command, ledger_option, listing_output, parameter_options
+from aix.cli.freshness import import_first
+from aix.config import load_config
+from aix.output import Listing, listing_columns
+from aix.output.charts import bar, sparkline
+from aix.output.dashboard import Dashboard, Figure, FigureLine, Ranking
+from aix.output.humanise import counted, dollars, local_time, per_cent, project_name, short_ago, short_count
+from aix.query.packs import find_query
+from aix.query.values import TIMEZONE, find_zone, takes_timezone
+from aix.reading.ledger import Ledger, open_ledger
+
+if TYPE_CHECKING:
+    from aix.permissions.audit.finding_counts import FindingCounts
+
+_IMPORTED_AT = "select max(coalesce(finished_at, started_at)) from import_runs"
+_TOKENS = {
+    "input_tokens": ("input_tokens",),
+    "output_tokens": ("output_tokens",),
+    "cache_read_tokens": ("cache_read_tokens",),
+    "cache_write_tokens": ("cache_write_5m_tokens", "cache_write_1h_tokens"),
+}
+_PERIODS = (30, 7)
+"""Days of a period that is compared with the one before it: the first of which there are more than one."""
+_LONGEST_SPARKLINE = 31
+_PROJECTS_SHOWN = 4
+_MODELS_SHOWN = 3
+_SECRETS_SHOWN = 2
+_UNKNOWN = "unknown"
+_GOOD, _BAD = "green", "red"
+
+_Row = dict[str, Any]
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """The figures of the overview, exact; None is unknown."""
+
+    sessions: int
+    turns: int
+    first_day: date | None
+    last_day: date | None
+    active_days: int
+    requests: int
+    total_tokens: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    cost_usd: Decimal | None
+    cost_estimated_usd: Decimal | None
+    unpriced_requests: int
+    period_days: int | None
+    """Days of the last period, which ends with the last day; None when there are too few days to compare two."""
+    period_cost_usd: Decimal | None
+    previous_cost_usd: Decimal | None
+    cache_saved_usd: Decimal | None
+    cache_saved_share: float | None
+    cache_lost_usd: Decimal | None
+    cache_losses: int
+    wasted_usd: Decimal | None
+    wasted_turns: int
+    compactions: int
+    compactions_paid_back: int
+    compactions_net_usd: Decimal | None
+    findings_high: int
+    findings_medium: int
+    findings_low: int
+    secrets: int
+    last_turn_at: int | None
+    imported_at: int | None
+
+
+_TYPES = {date | None: "DATE", float | None: "DOUBLE", Decimal | None: "DECIMAL(38,12)"}
+_COLUMNS = listing_columns(
+    *((field.name, _TYPES.get(field.type, "BIGINT")) for field in msgspec.structs.fields(Figures))
+)
+
+
+class _Answers(msgspec.Struct, frozen=True):
+    """Rows of the queries behind the overview."""
+
+    days: list[_Row]
+    models: list[_Row]
+    projects: list[_Row]
+    savings: list[_Row]
+    waste: dict[str, _Row]
+    compactions: list[_Row]
+    origins: list[_Row]
+    findings: "FindingCounts"
+    imported_at: int | None
+
+
+@click.command(cls=Command)
+@parameter_options
+@ledger_option
+@import_first
+@listing_output
+@click.pass_context
+def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> Listing:
+    """Show cost, savings, waste, compactions and findings on one screen, with the command behind each line.
+
+    All amounts are list prices of the tokens that the logs report, as in `aix cost`, whatever you pay. The trend
+    compares the last 30 days (or 7) with those before; its last day is the last with activity. Waste is the price of
+    turns that failed or were interrupted. A compaction has paid back when the requests after it saved more than it
+    cost. Findings are those of `aix audit`.
+
+    The screen shortens figures; all other formats have them exactly, one column each, in a single row.
+
+    \b
+      aix overview
+      aix overview --since 2026-11-01 --project website
+      aix overview --json
+    """
+    config = load_config(ctx.obj)
+    zone = find_zone(parameters.get(TIMEZONE, config.timezone))
+    answers = _ask(open_ledger(ledger), parameters, zone)
+    figures = _figures(answers)
+    options = [*([] if ledger == config.ledger else [f"--ledger {ledger}"]), *_written(parameters)]
+    return Listing(
+        _COLUMNS,
+        [tuple(asdict(figures).values())],
+        notes=[f"add {' '.join(options)} to these commands to ask about the same data"] if options else [],
+        dashboard=_dashboard(figures, answers, zone, is_filtered=bool(parameters)),
+    )
+
+
+def _written(parameters: Mapping[str, object]) -> Iterator[str]:
+    for name, value in parameters.items():
+        text = str(value)
+        yield f"--{name} {text if text.isascii() and ' ' not in text else repr(text)}"
+
+
+def _ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> _Answers:
+    """Run the queries; those of the audit beside the others, as they take as long."""
+    from aix.permissions.audit.finding_counts import count_findings
+
+    filters = {name: value for name, value in parameters.items() if name != TIMEZONE}
+
+    def rows(name: str) -> list[_Row]:
+        query = find_query(name)
+        found = ledger.query(query, **filters, **({TIMEZONE: zone.key} if takes_timezone(query) else {}))
+        return [dict(zip(found.columns, row, strict=True)) for row in found]
+
+    with ThreadPoolExecutor(1) as beside:
+        audited = beside.submit(count_findings, ledger, filters, zone.key)
+        return _Answers(
+            days=rows("token_economics/cost_by_day"),
+            models=rows("token_economics/cost_by_model"),
+            projects=rows("token_economics/cost_by_project"),
+            savings=rows("token_economics/cache_savings"),
+            waste={row["class"]: row for row in rows("token_economics/waste")},
+            compactions=rows("compaction_impact/break_even"),
+            origins=rows("overview/by_origin"),
+            imported_at=ledger.sql(_IMPORTED_AT).rows()[0][0],
+            findings=audited.result(),
+        )
+
+
+def _figures(answers: _Answers) -> Figures:
+    tokens = {name: _sum(answers.days, *columns) for name, columns in _TOKENS.items()}
+    known = [count for count in tokens.values() if count is not None]
+    days = _cost_of_days(answers.days)
+    period, recent, previous = _last_period(days)
+    saved, uncached = (_sum(answers.savings, name) for name in ("saved_usd", "without_cache_usd"))
+    wasted = [answers.waste[name] for name in ("failed_turn", "interrupted_turn")]
+    loss = answers.waste["cache_loss"]
+    last_turns = [row["last_turn_at"] for row in answers.origins if row["last_turn_at"] is not None]
+    return Figures(
+        sessions=sum(row["sessions"] for row in answers.origins),
+        turns=sum(row["turns"] for row in answers.origins),
+        first_day=min(days, default=None),
+        last_day=max(days, default=None),
+        active_days=len(days),
+        requests=sum(row["requests"] for row in answers.days),
+        total_tokens=sum(known) if known else None,
+        **tokens,
+        cost_usd=_sum(answers.days, "cost_usd"),
+        cost_estimated_usd=_sum(answers.days, "cost_estimated_usd"),
+        unpriced_requests=sum(row["unpriced_requests"] for row in answers.days),
+        period_days=period,
+        period_cost_usd=recent,
+        previous_cost_usd=previous,
+        cache_saved_usd=saved,
+        cache_saved_share=float(saved / uncached) if saved is not None and uncached else None,
+        cache_lost_usd=loss["cost_usd"],
+        cache_losses=loss["requests"],
+        wasted_usd=_sum(wasted, "cost_usd"),
+        wasted_turns=sum(row["turns"] for row in wasted),
+        compactions=len(answers.compactions),
+        compactions_paid_back=sum(1 for row in answers.compactions if row["is_paid_back"]),
+        compactions_net_usd=_sum(answers.compactions, "net_usd"),
+        findings_high=answers.findings.severities.get("high", 0),
+        findings_medium=answers.findings.severities.get("medium", 0),
+        findings_low=answers.findings.severities.get("low", 0),
+        secrets=sum(answers.findings.secrets.values()),
+        last_turn_at=max(last_turns, default=None),
+        imported_at=answers.imported_at,
+    )
+
+
+def _cost_of_days(rows: Sequence[_Row]) -> dict[date, Decimal]:
+    """Return the cost of each day; requests without a time are on none."""
+    return {date.fromisoformat(row["day"]): row["cost_usd"] or Decimal(0) for row in rows if row["day"] is not None}
+
+
+def _sum(rows: Sequence[_Row], *columns: str) -> Any:  # noqa: ANN401 - a count or an amount, as the rows have it
+    """Add up the known values of these columns; None when there is none."""
+    known = [row[column] for row in rows for column in columns if row[column] is not None]
+    return sum(known) if known else None
+
+
+def _last_period(days: Mapping[date, Decimal]) -> tuple[int | None, Decimal | None, Decimal | None]:
+    """Return the length of the last period, its cost and that of the period before."""
+    if not days:
+        return None, None, None
+    last = max(days)
+    period = next((length for length in _PERIODS if (last - min(days)).days >= length), None)
+    if period is None:
+        return None, None, None
+    ages = {(last - day).days: cost for day, cost in days.items()}
+    recent = sum((cost for age, cost in ages.items() if age < period), Decimal(0))
+    previous = sum((cost for age, cost in ages.items() if period <= age < 2 * period), Decimal(0))
+    return period, recent, previous
+
+
+def _dashboard(figures: Figures, answers: _Answers, zone: ZoneInfo, *, is_filtered: bool) -> Dashboard:
+    if not figures.sessions and not figures.requests:
+        return Dashboard(
+            "No session of the ledger matches that." if is_filtered else "The ledger is empty. Next: aix import"
+        )
+    return Dashboard(_headline(figures), [*_lines(figures, answers, zone)])
+
+
+def _headline(figures: Figures) -> str:
+    sessions = counted(figures.sessions, "session")
+    if figures.cost_usd is None:
+        return f"{sessions}; no price is known for their requests."
+    cost = f"{sessions} cost {dollars(figures.cost_usd)}"
+    if figures.cache_saved_usd is None or figures.cache_saved_usd <= 0:
+        return f"{cost}."
+    return f"{cost}; the cache saved {dollars(figures.cache_saved_usd)}."
+
+
+def _lines(figures: Figures, answers: _Answers, zone: ZoneInfo) -> Iterator[FigureLine | Ranking]:
+    yield _cost_line(figures)
+    yield _token_line(figures)
+    yield from _trend_lines(figures, answers)
+    yield from _cache_lines(figures)
+    if figures.wasted_usd:
+        wasted = Figure(f"{dollars(figures.wasted_usd)} wasted", _BAD)
+        turns = Figure(counted(figures.wasted_turns, "failed or interrupted turn"))
+        yield FigureLine("Waste", (wasted, turns), "aix query waste")
+    if figures.compactions:
+        yield _compaction_line(figures)
+    yield from _finding_lines(figures, answers)
+    yield from _ranking("Projects", answers.projects, "project", _PROJECTS_SHOWN)
+    yield from _ranking("Models", answers.models, "model", _MODELS_SHOWN)
+    yield from _tool_lines(answers)
+    yield _freshness_line(figures, zone)
+
+
+def _cost_line(figures: Figures) -> FigureLine:
+    if figures.cost_usd is None:
+        return FigureLine("Cost", (Figure(_UNKNOWN), *_unpriced(figures)), "aix cost")
+    cost, estimated = dollars(figures.cost_usd), dollars(figures.cost_estimated_usd or figures.cost_usd)
+    if cost == estimated:
+        return FigureLine("Cost", (Figure(f"{cost} at list price", "bold"), *_unpriced(figures)), "aix cost")
+    more = (figures.cost_estimated_usd or figures.cost_usd) / figures.cost_usd - 1 if figures.cost_usd else None
+    about = f"about {estimated}" + ("" if more is None else f" (+{per_cent(more)})")
+    return FigureLine("Cost", (Figure(f"at least {cost}", "bold"), Figure(about), *_unpriced(figures)), "aix cost")
+
+
+def _unpriced(figures: Figures) -> list[Figure]:
+    count = figures.unpriced_requests
+    return [Figure(f"{counted(count, 'request')} unpriced")] if count else []
+
+
+def _token_line(figures: Figures) -> FigureLine:
+    if figures.total_tokens is None:
+        return FigureLine("Tokens", (Figure(_UNKNOWN),), "aix cost")
+    kinds = {
+        "from cache": figures.cache_read_tokens,
+        "to cache": figures.cache_write_tokens,
+        "in": figures.input_tokens,
+        "out": figures.output_tokens,
+    }
+    parts = (Figure(f"{short_count(count)} {kind}") for kind, count in kinds.items() if count)
+    return FigureLine("Tokens", (Figure(short_count(figures.total_tokens), "bold"), *parts), "aix cost")
+
+
+def _trend_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:
+    if figures.first_day is None or figures.last_day is None:
+        return
+    unit, drawn = _drawn_trend(answers.days, figures.first_day, figures.last_day)
+    active = Figure(f"{figures.active_days:,} with activity")
+    days = Figure(f"{figures.first_day} – {figures.last_day}")
+    yield FigureLine("Days", (days, active), "aix cost --by day")
+    if figures.period_cost_usd is not None and figures.period_days is not None:
+        recent = Figure(dollars(figures.period_cost_usd))
+        label = f"Last {figures.period_days} days"
+        since = figures.last_day - timedelta(days=figures.period_days - 1)
+        yield FigureLine(label, (recent, *_change(figures)), f"aix cost --since {since}")
+    yield FigureLine("Trend", (Figure(drawn, "cyan"), Figure(f"by {unit}")), f"aix cost --by {unit}")
+
+
+def _change(figures: Figures) -> list[Figure]:
+    if not figures.previous_cost_usd or figures.period_cost_usd is None:
+        return []
+    change = figures.period_cost_usd / figures.previous_cost_usd - 1
+    sign = "−" if change < 0 else "+"
+    return [Figure(f"{sign}{per_cent(abs(change))} on the {figures.period_days} before")]
+
+
+def _drawn_trend(rows: Sequence[_Row], first: date, last: date) -> tuple[str, str]:
+    """Return the unit of time in which the days fit on a line, and the cost of each such unit as a sparkline."""
+    costs: defaultdict[tuple[int, ...], Decimal] = defaultdict(Decimal)
+    age = (last - first).days
+    unit = "day" if age < _LONGEST_SPARKLINE else "week" if age // 7 < _LONGEST_SPARKLINE - 1 else "month"
+    days = [first + timedelta(days=number) for number in range(age + 1)]
+    for day, cost in _cost_of_days(rows).items():
+        costs[_bucket(day, unit)] += cost
+    buckets = dict.fromkeys(_bucket(day, unit) for day in days)
+    return unit, sparkline([costs[bucket] for bucket in buckets][-_LONGEST_SPARKLINE:])
+
+
+def _bucket(day: date, unit: str) -> tuple[int, ...]:
+    if unit == "week":
+        return day.isocalendar()[:2]
+    return (day.year, day.month, day.day) if unit == "day" else (day.year, day.month)
+
+
+def _cache_lines(figures: Figures) -> Iterator[FigureLine]:
+    label = "Cache"
+    if figures.cache_saved_usd:
+        saved = Figure(f"{dollars(figures.cache_saved_usd)} saved", _GOOD if figures.cache_saved_usd > 0 else _BAD)
+        share = figures.cache_saved_share
+        shares = [Figure(f"{per_cent(share)} off the input")] if share and share > 0 else []
+        yield FigureLine(label, (saved, *shares), "aix query cache_savings")
+        label = ""
+    if figures.cache_lost_usd:
+        lost = Figure(f"{dollars(figures.cache_lost_usd)} lost", _BAD)
+        times = Figure(f"{counted(figures.cache_losses, 'cache')} expired")
+        yield FigureLine(label, (lost, times), "aix query cache_breaks")
+
+
+def _compaction_line(figures: Figures) -> FigureLine:
+    net = figures.compactions_net_usd
+    result = [] if net is None else [Figure(f"net {'+' if net > 0 else ''}{dollars(net)}", _BAD if net < 0 else _GOOD)]
+    paid = Figure(f"{figures.compactions_paid_back} of {figures.compactions} paid back")
+    return FigureLine("Compactions", (paid, *result), "aix query break_even")
+
+
+def _finding_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:
+    counts = {"high": figures.findings_high, "medium": figures.findings_medium, "low": figures.findings_low}
+    styles = {"high": _BAD}
+    shown = tuple(Figure(f"{count} {name}", styles.get(name, "")) for name, count in counts.items() if count)
+    yield FigureLine("Findings", shown or (Figure("none", _GOOD),), "aix audit")
+    if figures.secrets:
+        secrets = Figure(counted(figures.secrets, "possible secret"), _BAD)
+        found = Counter(answers.findings.secrets).most_common(_SECRETS_SHOWN)
+        kinds = (Figure(counted(count, pattern.replace("-", " "))) for pattern, count in found)
+        yield FigureLine("", (secrets, *kinds), "aix query secrets_seen")
+
+
+def _ranking(label: str, rows: Sequence[_Row], column: str, most: int) -> Iterator[FigureLine | Ranking]:
+    priced = [row for row in rows if row["cost_usd"]]
+    if not priced:
+        return
+    shown = priced[:most]
+    count = f"{len(shown)} of {len(rows)}" if len(rows) > len(shown) else str(len(rows))
+    yield FigureLine(label, (Figure(f"{count}, by cost"),), f"aix cost --by {column}")
+    largest = shown[0]["cost_usd"]
+    write_name = project_name if column == "project" else str
+    rows_shown = (
+        (write_name(row[column] or _UNKNOWN), dollars(row["cost_usd"]), bar(row["cost_usd"], largest)) for row in shown
+    )
+    yield Ranking(tuple(rows_shown), cut="start" if column == "project" else "end")
+
+
+def _tool_lines(answers: _Answers) -> Iterator[FigureLine]:
+    label, command_behind = "Tools", "aix query by_origin"
+    for row in answers.origins:
+        if row["origin"] is None:
+            continue
+        figures = (f"{row['origin']}: {counted(row['sessions'], 'session')}", counted(row["turns"], "turn"))
+        yield FigureLine(label, tuple(map(Figure, figures)), command_behind)
+        label = command_behind = ""
+
+
+def _freshness_line(figures: Figures, zone: ZoneInfo) -> FigureLine:
+    imported = "never" if figures.imported_at is None else short_ago(time.time_ns() // 10**6 - figures.imported_at)
+    data = Figure(f"up to {local_time(figures.last_turn_at, zone)}")
+    return FigureLine("Data", (data, Figure(f"imported {imported}")), "aix import")

@@ -1,0 +1,157 @@
+"""`aix overview`: its figures are those of the commands that it names, and its screen fits every terminal."""
+
+import json
+import re
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aix
+from aix.cli.cost import BY
+from aix.reading.ledger import Ledger
+from aix.store.manifest import FINDINGS_FILE
+from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
+
+COMMAND = re.compile(r"aix (?:cost|audit|import|query \w+)(?: --\w+ \S+)?$")
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+def told(command: str, ledger: Path, *arguments: str) -> Any:  # noqa: ANN401 - as the JSON has it
+    done = run_in_process(*command.split(), *arguments, "--ledger", str(ledger))
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout, parse_float=Decimal)
+
+
+def figures(ledger: Path, *arguments: str) -> dict[str, Any]:
+    [row] = told("overview", ledger, "--json", *arguments)
+    assert isinstance(row, dict)
+    return row
+
+
+def total(rows: list[dict[str, Any]], *columns: str) -> Any:  # noqa: ANN401 - a count or an amount
+    return sum(row[column] for row in rows for column in columns if row[column] is not None)
+
+
+def test_totals_are_those_of_the_cost_to_the_token(filled: Ledger) -> None:
+    found = figures(filled.path)
+    kinds = ("input", "output", "cache_read", "cache_write")
+    assert found["total_tokens"] == sum(found[f"{kind}_tokens"] for kind in kinds) > 0
+    for by in (each for each in BY if each != "tag"):
+        rows = filled.query(f"token_economics/cost_by_{by}").polars().to_dicts()
+        for name in (
+            "requests",
+            "input_tokens",
+            "output_tokens",
+            "cache_read_tokens",
+            "cost_usd",
+            "cost_estimated_usd",
+        ):
+            assert found[name] == total(rows, name), (by, name)
+        assert found["cache_write_tokens"] == total(rows, "cache_write_5m_tokens", "cache_write_1h_tokens")
+        assert found["unpriced_requests"] == total(rows, "unpriced_requests") > 0
+
+
+@pytest.mark.parametrize(
+    ("filters", "period"),
+    [([], 30), (["--project", "press"], None), (["--since", "2026-03-02", "--until", "2026-03-20"], 7)],
+)
+def test_each_figure_is_that_of_the_query_behind_its_line(
+    filled: Ledger, filters: list[str], period: int | None
+) -> None:
+    found = figures(filled.path, *filters)
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return list(told(f"query {name} --json", filled.path, *filters))
+
+    waste = {row["class"]: row for row in rows("waste")}
+    compactions, savings, origins = rows("break_even"), rows("cache_savings"), rows("by_origin")
+    failed = [waste["failed_turn"], waste["interrupted_turn"]]
+    assert (found["cache_saved_usd"] or 0) == total(savings, "saved_usd")
+    assert found["cache_lost_usd"] == waste["cache_loss"]["cost_usd"]
+    assert ((found["wasted_usd"] or 0), found["wasted_turns"]) == (total(failed, "cost_usd"), total(failed, "turns"))
+    assert found["compactions"] == len(compactions)
+    assert found["compactions_paid_back"] == sum(row["is_paid_back"] is True for row in compactions)
+    assert (found["compactions_net_usd"] or 0) == total(compactions, "net_usd")
+    assert (found["sessions"], found["turns"]) == (total(origins, "sessions"), total(origins, "turns"))
+    assert 0 < found["sessions"] <= len(filled.sessions().rows())
+    assert bool(filters) == (found["sessions"] < len(filled.sessions().rows()))
+    days = {row["day"]: row["cost_usd"] or 0 for row in rows("cost_by_day") if row["day"] is not None}
+    last = date.fromisoformat(found["last_day"])
+    ages = {(last - date.fromisoformat(day)).days: cost for day, cost in days.items()}
+    recent = None if period is None else sum(cost for age, cost in ages.items() if age < period)
+    assert (found["period_days"], found["period_cost_usd"]) == (period, recent)
+    assert (found["first_day"], found["last_day"], found["active_days"]) == (min(days), max(days), len(days))
+
+
+@pytest.mark.parametrize("filters", [[], ["--project", "drift"]])
+def test_findings_are_those_of_the_audit(permission_ledger: Path, filters: list[str]) -> None:
+    audited = told("audit --format json", permission_ledger, *filters)["counts"]
+    found = figures(permission_ledger, *filters)
+    for severity in ("high", "medium", "low"):
+        assert found[f"findings_{severity}"] == audited[severity]
+    assert found["findings_high"] > 0
+    assert found["secrets"] == len(told("query secrets_seen --json", permission_ledger, *filters))
+
+
+def test_counts_of_findings_are_kept_for_a_version(tmp_path: Path) -> None:
+    log = tmp_path / "fixtures"
+    log.symlink_to(Path("fixtures/session_log/two_turns").absolute())
+    ledger = tmp_path / "ledger"
+    run_here("import", str(log), "--ledger", str(ledger))
+    assert figures(ledger)["findings_high"] == 0
+    note = ledger / FINDINGS_FILE
+    note.write_text(note.read_text().replace('"severities":{}', '"severities":{"high":7}'))
+    assert figures(ledger)["findings_high"] == 7
+    assert figures(ledger, "--since", "2020-01-01")["findings_high"] == 0, "a filter asks the queries"
+    note.write_text(re.sub('"made_by":"[^"]*"', '"made_by":"other queries"', note.read_text()))
+    assert figures(ledger)["findings_high"] == 0
+    [(label, *_), *_] = aix.open(ledger).sessions().rows()
+    run_here("forget", label, "--ledger", str(ledger))
+    assert not note.exists()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_the_screen_fits_and_names_a_command_on_each_line(filled: Ledger, columns: int) -> None:
+    shown, code = run_on_terminal(AIX, "overview", "--ledger", str(filled.path), columns=columns)
+    assert code == 0
+    lines = COLOUR.sub("", shown).replace("\r", "").splitlines()
+    headline, blank, *rest = lines[: next(place for place, line in enumerate(lines) if line.startswith("aix:"))]
+    assert (blank, max(map(len, lines)) <= columns) == ("", True)
+    assert headline == "68 sessions cost $23.18; the cache saved $24.76."
+    labelled = [line for line in rest if not line.startswith(" ")]
+    assert [line.split("  ")[0] for line in labelled] == [
+        *("Cost", "Tokens", "Days", "Last 30 days", "Trend", "Cache", "Waste", "Compactions", "Findings"),
+        *("Projects", "Models", "Tools", "Data"),
+    ]
+    assert all(COMMAND.search(line) for line in labelled)
+    assert len(lines) <= 28
+
+
+def test_a_pipe_gets_whole_lines_without_colours(filled: Ledger) -> None:
+    done = run_in_process("overview", "--ledger", str(filled.path))
+    assert "\x1b" not in done.stdout
+    lines = done.stdout.splitlines()
+    assert "Cost          at least $23.18 · about $23.20 (+0.1 %) · 6 requests unpriced" in lines[2]
+    assert done.stderr == f"aix: add --ledger {filled.path} to these commands to ask about the same data\n"
+    starts = {match.start() for line in lines if (match := COMMAND.search(line))}
+    assert len(starts) == 1, "the commands form a column"
+
+
+def test_commands_on_the_screen_work(filled: Ledger) -> None:
+    screen = run_in_process("overview", "--ledger", str(filled.path)).stdout
+    commands = {match[0] for line in screen.splitlines() if (match := COMMAND.search(line))} - {"aix import"}
+    assert len(commands) > 8
+    for command in commands:
+        done = run_in_process(*command.split()[1:], "--ledger", str(filled.path))
+        assert done.returncode in (0, 1), (command, done.stderr)
+        assert len(done.stdout.splitlines()) > 1, command
+
+
+def test_a_sentence_says_that_there_is_nothing(filled: Ledger, empty: Ledger) -> None:
+    nothing = run_in_process("overview", "--project", "no such project", "--ledger", str(filled.path))
+    assert nothing.stdout == "No session of the ledger matches that.\n"
+    assert run_in_process("overview", "--ledger", str(empty.path)).stdout == "The ledger is empty. Next: aix import\n"
+    assert figures(empty.path)["cost_usd"] is None
