@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -11,20 +11,24 @@ from msgspec.structs import replace
 from aix.cli.command import DATE, Command, ledger_option, listing_output
 from aix.cli.freshness import import_first
 from aix.config import load_config
-from aix.output import Listing, listing_columns
-from aix.output.humanise import bounded_dollars, local_time, one_line, short_count
+from aix.output import Listing, ListingColumn, listing_columns
+from aix.output.humanise import bounded_dollars, local_time, one_line, project_name, short_count
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.search import ORDERS, SessionSearch, first_prompts, names_to_type, search_sessions
+from aix.reading.search import ORDERS, SessionSearch, names_to_type, search_sessions
 from aix.schema import TABLES
 
 if TYPE_CHECKING:
     from aix.query.dates import Span
-    from aix.reading.result import Result
 
-_TITLE_CHARACTERS = 72
-_PROJECT_CHARACTERS = 16
+_TITLE_CHARACTERS = 100
 _PEOPLES_COLUMNS = listing_columns(
-    "updated", "session", "project", "title", ("turns", "BIGINT"), ("tokens", "BIGINT"), ("cost", "BIGINT")
+    "updated",
+    "session",
+    ListingColumn("title", least=28),
+    ListingColumn("project", priority=2, cut="start"),
+    ListingColumn("turns", "BIGINT", priority=3),
+    ListingColumn("tokens", "BIGINT", priority=4),
+    ListingColumn("cost", "BIGINT", priority=2, tone="cost"),
 )
 
 
@@ -67,8 +71,8 @@ def command(
 ) -> Listing:
     """List the sessions, those with the latest activity first.
 
-    The table shows what people look for: when, the shortest name that `aix show` understands, the project, the title
-    (else the first prompt; ↳ marks a subagent), turns, tokens and their list price. All other formats have every
+    The table shows what people look for: when, the shortest name that `aix show` understands, the title (else the
+    first prompt; ↳ marks a subagent), the project, turns, tokens and their list price. All other formats have every
     column of queries/overview/sessions.sql, with exact values. Days and times are those of the configured time zone.
     TEXT is found whether in capitals or not. ≥ stands before a cost that is a lower bound, because the logs do not say
     how much the models wrote in the end, or because some requests have no price.
@@ -98,24 +102,24 @@ def command(
     )
     opened = open_ledger(ledger)
     found = search_sessions(opened, search, order=order, reverse=reverse, limit=limit)
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
     return replace(
         found.listing(),
-        for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, found, zone)),
+        notes=[] if rows else ["no session in the ledger matches that"],
+        for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, rows, zone)),
     )
 
 
-def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+def _peoples_rows(ledger: Ledger, rows: list[dict[str, Any]], zone: tzinfo) -> Iterator[tuple[object, ...]]:
     names = names_to_type(ledger)
-    prompts = first_prompts(ledger, [row["label"] for row in rows if not row["title"]])
     for row in rows:
-        place = row["project"] or (Path(row["workspace_path"]).name if row["workspace_path"] else None)
+        place = row["project"] or row["workspace_path"]
         tokens = row["total_tokens"]
         yield (
             local_time(row["updated_at"], zone),
             names[row["label"]],
-            one_line(place, _PROJECT_CHARACTERS) if place else None,
-            _title(row["title"] or prompts.get(row["label"]), row["is_subagent"], row["status"]),
+            _title(row["title"], row["is_subagent"], row["status"]),
+            project_name(place) if place else None,
             row["turns"],
             None if tokens is None else short_count(tokens),
             bounded_dollars(row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"]),

@@ -33,6 +33,8 @@ class ListingColumn(msgspec.Struct, frozen=True):
     """A terminal that is too narrow drops columns with the greatest number first, and never one of the first three."""
     cut: Literal["end", "start"] = "end"
     """The side on which a text that is too long is shortened: `beginning…`, or `…informative/end`."""
+    least: int = 0
+    """Cells of its texts that a terminal shows, if need be by dropping other columns."""
     tone: Literal["", "severity", "cost", "dim"] = ""
     """The colours of the values: by the words high, medium and low; by amount; or all subdued."""
 

@@ -17,6 +17,9 @@ from aix.output import Listing, ListingColumn
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PROJECT_PARTS = 2
+_MARKUP_CHARACTERS = 2_000
+_ELEMENT = re.compile(r"\s*<(?P<name>[A-Za-z]+[-_][\w-]*)>(?P<text>.*?)(?P<end></(?P=name)>|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][\w-]*>")
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 # Names of columns whose values are a share of 1, an amount of money, or a count of tokens or characters.
@@ -190,14 +193,39 @@ def local_time(milliseconds: int | None, zone: tzinfo) -> str:
 
 
 def one_line(text: str, characters: int) -> str:
-    r"""Write the beginning of a text on one line.
+    r"""Write the beginning of a text on one line; of a prompt, what people typed.
 
     >>> one_line(" two\n  lines of it", 12)
     'two lines o…'
+    >>> one_line("<open-file>a.py</open-file>\nFix it", 12)
+    'Fix it'
     """
-    joined = " ".join(text[: 4 * characters].split())
-    is_whole = len(joined) <= characters and len(text) <= 4 * characters
+    begun = text[: max(4 * characters, _MARKUP_CHARACTERS)]
+    elements, typed = split_markup(begun)
+    joined = " ".join((typed or elements).split())
+    is_whole = len(joined) <= characters and len(text) <= len(begun)
     return joined if is_whole else f"{joined[: characters - 1]}…"
+
+
+def split_markup(text: str) -> tuple[str, str]:
+    r"""Return the text of the elements that a prompt begins with, and the text after them.
+
+    Assistants write notes to the model, and slash commands, as elements whose names have a hyphen or an underscore,
+    which those of HTML do not. An element that only repeats the name of a slash command is left out.
+
+    >>> split_markup("<note>is HTML</note>"), split_markup("<open_file>a.py</open_file>\nFix it")
+    (('', '<note>is HTML</note>'), ('a.py', 'Fix it'))
+    >>> split_markup("<the-message>go is running</the-message><the-name>/go</the-name><the-args>--all</the-args>")
+    ('/go --all', '')
+    """
+    texts: list[str] = []
+    place = 0
+    while (found := _ELEMENT.match(text, place)) is not None and (texts or found["end"]):
+        texts.append(_TAG.sub(" ", found["text"]).strip())
+        place = found.end()
+    commands = {each.split()[0][1:] for each in texts if each.startswith("/")}
+    spoken = (each for each in texts if each and each.split()[0] not in commands)
+    return " ".join(spoken), text[place:].strip() if texts else text
 
 
 def in_words(code: str) -> str:

@@ -29,6 +29,8 @@ _NARROWEST_VALUE = 20
 _STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "33"}
 _SEVERITIES = {"critical": "severe", "high": "severe", "medium": "warning", "low": "dim"}
 _GREAT_SHARE = 0.25
+_SENTENCES = ("title", "prompt", "beginning")
+"""Columns of texts that may begin with a slash command, which looks like a path."""
 _PATH = re.compile(r"(~|[A-Za-z]:)?[/\\][^ ]+$")
 _AMOUNT = re.compile(r"\$([\d,]+(?:\.\d+)?)")
 
@@ -107,7 +109,8 @@ def shown(value: object) -> str:
 
 def _cut_by_meaning(column: ListingColumn, cells: Sequence[str]) -> ListingColumn:
     """Let a column of paths keep their ends, which differ; their beginnings are mostly the same."""
-    return replace(column, cut="start") if any(map(_PATH.match, cells)) else column
+    is_path = column.name not in _SENTENCES and any(map(_PATH.match, cells))
+    return replace(column, cut="start") if is_path else column
 
 
 def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], width: int) -> dict[int, int]:
@@ -115,7 +118,11 @@ def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], wid
     whole = [max((cell_len(row[index]) for row in rows), default=0) for index in range(len(columns))]
     names = [max(map(cell_len, _name_words(column)), default=0) for column in columns]
     least = [
-        max(longest if column.is_number or longest <= _NEVER_SHORTENED else _SHORTEST_TEXT, name)
+        max(
+            longest if column.is_number or longest <= _NEVER_SHORTENED else _SHORTEST_TEXT,
+            min(longest, column.least),
+            name,
+        )
         for column, longest, name in zip(columns, whole, names, strict=True)
     ]
     if columns and columns[0].cut == "end":  # the first column mostly names the thing that a row is about

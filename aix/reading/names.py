@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 TABLES_OF_SESSIONS = ("sessions", "session_aliases")
 TABLES_OF_NAMES = (*TABLES_OF_SESSIONS, "turns", "threads")
+NAMES_OF_SESSIONS = """
+    select label as name, label from sessions
+    union all select alias, session_label from session_aliases
+    union all
+    select regexp_extract(label, '[/~]([^/~]+)$', 1), label from sessions where regexp_matches(label, '[/~][^/~]+$')
+"""
+"""Every name of each session: its label, its aliases, and the end of a label that begins with another session's."""
 _SESSION_LOOKUPS = (
     "select label from sessions where label = $1",
     "select session_label from session_aliases where alias = $1",
-    """
-    select label from sessions where starts_with(label, $1)
-    union select session_label from session_aliases where starts_with(alias, $1)
-    order by 1 limit 5
-    """,
+    f"select distinct label from ({NAMES_OF_SESSIONS}) where starts_with(name, $1) order by 1 limit 5",  # noqa: S608
 )
 _TURN_LOOKUPS = (
     "select id from turns where id = $1",

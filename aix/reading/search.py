@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aix.query.packs import find_query
-from aix.reading.names import short_names
+from aix.reading.names import NAMES_OF_SESSIONS, short_names
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -27,6 +27,10 @@ _FIRST_PROMPT = """
     join messages m on m.turn_id = regexp_extract(h.ancestry, '"([^"]+)"', 1)
     where m.role = 'user' and m.content is not null
     qualify row_number() over (partition by s.label order by m.sequence) = 1
+"""
+_TITLES = """
+    select session_label, title from v_session_titles
+    where session_label in (select unnest($1)) and title is not null
 """
 _CONDITIONS = {
     "origin": "origin = $origin",
@@ -51,7 +55,6 @@ COMPACTIONS = f"""
     where cast($1 as varchar) is null or coalesce("trigger", 'unknown') = $1
     order by compacted_at desc, turn_id
 """  # noqa: S608 - made of the name above
-_TITLES = "select label, left(title, 1000) from session_context where label in (select unnest($1)) and title <> ''"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,16 +95,9 @@ def search_sessions(
     return ledger.sql(sql, wanted | ({} if limit is None else {"limit": limit}) or None)
 
 
-def first_prompts(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
-    """Return the beginning of what each of these sessions was first asked."""
-    sql = f"select label, left(content, 1000) from ({_FIRST_PROMPT}) where label in (select unnest($1))"  # noqa: S608
-    return dict(ledger.sql(sql, [labels]).rows())
-
-
 def names_to_type(ledger: "Ledger") -> dict[str, str]:
     """Return the shortest name by which each session is found."""
-    sql = "select label, label from sessions union all select alias, session_label from session_aliases"
-    return short_names(ledger.sql(sql).rows())
+    return short_names(ledger.sql(NAMES_OF_SESSIONS).rows())
 
 
 def count_microcompactions(ledger: "Ledger", parameters: Mapping[str, object]) -> int:
@@ -110,7 +106,7 @@ def count_microcompactions(ledger: "Ledger", parameters: Mapping[str, object]) -
 
 
 def names_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
-    """Return what people call these sessions: the title, else the first prompt, else the shortest name to type."""
+    """Return the title of each of these sessions, else the shortest name to type."""
     to_type = names_to_type(ledger)
     names = {label: to_type.get(label, label) for label in labels}
-    return names | first_prompts(ledger, labels) | dict(ledger.sql(_TITLES, [labels]).rows())
+    return names | dict(ledger.sql(_TITLES, [labels]).rows())

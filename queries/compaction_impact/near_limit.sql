@@ -6,7 +6,7 @@
 -- param share: number = 0.85; share of the limit from which a context is near it
 -- param window: integer = 200000; size of the context window where no source says it
 -- column session_label: VARCHAR; the session
--- column title: VARCHAR; its title; NULL when it has none
+-- column title: VARCHAR; its title, else the task that a subagent was given, else the beginning of its first prompt
 -- column project: VARCHAR; the project of its largest request
 -- column model: VARCHAR; the model of its largest request
 -- column limit_tokens: BIGINT; size of the context window
@@ -37,7 +37,7 @@ session_peak as (
 session_limit as (
   select
     s.session_label,
-    c.title,
+    x.title,
     coalesce(
       c.context_token_limit,
       case
@@ -49,6 +49,7 @@ session_limit as (
     s.peak_tokens
   from session_peak s
   left join session_context c on c.label = s.session_label
+  left join v_session_titles x on x.session_label = s.session_label
 ),
 session_near_limit as (
   select session_label, title, limit_tokens, limit_basis

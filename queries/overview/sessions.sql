@@ -3,7 +3,7 @@
 -- why: The way in: find the session to read, and see where turns and tokens went.
 -- grain: session
 -- column label: VARCHAR; the session
--- column title: VARCHAR; its title, else the task that a subagent was given
+-- column title: VARCHAR; its title, else the task that a subagent was given, else the beginning of its first prompt
 -- column origin: VARCHAR; where it came from
 -- column project: VARCHAR; the project it worked on
 -- column workspace_path: VARCHAR; root folder of its last turn
@@ -105,7 +105,7 @@ models_by_session as (
 )
 select
   s.label,
-  coalesce(c.title, s.task_description) as title,
+  t.title,
   s.origin,
   c.project,
   head.workspace_path,
@@ -130,6 +130,7 @@ select
   cast(coalesce(q.unpriced_requests, 0) as bigint) as unpriced_requests
 from sessions s
 left join session_context c on c.label = s.label
+left join v_session_titles t on t.session_label = s.label
 left join turns head on head.id = s.thread_id
 left join undated_session u on u.label = s.label
 left join session_sums n on n.label = s.label

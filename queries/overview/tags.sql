@@ -5,15 +5,14 @@
 -- column tag: VARCHAR; the tag
 -- column entity_type: VARCHAR; the table of what has it: sessions, turns
 -- column entity_id: VARCHAR; its key there: the label of a session, the id of a turn
--- column title: VARCHAR; the title of the session, else the task that a subagent was given
+-- column title: VARCHAR; the title of the session, else the task that a subagent was given, else the beginning of its first prompt
 -- column added_at: BIGINT; when the tag was first given, in Unix ms
 select
   t.tag,
   t.entity_type,
   t.entity_id,
-  coalesce(c.title, s.task_description) as title,
+  s.title,
   t.added_at
 from tags t
-left join sessions s on t.entity_type = 'sessions' and s.label = t.entity_id
-left join session_context c on c.label = s.label
+left join v_session_titles s on t.entity_type = 'sessions' and s.session_label = t.entity_id
 order by t.tag, t.entity_type, t.entity_id

@@ -4,7 +4,7 @@
 -- grain: session
 -- params: filters
 -- column session_label: VARCHAR; the session
--- column title: VARCHAR; its title; NULL when it has none
+-- column title: VARCHAR; its title, else the task that a subagent was given, else the beginning of its first prompt
 -- column turns: BIGINT; turns that count for it
 -- column requests: BIGINT; requests with known context
 -- column peak_tokens: BIGINT; largest whole input of a request
@@ -47,7 +47,7 @@ turn_count as (
 )
 select
   p.session_label,
-  c.title,
+  x.title,
   coalesce(n.turns, 0) as turns,
   p.requests,
   p.peak_tokens,
@@ -59,4 +59,5 @@ select
 from dated_peak p
 left join turn_count n on n.session_label = p.session_label
 left join session_context c on c.label = p.session_label
+left join v_session_titles x on x.session_label = p.session_label
 order by p.peak_tokens desc, p.session_label

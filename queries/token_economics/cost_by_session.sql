@@ -4,7 +4,7 @@
 -- grain: session
 -- params: filters
 -- column session_label: VARCHAR; the session; NULL for side calls of no known session
--- column title: VARCHAR; its title, else the task that a subagent was given
+-- column title: VARCHAR; its title, else the task that a subagent was given, else the beginning of its first prompt
 -- column turns: BIGINT; turns with such requests
 -- column requests: BIGINT; requests
 -- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown
@@ -49,12 +49,11 @@ with session_cost as (
 )
 select
   c.session_label,
-  coalesce(x.title, s.task_description) as title,
+  s.title,
   c.turns, c.requests,
   c.input_tokens, c.output_tokens, c.cache_read_tokens, c.cache_write_5m_tokens, c.cache_write_1h_tokens,
   c.cost_usd, c.cost_estimated_usd, c.reported_cost_usd,
   c.unpriced_requests, c.unpriced_tokens, c.final_share, c.price_basis
 from session_cost c
-left join sessions s on s.label = c.session_label
-left join session_context x on x.label = c.session_label
+left join v_session_titles s on s.session_label = c.session_label
 order by c.cost_usd desc nulls last, c.session_label

@@ -7,7 +7,7 @@
 -- param origin: text = none; only this origin
 -- param session: text = none; only this session
 -- column session_label: VARCHAR; the session
--- column title: VARCHAR; its title, else the task that a subagent was given
+-- column title: VARCHAR; its title, else the task that a subagent was given, else the beginning of its first prompt
 -- column own_cost_usd: DECIMAL(38,12); cost of what counts for it; NULL when it made requests and none is priced
 -- column shared_cost_usd: DECIMAL(38,12); cost of the turns on the way to its head that count for another session
 -- column subagents_cost_usd: DECIMAL(38,12); cost of the subagents below it, at any depth
@@ -108,7 +108,7 @@ session_totals as (
 )
 select
   n.session_label,
-  coalesce(x.title, s.task_description) as title,
+  x.title,
   case when n.own_requests = 0 then cast(0 as decimal(38, 12)) else n.own_cost_usd end as own_cost_usd,
   case when n.shared_requests = 0 then cast(0 as decimal(38, 12)) else n.shared_cost_usd end as shared_cost_usd,
   case when n.subagents = 0 then cast(0 as decimal(38, 12)) else n.subagents_cost_usd end as subagents_cost_usd,
@@ -120,7 +120,7 @@ select
   n.final_share
 from session_totals n
 join sessions s on s.label = n.session_label
-left join session_context x on x.label = n.session_label
+left join v_session_titles x on x.session_label = n.session_label
 where (getvariable('session') is null or n.session_label = getvariable('session'))
   and (getvariable('origin') is null or s.origin = getvariable('origin'))
 order by n.total_cost_usd desc nulls last, n.session_label

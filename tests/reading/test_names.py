@@ -46,6 +46,8 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
         ("s-1", MAIN),
         (f"{MAIN}~", ABANDONED),
         ("session-log:s-1/a", SUBAGENT),
+        (SUBAGENT.rpartition("/")[2], SUBAGENT),
+        (ABANDONED.rpartition("~")[2][:6], ABANDONED),
         ("5b1f-two", "log:5b1f-two"),
         ("5b1f-t", "log:5b1f-two"),
         ("log:5b1f-o", "log:5b1f-one"),

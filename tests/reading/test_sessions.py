@@ -31,6 +31,7 @@ from tests.support.sample_ledger import (
 )
 
 DAY = 86_400_000
+NOTHING = "aix: no session in the ledger matches that\n"
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +43,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def listed(ledger: Path, *arguments: str) -> list[dict[str, object]]:
     process = run_in_process("sessions", "--json", "--ledger", str(ledger), *arguments)
-    assert (process.returncode, process.stderr) == (0, "")
     rows: list[dict[str, object]] = json.loads(process.stdout)
+    assert (process.returncode, process.stderr) == (0, "" if rows else NOTHING)
     return rows
 
 
@@ -208,7 +209,7 @@ def one_session(ledger: Path, updated_at: int = 9) -> None:
 def test_the_table_shows_times_of_the_configured_zone_and_names_to_type(tmp_path: Path) -> None:
     one_session(tmp_path, updated_at=DAY - 3_600_000)
     shown = run_in_process("sessions", "--ledger", str(tmp_path), AIX_TIMEZONE="Europe/Berlin").stdout
-    assert "1970-01-02 00:00  5b1f03ab  –" in shown
+    assert "1970-01-02 00:00  5b1f03ab  " in shown
     until = ["sessions", "--since", "1970-01-02", "--format", "csv", "--ledger", str(tmp_path)]
     assert len(run_in_process(*until, AIX_TIMEZONE="Europe/Berlin").stdout.splitlines()) == 2
     assert len(run_in_process(*until).stdout.splitlines()) == 1
@@ -224,6 +225,40 @@ def test_a_session_without_title_is_shown_by_its_first_prompt_made_harmless(tmp_
         assert not re.search("\x1b\\[2J|\u202e", shown)
 
 
+def test_slash_commands_are_titles_and_prompts_without_their_markup(tmp_path: Path) -> None:
+    aix.import_histories([Path("fixtures/claude_code/custom_command/input")], tmp_path)
+    [row] = listed(tmp_path)
+    assert str(row["title"]).startswith("<command-message>review is running…"), "machines get the text of the log"
+    assert listed(tmp_path, "--search", "loader.py")
+    for command in (["sessions"], ["cost", "--by", "session"], ["show", str(row["label"])]):
+        shown = run_in_process(*command, "--ledger", str(tmp_path)).stdout
+        assert "/review loader.py" in shown
+        assert "command-" not in shown
+    assert "> /review loader.py" in shown
+    full = run_in_process("show", "--full", str(row["label"]), "--ledger", str(tmp_path)).stdout
+    assert "> <command-name>/review</command-name>" in full
+
+
+def test_the_first_prompt_that_people_typed_names_a_session(tmp_path: Path) -> None:
+    prompts = [("event", "A task has ended"), ("human", "  "), ("human", "<open_file>a.py</open_file>\nFix the tests")]
+    deliver(
+        tmp_path,
+        {
+            "turns": [turn("t")],
+            "turn_context": [context("t")],
+            "messages": [
+                message(f"m{place}", "t", "user", sequence=place, content=text, source=source)
+                for place, (source, text) in enumerate(prompts)
+            ],
+            "sessions": [session("log:1", "t", 9)],
+        },
+    )
+    [row] = listed(tmp_path)
+    assert row["title"] == "<open_file>a.py</open_file> Fix the tests"
+    shown = run_in_process("sessions", "--ledger", str(tmp_path)).stdout
+    assert re.split("  +", shown.splitlines()[-1])[2] == "Fix the tests"
+
+
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
 def test_ledgers_of_all_versions_are_listed(version: int, tmp_path: Path) -> None:
     assert labels(shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger")) == [MAIN, ABANDONED, SUBAGENT]
@@ -233,7 +268,7 @@ def test_ledgers_of_all_versions_are_listed(version: int, tmp_path: Path) -> Non
 def test_an_empty_ledger_has_no_sessions(tmp_path: Path, output_format: str) -> None:
     write_ledger(tmp_path, {})
     process = run_in_process("sessions", "--format", output_format, "--ledger", str(tmp_path))
-    assert (process.returncode, process.stderr) == (0, "")
+    assert (process.returncode, process.stderr) == (0, NOTHING)
     assert len(process.stdout.splitlines()) <= 2
 
 

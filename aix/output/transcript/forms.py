@@ -14,6 +14,7 @@ from aix.output.transcript.wording import (
     call_subject,
     compaction_text,
     files_text,
+    readable_content,
     readable_params,
     readable_result,
     sender,
@@ -89,7 +90,8 @@ def _content(message: Message, content: Excerpt, view: View) -> Iterator[Paragra
         yield Paragraph(f"{who}:", "dim", "  ")
     style = "red" if message.is_error else "bold" if message.role == "user" else ""
     mark = "> " if message.role == "user" else "  "
-    yield from folded_paragraphs(content, view.limits(_TEXT_PROSE_LINES, _PROSE_COLUMNS), mark, style)
+    shown = readable_content(message, content, view)
+    yield from folded_paragraphs(shown, view.limits(_TEXT_PROSE_LINES, _PROSE_COLUMNS), mark, style)
 
 
 def _calls(calls: tuple[Call, ...], turn: Turn, view: View) -> Iterator[Paragraph]:
@@ -164,7 +166,7 @@ def _message_markdown(message: Message, turn: Turn, view: View) -> Iterator[str]
     if message.content is not None and message.content.text.strip():
         who = sender(message) or message.role
         yield from ("", f"**{prose_line(who).capitalize()}{' (error)' if message.is_error else ''}:**", "")
-        yield from _prose(message.content, limits)
+        yield from _prose(readable_content(message, message.content, view), limits)
     for call in message.calls:
         yield from _call_markdown(call, turn, view)
     if message.files:

@@ -6,8 +6,29 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from itertools import groupby
 
-from aix.output.humanise import bounded_dollars, counted, dollars, local_time, one_line, short_count, short_duration
-from aix.output.transcript.model import Call, Compaction, Cost, Excerpt, File, Header, Message, Subagent, Tokens, Turn
+from aix.output.humanise import (
+    bounded_dollars,
+    counted,
+    dollars,
+    local_time,
+    one_line,
+    short_count,
+    short_duration,
+    split_markup,
+)
+from aix.output.transcript.model import (
+    Call,
+    Compaction,
+    Cost,
+    Excerpt,
+    File,
+    Header,
+    Message,
+    Subagent,
+    Tokens,
+    Turn,
+    View,
+)
 
 _TELLING = (
     "file_path",
@@ -49,6 +70,13 @@ def telling_parameter(params: Excerpt) -> str:
     else:
         texts = _text_pairs(params.text)
     return next((texts[name] for name in _TELLING if name in texts), next(iter(texts.values()), ""))
+
+
+def readable_content(message: Message, content: Excerpt, view: View) -> Excerpt:
+    """Return a prompt without the markup it begins with; in full, and of models, as it is."""
+    if view.is_full or message.role == "assistant" or not content.is_whole:
+        return content
+    return _whole("\n".join(part for part in split_markup(content.text) if part) or content.text)
 
 
 def readable_params(params: Excerpt) -> Excerpt:
