@@ -175,7 +175,8 @@ def _figures(answers: _Answers) -> Figures:
     tokens = {name: _sum(answers.days, *columns) for name, columns in _TOKENS.items()}
     known = [count for count in tokens.values() if count is not None]
     days = _cost_of_days(answers.days)
-    period, recent, previous = _last_period(days)
+    cost = _sum(answers.days, "cost_usd")
+    period, recent, previous = _last_period(days if cost is not None else {})
     saved, uncached = (_sum(answers.savings, name) for name in ("saved_usd", "without_cache_usd"))
     wasted = [answers.waste[name] for name in ("failed_turn", "interrupted_turn")]
     loss = answers.waste["cache_loss"]
@@ -189,7 +190,7 @@ def _figures(answers: _Answers) -> Figures:
         requests=sum(row["requests"] for row in answers.days),
         total_tokens=sum(known) if known else None,
         **tokens,
-        cost_usd=_sum(answers.days, "cost_usd"),
+        cost_usd=cost,
         cost_estimated_usd=_sum(answers.days, "cost_estimated_usd"),
         unpriced_requests=sum(row["unpriced_requests"] for row in answers.days),
         period_days=period,
@@ -249,7 +250,7 @@ def _dashboard(figures: Figures, answers: _Answers, zone: ZoneInfo, *, is_filter
 def _headline(figures: Figures) -> str:
     sessions = counted(figures.sessions, "session")
     if figures.cost_usd is None:
-        return f"{sessions}; no price is known for their requests."
+        return f"{sessions} of unknown cost."
     cost = f"{sessions} cost {dollars(figures.cost_usd)}"
     if figures.cache_saved_usd is None or figures.cache_saved_usd <= 0:
         return f"{cost}."
@@ -315,7 +316,8 @@ def _trend_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:
         label = f"Last {figures.period_days} days"
         since = figures.last_day - timedelta(days=figures.period_days - 1)
         yield FigureLine(label, (recent, *_change(figures)), f"aix cost --since {since}")
-    yield FigureLine("Trend", (Figure(drawn, "cyan"), Figure(f"by {unit}")), f"aix cost --by {unit}")
+    if figures.cost_usd is not None:
+        yield FigureLine("Trend", (Figure(drawn, "cyan"), Figure(f"by {unit}")), f"aix cost --by {unit}")
 
 
 def _change(figures: Figures) -> list[Figure]:
@@ -360,9 +362,11 @@ def _cache_lines(figures: Figures) -> Iterator[FigureLine]:
 
 def _compaction_line(figures: Figures) -> FigureLine:
     net = figures.compactions_net_usd
-    result = [] if net is None else [Figure(f"net {'+' if net > 0 else ''}{dollars(net)}", _BAD if net < 0 else _GOOD)]
+    if net is None:
+        return FigureLine("Compactions", (Figure(f"{figures.compactions:,}, cost unknown"),), "aix compactions")
     paid = Figure(f"{figures.compactions_paid_back} of {figures.compactions} paid back")
-    return FigureLine("Compactions", (paid, *result), "aix query break_even")
+    result = Figure(f"net {'+' if net > 0 else ''}{dollars(net)}", _BAD if net < 0 else _GOOD)
+    return FigureLine("Compactions", (paid, result), "aix query break_even")
 
 
 def _finding_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:

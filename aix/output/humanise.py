@@ -18,6 +18,7 @@ from aix.output import Listing, ListingColumn
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PROJECT_PARTS = 2
 _MARKUP_CHARACTERS = 2_000
+_TITLE_CHARACTERS = 100
 _ELEMENT = re.compile(r"\s*<(?P<name>[A-Za-z]+[-_][\w-]*)>(?P<text>.*?)(?P<end></(?P=name)>|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][\w-]*>")
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
@@ -268,7 +269,7 @@ def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object
 def _written(rows: Iterable[Sequence[object]], writers: list[_Writer | None]) -> Iterator[tuple[object, ...]]:
     for row in rows:
         yield tuple(
-            value if write is None or not isinstance(value, int | float | Decimal) else write(value)
+            value if write is None or not isinstance(value, int | float | Decimal | str) else write(value)
             for value, write in zip(row, writers, strict=True)
         )
 
@@ -278,6 +279,8 @@ def _is_text(column: ListingColumn) -> bool:
 
 
 def _writer_for(column: ListingColumn, zone: tzinfo) -> _Writer | None:
+    if column.name == "title":
+        return partial(one_line, characters=_TITLE_CHARACTERS)
     if not column.is_number:
         return None
     if _MONEY.fullmatch(column.name):

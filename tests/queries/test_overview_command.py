@@ -150,6 +150,13 @@ def test_commands_on_the_screen_work(filled: Ledger) -> None:
         assert len(done.stdout.splitlines()) > 1, command
 
 
+def test_unknown_costs_are_never_shown_as_nothing(filled: Ledger) -> None:
+    done = run_in_process("overview", "--origin", "cursor", "--ledger", str(filled.path))
+    assert done.stdout.startswith("1 session of unknown cost.\n")
+    assert "$0" not in done.stdout
+    assert figures(filled.path, "--origin", "cursor")["period_cost_usd"] is None
+
+
 def test_a_sentence_says_that_there_is_nothing(filled: Ledger, empty: Ledger) -> None:
     nothing = run_in_process("overview", "--project", "no such project", "--ledger", str(filled.path))
     assert nothing.stdout == "No session of the ledger matches that.\n"
