@@ -256,18 +256,8 @@ def _names(
     keys = list(rows[0])[: len(dimensions)] if rows else []
     columns = [_values(ledger, by, [row[key] for row in rows], zone) for by, key in zip(dimensions, keys, strict=False)]
     if dimensions == ("session",):
-        columns.append(_titles(ledger, rows))
+        columns.append([one_line(row["title"], _TITLE_CHARACTERS) if row["title"] else None for row in rows])
     return zip(*columns, strict=True)
-
-
-def _titles(ledger: Ledger, rows: list[_Row]) -> list[str | None]:
-    """Return the title of each session, else its first prompt."""
-    from aix.reading.search import first_prompts
-
-    untitled = [row["session_label"] for row in rows if row["session_label"] is not None and not row["title"]]
-    prompts = first_prompts(ledger, untitled)
-    titles = [row["title"] or prompts.get(row["session_label"]) for row in rows]
-    return [one_line(title, _TITLE_CHARACTERS) if title else None for title in titles]
 
 
 def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> list[str | None]:

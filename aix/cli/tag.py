@@ -157,17 +157,14 @@ def _changes(ledger: Path, tag: str, changes: dict["Entity", str]) -> Listing:
 
 
 def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
-    from aix.reading.search import first_prompts, names_to_type
+    from aix.reading.search import names_to_type
 
     names = names_to_type(ledger)
-    rows = found.rows()
-    prompts = first_prompts(ledger, [key for _, table, key, title, _ in rows if table == "sessions" and not title])
-    for tag, table, key, title, added_at in rows:
-        known = title or prompts.get(key)
+    for tag, table, key, title, added_at in found:
         yield (
             tag,
             names.get(key, key) if table == "sessions" else key,
-            one_line(known, _TITLE_CHARACTERS) if known else None,
+            one_line(title, _TITLE_CHARACTERS) if title else None,
             table.removesuffix("s"),
             local_time(added_at, zone),
         )
