@@ -10,7 +10,7 @@ SEED = 0
 # Neighbours mostly run in one process, which makes what they share once.
 PARALLEL = -n auto --dist worksteal
 
-.PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark lint format docs bench fuzz clean
+.PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark test-browser lint format docs bench fuzz clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -35,7 +35,7 @@ check: lint  ## Check style, types, and what breaks most often, within a minute
 	  tests/test_errors.py tests/pipeline/test_growth.py tests/schema/test_migrations.py tests/test_config.py tests/test_ids.py
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
-	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not faults and not scale and not spark" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not faults and not scale and not spark and not browser" $(PYTEST_ARGS)
 
 # Test files that have targets of their own: test-orders and test-crash.
 ORDERS = tests/merge/test_merge_rows.py tests/pipeline/test_import_properties.py tests/pipeline/test_connected_sources.py
@@ -77,6 +77,10 @@ test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare t
 	  { echo "Spark needs Java 17 or newer, and there is no java; install one (Debian, Ubuntu: apt install openjdk-17-jre-headless)" >&2; exit 1; }
 	@$(MAKE) --no-print-directory $(VENV)/.spark
 	$(BIN)/python -m pytest $(PARALLEL) -m spark tests/queries/test_spark.py $(PYTEST_ARGS)
+
+test-browser: $(VENV)/.dev  ## Open the HTML report in headless Chromium, which is installed where it is missing
+	@tests/support/install_chromium.sh
+	$(BIN)/python -m pytest -m browser tests/permissions/audit/test_browser.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .
