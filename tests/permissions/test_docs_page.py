@@ -159,8 +159,11 @@ def listed_in(proposed: dict[str, Any]) -> list[str]:
 
 def test_the_replay_of_the_example_is_what_the_command_counts(audit: Audit) -> None:
     agrees = {True: "yes", False: "no", None: ""}
-    assert table("would", "by", "happened", "calls", "agrees") == [
-        (row["would"], row["by"], row["happened"], str(row["calls"]), agrees[row["agrees"]])
+    assert table("would", "by", "happened", "calls", "needed_permission", "agrees") == [
+        (
+            *map(str, (row[name] for name in ("would", "by", "happened", "calls", "needed_permission"))),
+            agrees[row["agrees"]],
+        )
         for row in replay(audit, "mill")
     ]
     needing = [
@@ -178,7 +181,7 @@ def test_the_proposal_of_the_example_is_what_the_command_gives(audit: Audit) -> 
     rules, share = len(listed_in(proposed)), f"{proposed['coverage']:.1%}".replace("%", " %")
     assert f"{rules} rules that allow {proposed['allowed']} of these {proposed['calls']} calls ({share})" in PAGE
     refused = [use["input"]["command"] for use in proposed["refused"] if use["calls"]]
-    assert f"{len(refused)} calls are refused for their risk: `{refused[0]}` and `{refused[1]}`." in PAGE
+    assert f"{len(refused)} risky calls are left out: `{refused[0]}` and `{refused[1]}`." in PAGE
     half = json.loads(audit("propose", "--project", "mill", "--cover", "50%"))
     assert (len(listed_in(half)), half["allowed"], len(half["still_asked"])) == (2, 6, 4)
     bolder = json.loads(audit("propose", "--project", "mill", "--allow-risk", "destructive"))

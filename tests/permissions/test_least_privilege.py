@@ -102,6 +102,88 @@ def test_what_would_also_ask_before_calls_that_are_not_refused_is_not_proposed()
     assert (proposal.rules, proposal.asking, proposal.still_free) == ((), (), (chain,))
 
 
+def command_use(command: str, count: int = 1, *, is_outside: bool = False) -> Use:
+    return Use(Call("Bash", {"command": command}, "/srv/mill"), count, is_refused=False, is_outside=is_outside)
+
+
+def test_no_rule_names_a_script_that_ran_once_or_a_path_outside_the_project() -> None:
+    dialect = dialects()["claude-code"]
+    kept = [command_use("make build"), command_use("python tools/grind.py", 2), command_use("/srv/mill/run.sh", 2)]
+    one_offs = [
+        command_use("python once.py"),
+        command_use('python3 -c "import a\nprint(a)"', 3),
+        command_use("./x.sh -v"),
+    ]
+    outside = [
+        command_use("git -C /srv/loom status"),
+        command_use("git -C ~/own log", 4),
+        command_use("du", is_outside=True),
+    ]
+    proposal = propose(dialect, [*kept, *one_offs, *outside], 1.0)
+    assert proposal.rules == ("Bash(/srv/mill/run.sh *)", "Bash(make *)", "Bash(python tools/grind.py *)")
+    assert set(map(id, proposal.one_offs)) == set(map(id, one_offs))
+    assert set(map(id, proposal.outside)) == set(map(id, outside))
+    assert (proposal.calls, proposal.allowed) == (sum(use.count for use in (*kept, *one_offs, *outside)), 5)
+
+
+def test_rules_that_read_any_file_or_reach_any_host_are_broad() -> None:
+    uses = [command_use(command) for command in ("awk 1 a", "curl -s https://example.net", "make build", "git log -1")]
+    proposal = propose(dialects()["claude-code"], uses, 1.0)
+    assert proposal.broad == (("Bash(awk *)", "can read any file"), ("Bash(curl *)", "can reach any host"))
+
+
+def test_a_folder_gets_a_file_for_each_project(
+    permission_ledger: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "proposals"
+    run_here("audit", "propose", "--origin", "claude-code", "-o", f"{folder}/", "--ledger", str(permission_ledger))
+    said = capsys.readouterr().err
+    files = {path.name: json.loads(path.read_text("utf-8")) for path in folder.iterdir()}
+    assert {"press.json", "loom.json", "mill.json"} <= files.keys()
+    assert "Bash(npm run build *)" in files["mill.json"]["permissions"]["allow"]
+    assert all(f"aix: {folder / name}: " in said for name in files)
+    assert "10 of 12 calls that needed a permission would pass by 6 rules (83.3 %); 16.7 % would still ask" in said
+    with pytest.raises(click.UsageError, match="--json writes one object"):
+        run_here(
+            "audit",
+            "propose",
+            "--origin",
+            "claude-code",
+            "--json",
+            "-o",
+            str(folder),
+            "--ledger",
+            str(permission_ledger),
+        )
+
+
+def test_a_proposal_says_what_it_leaves_out_and_that_settings_are_of_one_project(
+    permission_ledger: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out.json")
+    run_here("audit", "propose", "--project", "mill", "-o", out, "--ledger", str(permission_ledger))
+    said = capsys.readouterr().err
+    assert "aix: 2 risky calls left out (will still ask):\n" in said
+    assert "projects" not in said
+    run_here("audit", "propose", "--origin", "claude-code", "-o", out, "--ledger", str(permission_ledger))
+    assert "name one with --project, or write a file for each with -o FOLDER/" in capsys.readouterr().err
+
+
+def test_a_replay_begins_with_the_calls_that_it_would_have_blocked(
+    permission_ledger: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = write_settings(tmp_path, deny=["Bash(npm *)"])
+    out = str(tmp_path / "out.json")
+    run_here("audit", "replay", settings, "--project", "mill", "-o", out, "--ledger", str(permission_ledger))
+    rows = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    blocked = sum(row["calls"] for row in rows if row["would"] == "deny" and row["happened"] in ("ran", "failed"))
+    needing = sum(row["needed_permission"] for row in rows if row["happened"] in ("ran", "failed"))
+    assert blocked > 0
+    assert capsys.readouterr().err.startswith(
+        f"aix: Would have blocked {blocked} calls that ran. Of {needing} calls that ran and needed a permission, "
+    )
+
+
 def test_settings_without_rules_leave_every_call_to_the_default_mode(audit: Answer, tmp_path: Path) -> None:
     counted = audit("replay", write_settings(tmp_path, allow=[]), "--json")
     everything = audit("replay", write_settings(tmp_path, allow=["Bash(npm *)"]), "--json")
@@ -219,8 +301,9 @@ def test_a_replay_says_which_rules_never_decide_and_what_it_leaves_out(
 ) -> None:
     audit("replay", write_settings(tmp_path, allow=["Bash(", "Bash(npm *)"]), "--project", "lamp", "--json")
     said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("aix: Bash( never decides: ")
-    assert said[1:] == ["aix: no call ran that needed a permission", "aix: 11 calls of other tools left out"]
+    assert said[0] == "aix: Would have blocked 0 calls that ran; no call ran that needed a permission"
+    assert said[1].startswith("aix: Bash( never decides: ")
+    assert said[2:] == ["aix: 11 calls of other tools left out"]
 
 
 def test_what_is_no_rule_in_settings_that_are_given_is_named(

@@ -1,25 +1,31 @@
 """`aix audit propose`."""
 
 import json
-from collections.abc import Iterator
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command, chosen_parameter_options, ledger_option, output_option, risks_option
+from aix.cli.command import Command, chosen_parameter_options, ledger_option, risks_option
 from aix.cli.diagnostics import say
 from aix.cli.stdout import emit_lines
 from aix.output.humanise import counted, one_line, per_cent
 from aix.output.text import to_json
 
 if TYPE_CHECKING:
+    from aix.permissions import Dialect
     from aix.permissions.audit.proposal import Proposal, Use
 
 _NOT_REFUSED = {"network"}
 """Every call to a host falls into this class; who asks for it by rule names the host."""
 _FILTERS = ("project", "since", "until", "origin", "session", "tag")
-_MOST_LISTED = 10
+_MOST_LISTED = 5
+_LEFT_OUT = "left out (will still ask)"
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _LINE_CHARACTERS = 120
 
 
@@ -58,7 +64,13 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:  # 
 @click.option(
     "--json", "as_json", is_flag=True, help="Write one JSON object: settings, coverage, what asks, what is refused."
 )
-@output_option
+@click.option(
+    "-o",
+    "--output",
+    "output",
+    metavar="FILE|FOLDER/",
+    help="Write to FILE instead of stdout, or a file for each project into FOLDER/.",
+)
 @ledger_option
 def command(
     parameters: dict[str, object],
@@ -66,24 +78,27 @@ def command(
     allowed_risks: tuple[str, ...],
     risks: Path | None,
     as_json: bool,
-    path: Path | None,
+    output: str | None,
     ledger: Path,
 ) -> None:
-    """Propose the least settings that would have sufficed for what was used.
+    """Propose a settings file that allows what was used, and no more.
 
     Writes a settings file with allow rules for the calls that ran, each rule as narrow as one program with its
     subcommand, one folder, one host or one server. Calls that the tool runs by itself need no rule. With --cover, the
-    rules that allow most come first, and no more are taken than the share needs.
+    rules that allow most come first, and no more are taken than the share needs. No rule is made for a path outside the
+    project, for a script or a long command that ran once, or for commands of several lines.
 
-    Calls of a class of risk are refused: no rule of the proposal allows any of them. The tool goes on asking before
-    them; where it would run them by itself, ask rules stop them, unless these would also stop other calls. The class
-    network is not refused, since every call to a host falls into it.
+    Risky calls are left out: no rule of the proposal allows any of them. The tool goes on asking before them; where it
+    would run them by itself, ask rules stop them, unless these would also stop other calls. The class network is not
+    left out, since every call to a host falls into it.
 
-    What the rules cover, what would still ask and what is refused is said on stderr, so that stdout is the file. The
-    proposal looks at the calls of one origin. Your deny rules stay yours: merge the file with your settings.
+    Settings belong to one project: name it with --project, or give a FOLDER/ that gets one file for each. Notes on
+    stderr say which share of calls would still ask, what was left out, and which rules are broad. The proposal looks
+    at the calls of one origin. Your deny rules stay yours: merge the file with your settings.
 
     \b
       aix audit propose --project website -o settings.json
+      aix audit propose -o proposals/
       aix audit propose --project website --cover 95%
       aix audit replay settings.json --project website
     """
@@ -100,14 +115,55 @@ def command(
         calls = observed_calls(ruled, parameters)
     dialect = only_dialect(calls)
     refused = known.keys() - set(allowed_risks) - _NOT_REFUSED
+    projects = sorted({call.project for call in calls if call.project and call.origin == dialect.origin})
+    folder = Path(output) if output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir()) else None
+    if folder is not None:
+        if as_json:
+            raise click.UsageError("--json writes one object: name a file or a --project with it.")
+        for project, name in file_names(projects).items():
+            own = [call for call in calls if call.project == project]
+            proposal = propose(dialect, uses_of(own, dialect, refused), cover)
+            if proposal.rules:
+                folder.mkdir(parents=True, exist_ok=True)
+                emit_lines(_settings(dialect, proposal).splitlines(), folder / name)
+                say(f"{folder / name}: {_coverage(proposal)}")
+            else:
+                say(f"{one_line(project, _LINE_CHARACTERS)}: no call there needs a rule; no file")
+        return
+    path = None if output is None else Path(output)
     proposal = propose(dialect, uses_of(calls, dialect, refused), cover)
-    settings = dialect.write_settings({"allow": proposal.rules, "ask": proposal.asking})
+    settings = _settings(dialect, proposal)
     if as_json:
         emit_lines([to_json(_as_object(proposal, dialect.origin, json.loads(settings)))], path)
         return
     emit_lines(settings.splitlines(), path)
     for line in _said(proposal):
         say(line)
+    if len(projects) > 1:
+        several = f"These calls are of {len(projects)} projects"
+        say(f"{several}: name one with --project, or write a file for each with -o FOLDER/")
+
+
+def _settings(dialect: "Dialect", proposal: "Proposal") -> str:
+    return dialect.write_settings({"allow": proposal.rules, "ask": proposal.asking})
+
+
+def file_names(projects: list[str]) -> dict[str, str]:
+    """Return a file name for each project: its last folder, with as many before it as tell the projects apart.
+
+    >>> file_names(["/srv/a/cli", "/srv/b/cli", "/srv/mill"])
+    {'/srv/a/cli': 'a-cli.json', '/srv/b/cli': 'b-cli.json', '/srv/mill': 'mill.json'}
+    """
+    folders = {project: [part for part in re.split(r"[/\\]+", project) if part] or ["root"] for project in projects}
+    names: dict[str, str] = {}
+    for depth in range(1, max(map(len, folders.values()), default=0) + 1):
+        left = [project for project in projects if project not in names]
+        found = {project: _NOT_IN_NAMES.sub("-", "-".join(folders[project][-depth:])) for project in left}
+        counts = Counter([*found.values(), *names.values()])
+        names |= {project: name for project, name in found.items() if counts[name] == 1}
+    for number, project in enumerate(sorted(folders.keys() - names.keys()), start=1):
+        names[project] = f"{_NOT_IN_NAMES.sub('-', folders[project][-1])}-{number}"
+    return {project: f"{names[project]}.json" for project in projects}
 
 
 def _as_object(proposal: "Proposal", origin: str, settings: object) -> dict[str, object]:
@@ -120,6 +176,12 @@ def _as_object(proposal: "Proposal", origin: str, settings: object) -> dict[str,
         "still_asked": [_use(use) for use in proposal.still_asked],
         "refused": [_use(use) for use in proposal.refused],
         "still_free": [_use(use) for use in proposal.still_free],
+        "left_out": {
+            "risky": _total(proposal.refused),
+            "outside": _total(proposal.outside),
+            "one_off": _total(proposal.one_offs),
+        },
+        "broad": [{"rule": rule, "why": why} for rule, why in proposal.broad],
     }
 
 
@@ -130,22 +192,39 @@ def _use(use: "Use") -> dict[str, object]:
 
 def _said(proposal: "Proposal") -> Iterator[str]:
     """Go through what a person is told about a proposal."""
-    rules = counted(len(proposal.rules), "rule")
-    share = per_cent(proposal.coverage)
-    needing = f"{counted(proposal.calls, 'call')} that needed a permission"
-    yield f"{proposal.allowed} of {needing} would pass by {rules} ({share})"
-    yield from _listed([(use.count, use) for use in proposal.still_asked], "would still ask")
-    yield from _listed([(use.count, use) for use in proposal.refused], "refused for their risk")
+    yield _coverage(proposal)
+    yield from _listed([(use.count, use) for use in proposal.refused], "risky call", _LEFT_OUT)
+    yield from _listed([(use.count, use) for use in proposal.outside], "call", f"outside the project {_LEFT_OUT}")
+    yield from _listed([(use.count, use) for use in proposal.one_offs], "one-off command", _LEFT_OUT)
+    explained = {id(use) for use in (*proposal.outside, *proposal.one_offs)}
+    rest = [(use.count, use) for use in proposal.still_asked if id(use) not in explained]
+    yield from _listed(rest, "other call", "would still ask")
+    for why in dict.fromkeys(why for _, why in proposal.broad):
+        rules = [rule for rule, reason in proposal.broad if reason == why]
+        verb = "is" if len(rules) == 1 else "are"
+        yield f"{counted(len(rules), 'rule')} {verb} broad ({why}): {one_line(', '.join(rules), _LINE_CHARACTERS)}"
     if proposal.asking:
         yield f"{counted(len(proposal.asking), 'rule')} would ask before such calls where the tool runs them by itself"
     still_free = [(use.free, use) for use in proposal.still_free]
-    yield from _listed(still_free, "of a refused class that the tool runs by itself; what stops them stops others, too")
+    yield from _listed(still_free, "risky call", "that the tool runs by itself; a rule against them stops others, too")
 
 
-def _listed(uses: list[tuple[int, "Use"]], name: str) -> Iterator[str]:
+def _coverage(proposal: "Proposal") -> str:
+    """Say which share of the calls would pass, and which would still ask."""
+    needing = f"{counted(proposal.calls, 'call')} that needed a permission"
+    share, rest = per_cent(proposal.coverage), per_cent(1 - proposal.coverage)
+    rules = counted(len(proposal.rules), "rule")
+    return f"{proposal.allowed} of {needing} would pass by {rules} ({share}); {rest} would still ask"
+
+
+def _total(uses: Iterable["Use"]) -> int:
+    return sum(use.count for use in uses)
+
+
+def _listed(uses: list[tuple[int, "Use"]], thing: str, name: str) -> Iterator[str]:
     found = [(count, use) for count, use in uses if count]
     if found:
-        yield f"{counted(sum(count for count, _ in found), 'call')} {name}:"
+        yield f"{counted(sum(count for count, _ in found), thing)} {name}:"
         yield from (f"  {count} x {_shown(use)}" for count, use in found[:_MOST_LISTED])
         if len(found) > _MOST_LISTED:
             yield f"  and {len(found) - _MOST_LISTED} more; --json lists all"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command, chosen_parameter_options, ledger_option, listing_output, risks_option
+from aix.cli.diagnostics import say
 from aix.output import Listing, listing_columns
 from aix.output.humanise import counted, one_line, per_cent
 
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
     from aix.permissions.audit.proposal import Observed
 
 _FILTERS = ("project", "since", "until", "origin", "session", "tag")
-_SUMMARY = listing_columns("would", "by", "happened", ("calls", "BIGINT"), ("agrees", "BOOLEAN"))
+_SUMMARY = listing_columns(
+    *("would", "by", "happened"), ("calls", "BIGINT"), ("needed_permission", "BIGINT"), ("agrees", "BOOLEAN")
+)
+_PEOPLES_SUMMARY = listing_columns(
+    *("would", "by", "happened"), ("calls", "BIGINT"), ("needed permission", "BIGINT"), "agrees"
+)
+_AGREES = {True: "yes", False: "no", None: None}
 _CALLS = listing_columns(
     *("call_id", "tool", "target", "cwd", "would", "by", "rule", "reason", "happened"),
     ("agrees", "BOOLEAN"),
@@ -43,7 +50,10 @@ def command(
     risks: Path | None,
     ledger: Path,
 ) -> Listing:
-    """Run settings over all history: what would they have allowed, asked for, denied?
+    """Try settings on past calls: what would they have blocked?
+
+    The first line, on stderr, says how many calls that ran would have been blocked, and which share of the calls that
+    needed a permission would pass.
 
     SETTINGS are one file or several, which hold together; the rules that imports found play no part. Paths that start
     with / in a rule start from the folder that each call was made in. A file is of the tool that it looks like, or of
@@ -51,7 +61,7 @@ def command(
 
     `would` is allow, ask or deny. `by` is rule where a rule decides, else default: then `would` is what the tool does
     in its default mode, whatever mode the log or the file names. Some calls it runs by itself, such as reading within
-    the project, and before all others it asks.
+    the project, and before all others it asks; these calls are counted as `needed_permission`.
 
     `happened` is what the log shows. It agrees unless a call ran that would be denied, or was denied that would be
     allowed. Where the tool would ask, any outcome agrees. --calls and --disagreements list calls one by one, with the
@@ -71,11 +81,14 @@ def command(
         found = observed_calls(ruled, parameters)
         problems = ruled.settings_problems
     calls = [call for call in found if call.decision is not None]
-    notes = [*problems, *_idle_rules(settings, named), _coverage(calls)]
+    say(headline(calls))
+    notes = [*problems, *_idle_rules(settings, named)]
     if len(calls) < len(found):
         notes.append(f"{counted(len(found) - len(calls), 'call')} of other tools left out")
     if not lists_calls and not disagreements:
-        return Listing(_SUMMARY, _counted(calls), notes=notes)
+        rows = _counted(calls)
+        shown_rows = [(*row[:-1], _AGREES[row[-1]]) for row in rows]
+        return Listing(_SUMMARY, rows, notes=notes, for_people=Listing(_PEOPLES_SUMMARY, shown_rows, notes=notes))
     shown = [call for call in calls if lists_calls or call.agrees is False]
     return Listing(_CALLS, [_row(call) for call in shown], notes=notes)
 
@@ -93,23 +106,32 @@ def _idle_rules(settings: Iterable[Path], origin: str | None) -> Iterator[str]:
         yield f"and so it is with {counted(len(idle) - _MOST_NAMED, 'more rule')}"
 
 
-def _coverage(calls: list["Observed"]) -> str:
+def headline(calls: list["Observed"]) -> str:
+    """Say how many calls that ran would have been blocked, and how many of those in need of a permission pass."""
+    from aix.permissions.audit.proposal import PASSED
+
+    blocked = sum(call.would == "deny" and call.outcome in PASSED for call in calls)
     needing = [call for call in calls if call.needed_permission]
+    first = f"Would have blocked {counted(blocked, 'call')} that ran"
     if not needing:
-        return "no call ran that needed a permission"
+        return f"{first}; no call ran that needed a permission"
     allowed = sum(call.would == "allow" for call in needing)
+    asked = sum(call.would == "ask" for call in needing)
     ran = f"{counted(len(needing), 'call')} that ran and needed a permission"
-    return f"of {ran}, the rules allow {allowed} ({per_cent(allowed / len(needing))})"
+    return f"{first}. Of {ran}, {allowed:,} would pass ({per_cent(allowed / len(needing))}) and {asked:,} would ask"
 
 
-def _counted(calls: list["Observed"]) -> list[tuple[object, ...]]:
+def _counted(calls: list["Observed"]) -> list[tuple[str, str, str, int, int, bool | None]]:
     counts = Counter((str(call.would), _by(call), call.outcome, call.agrees) for call in calls)
+    needing = Counter(
+        (str(call.would), _by(call), call.outcome, call.agrees) for call in calls if not call.runs_by_itself
+    )
 
     def order(place: tuple[str, str, str, bool | None]) -> tuple[int, bool, int, str]:
         would, by, happened, _ = place
         return _STRICTEST_FIRST.index(would), by == "default", -counts[place], happened
 
-    return [(*place[:3], counts[place], place[3]) for place in sorted(counts, key=order)]
+    return [(*place[:3], counts[place], needing[place], place[3]) for place in sorted(counts, key=order)]
 
 
 def _by(call: "Observed") -> str:

@@ -1,5 +1,6 @@
 """Minimal settings for the observed calls: rules that allow what was used, and ask before what is refused."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aix.errors import UsageError
 from aix.permissions.contract import Call, Decision, Dialect, Judge, dialects
+from aix.permissions.paths import folders_of, place
 from aix.permissions.rule_rows import call_of
 
 _FILE = "proposal.json"
@@ -16,8 +18,22 @@ PASSED = ("ran", "failed")
 _PARAMETERS = "select id, params_json from tool_calls where tool_name in (select unnest($tools))"
 _COLUMNS = [
     "call_id", "origin", "tool_name", "target", "cwd", "outcome", "risks", "decision", "rule", "reason",
-    "runs_by_itself",
+    "runs_by_itself", "project",
 ]  # fmt: skip
+_OUTSIDE = "select distinct call_id from call_targets where kind = 'path' and is_outside"
+_LONGEST_RULE = 160
+_LONGEST_EXACT_RULE = 40
+_SCRIPT = re.compile(r"\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|exs|ps1|bat|cmd)(?=[ \"')]|$)|[(]\S*/\S")
+"""A rule that names a script, or a program by its path."""
+_WHOLE_PROGRAM = re.compile(r"\w+[(](?P<program>[\w.+-]+)(?: [*]|:[*])?[)]")
+"""A rule for a program with whatever follows."""
+_PATH = re.compile(r"""(?<=[\s("'=])(?:~|/|[.][.]/|[A-Za-z]:[\\/])[^\s"')*]*""")
+"""A path in a rule for commands that does not start from the folder of the call."""
+_READERS = {
+    "awk", "base64", "bat", "cat", "cp", "cut", "diff", "egrep", "fgrep", "find", "gawk", "grep", "head", "hexdump",
+    "jq", "less", "more", "nl", "od", "rg", "sed", "sort", "strings", "tac", "tail", "tar", "tee", "uniq", "xxd", "yq",
+}  # fmt: skip
+_REACHERS = {"curl", "nc", "rsync", "scp", "ssh", "wget"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +47,8 @@ class Use:
     """Whether no proposal may allow it."""
     free: int = 0
     """How many were let pass that needed none, because the tool runs them by itself."""
+    is_outside: bool = False
+    """Whether it names a path outside the project, for which no rule is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +68,34 @@ class Proposal:
     """Those that no proposal allows, the most frequent first."""
     still_free: tuple[Use, ...]
     """Those of them that the tool runs by itself all the same: what would ask before them also asks before others."""
+    outside: tuple[Use, ...] = ()
+    """Those of `still_asked` that name a path outside the project."""
+    one_offs: tuple[Use, ...] = ()
+    """Those of `still_asked` for which a rule would name a script or a long command that ran once."""
 
     @property
     def coverage(self) -> float:
         """The share of calls that would have been allowed."""
         return self.allowed / self.calls if self.calls else 1.0
 
+    @property
+    def broad(self) -> tuple[tuple[str, str], ...]:
+        """Rules that allow a program with whatever follows, where that reads any file or reaches any host."""
+        programs = ((rule, match["program"]) for rule in self.rules if (match := _WHOLE_PROGRAM.fullmatch(rule)))
+        reasons = ((rule, _why_broad(program)) for rule, program in programs)
+        return tuple((rule, why) for rule, why in reasons if why)
+
+
+def _why_broad(program: str) -> str:
+    if program in _READERS:
+        return "can read any file"
+    return "can reach any host" if program in _REACHERS else ""
+
 
 def propose(dialect: Dialect, uses: Iterable[Use], share: float) -> Proposal:
     """Return the fewest rules, each as wide as is sound, that allow this share of calls and none that is refused."""
     seen = list(uses)
-    choice = _Choice(dialect, [use for use in seen if use.count and not use.is_refused])
+    choice = _Choice(dialect, [use for use in seen if use.count and not use.is_refused and not use.is_outside])
     refused = [use for use in seen if use.is_refused]
     calls = sum(use.count for use in seen)
     while True:
@@ -71,7 +106,7 @@ def propose(dialect: Dialect, uses: Iterable[Use], share: float) -> Proposal:
             break
         choice.ban(unsafe)
     asking = _asking(dialect, judge, seen)
-    return _weighed(_judge(dialect, {"allow": rules, "ask": asking}), seen, asking, calls)
+    return _weighed(_judge(dialect, {"allow": rules, "ask": asking}), seen, asking, calls, choice)
 
 
 class _Choice:
@@ -80,6 +115,24 @@ class _Choice:
     def __init__(self, dialect: Dialect, uses: Sequence[Use]) -> None:
         self._uses = [(use, dialect.patterns(use.call)) for use in uses]
         self._banned: set[str] = set()
+        counts = Counter[str]()
+        for use, parts in self._uses:
+            counts.update(dict.fromkeys((rule for part in parts for rule in part), use.count))
+        outside: set[str] = set()
+        for use, parts in self._uses:
+            if dialect.access_of(use.call)[0] == "exec":
+                rules = {rule for part in parts for rule in part}
+                outside |= {rule for rule in rules if _leaves(rule, use.call.cwd)}
+                self._banned |= {rule for rule in rules if _is_one_off(rule, counts[rule])}
+        self._banned |= outside
+        stopped = [
+            (use, {rule for part in parts if self._banned.issuperset(part) for rule in part})
+            for use, parts in self._uses
+        ]
+        self.outside = frozenset(id(use) for use, rules in stopped if rules & outside)
+        """Uses for which a rule would name a path outside the project."""
+        self.one_offs = frozenset(id(use) for use, rules in stopped if rules) - self.outside
+        """Uses for which a rule would name a script or a long command that ran once."""
 
     def ban(self, rules: Iterable[Sequence[str]]) -> None:
         """Give up, for every call that would be allowed by these rules together, the one that is used least."""
@@ -118,6 +171,20 @@ class _Choice:
                 yield use, tuple(sorted(rules))
 
 
+def _is_one_off(rule: str, calls: int) -> bool:
+    """Whether a rule for commands holds a script, or a long command that ran once: they will hardly come again."""
+    if "\n" in rule or len(rule) > _LONGEST_RULE:
+        return True
+    is_exact = len(rule) > _LONGEST_EXACT_RULE and not rule.endswith("*)")
+    return calls == 1 and (is_exact or _SCRIPT.search(rule) is not None)
+
+
+def _leaves(rule: str, folder: str) -> bool:
+    """Whether a rule for commands names a path outside a folder."""
+    folders = folders_of(folder, folder)
+    return any(place(path, folder, folders).is_outside for path in _PATH.findall(rule))
+
+
 def _judge(dialect: Dialect, rules: Mapping[str, Sequence[str]]) -> Judge:
     """Judge by what the file will say: for some tools a list without rules is another thing than no list."""
     written = dialect.write_settings(rules)
@@ -144,7 +211,7 @@ def _runs_by_itself(judge: Judge, call: Call) -> bool:
     return judge.judge(call).decision is Decision.NONE and judge.runs_by_itself(call)
 
 
-def _weighed(judge: Judge, seen: Sequence[Use], asking: Sequence[str], calls: int) -> Proposal:
+def _weighed(judge: Judge, seen: Sequence[Use], asking: Sequence[str], calls: int, choice: _Choice) -> Proposal:
     """Hold the rules against all calls, and leave out those that decide nothing."""
     deciding: dict[str, None] = {}
     asked: list[Use] = []
@@ -165,6 +232,8 @@ def _weighed(judge: Judge, seen: Sequence[Use], asking: Sequence[str], calls: in
         still_asked=tuple(sorted(asked, key=lambda use: -use.count)),
         refused=tuple(refused),
         still_free=tuple(use for use in refused if _runs_by_itself(judge, use.call)),
+        outside=tuple(use for use in asked if use.is_outside or id(use) in choice.outside),
+        one_offs=tuple(use for use in asked if id(use) in choice.one_offs),
     )
 
 
@@ -188,6 +257,9 @@ class Observed(NamedTuple):
     rule: str | None
     reason: str | None
     runs_by_itself: bool | None
+    project: str | None = None
+    is_outside: bool = False
+    """Whether it names a path outside the workspace."""
 
     @property
     def would(self) -> str | None:
@@ -214,6 +286,7 @@ def observed_calls(ledger: "Ledger", parameters: Mapping[str, object]) -> list[O
     """Return the calls that a question counts."""
     tools = sorted({tool for dialect in dialects().values() for tool in dialect.whole_input_tools})
     given = dict(ledger.sql(_PARAMETERS, {"tools": tools}).rows())
+    outside = {call for (call,) in ledger.sql(_OUTSIDE).rows()}
     rows = ledger.query(CALLS, **parameters).arrow().select(_COLUMNS).to_pylist()
     return [
         Observed(
@@ -229,6 +302,8 @@ def observed_calls(ledger: "Ledger", parameters: Mapping[str, object]) -> list[O
             row["rule"],
             row["reason"],
             row["runs_by_itself"],
+            row["project"],
+            row["call_id"] in outside,
         )
         for row in rows
     ]
@@ -246,18 +321,19 @@ def only_dialect(calls: Iterable[Observed]) -> Dialect:
 
 def uses_of(calls: list[Observed], dialect: Dialect, refused_risks: Collection[str]) -> list[Use]:
     """Put calls together that are alike for every rule."""
-    counts = Counter[tuple[str, str | None, str | None, str, bool]]()
+    counts = Counter[tuple[str, str | None, str | None, str, bool, bool]]()
     for each in calls:
         if each.origin != dialect.origin:
             continue
         is_refused = not each.risks.isdisjoint(refused_risks)
         passed = each.outcome in PASSED
         if passed or is_refused:
-            counts[each.tool, each.target, each.parameters, each.cwd, is_refused] += passed
+            counts[each.tool, each.target, each.parameters, each.cwd, is_refused, each.is_outside] += passed
     uses = []
     unruled = dialect.judge(())
-    for (tool, target, parameters, cwd, is_refused), count in counts.items():
+    for (tool, target, parameters, cwd, is_refused, is_outside), count in counts.items():
         call = call_of(dialect, tool, target, cwd, parameters)
         needed_none = unruled.runs_by_itself(call)
-        uses.append(Use(call, 0, is_refused, free=count) if needed_none else Use(call, count, is_refused))
+        needing, free = (0, count) if needed_none else (count, 0)
+        uses.append(Use(call, needing, is_refused, free, is_outside))
     return uses
