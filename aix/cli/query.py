@@ -185,7 +185,7 @@ def _notes(query: Query, rows: Sequence[Sequence[object]], given: Set[str]) -> I
         return
     if not rows:
         narrowed = sorted(given - {TIMEZONE})
-        yield query.empty or f"no {query.grain.partition(';')[0]} to show"
+        yield query.empty or "nothing in the ledger answers that"
         if narrowed:
             yield f"next: leave out {' or '.join(narrowed)}, or widen it"
             return
@@ -272,6 +272,9 @@ def explain(query: Query, formatter: click.HelpFormatter) -> str:
         options = [text for name, text in _EXAMPLES.items() if query.parameter(name)]
         formatter.write_text(" ".join(["aix query", query.name, *options, "--format csv"]))
         formatter.write_text(f"aix query {query.name} --sql")
+    if query.next:
+        with formatter.section("Next"):
+            formatter.write_text(query.next)
     return formatter.getvalue().rstrip("\n")
 
 

@@ -275,7 +275,7 @@ def _written(rows: Iterable[Sequence[object]], writers: list[_Writer | None]) ->
 
 
 def _is_text(column: ListingColumn) -> bool:
-    return column.name.endswith("_at") or column.name in ("weekday", "hour")
+    return column.name.endswith("_at") or column.name in ("weekday", "hour", "quarter_hour")
 
 
 def _writer_for(column: ListingColumn, zone: tzinfo) -> _Writer | None:
@@ -295,6 +295,8 @@ def _writer_for(column: ListingColumn, zone: tzinfo) -> _Writer | None:
 def _writer_of_whole(name: str, zone: tzinfo) -> _Writer | None:
     if name.endswith("_at"):
         return partial(local_time, zone=zone)
+    if name == "quarter_hour":
+        return lambda quarter: local_time(quarter * 900_000, zone)
     if _TOKENS.fullmatch(name):
         return signed_count
     if name.endswith("_ms"):

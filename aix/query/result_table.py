@@ -17,7 +17,7 @@ _SHORTEST_ID = 8
 _EMPTY_COLUMN = 1000
 """Added to the priority of a column without a value, so that a narrow terminal drops it before all others."""
 _ID = re.compile(r"(?:.*_)?(?:id|hash)")
-_SESSION = re.compile(r"(?:.*_)?session_label")
+_SESSION = re.compile(r"(?:.*_)?(?:session_)?label")
 _TITLES = {
     "compaction_turn_id": "compaction",
     "cost_estimated_usd": "estimated cost",
@@ -63,7 +63,7 @@ def result_table(
         )
         for row in found
     ]
-    if chosen and chosen[0].type == "VARCHAR":
+    if chosen and chosen[0].type == "VARCHAR" and chosen[0].name != "severity":
         values = [("unknown" if row[0] is None else row[0], *row[1:]) for row in values]
     shown = displayed(tuple(chosen), values, zone)
     titles = _titles([column.name for column in chosen])

@@ -13,6 +13,9 @@
 -- column run_id: VARCHAR; the run that met it
 -- column run_started_at: BIGINT; when that run began, in Unix ms
 -- column is_latest: BOOLEAN; whether that run was the last to read the source
+-- shown: kind, reason, path, line, importer, source
+-- empty: Every record could be read.
+-- next: `aix problems` sums them up
 -- caveat: A source that was read again without trouble has no problem of its latest run, whatever earlier runs met.
 select
   p.source_key as source,

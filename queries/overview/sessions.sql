@@ -26,6 +26,9 @@
 -- column cost_usd: DECIMAL(38,12); list price of the tokens that the requests of these turns report; NULL when unknown
 -- column cost_estimated_usd: DECIMAL(38,12); the same with the output estimated where its count is not final
 -- column unpriced_requests: BIGINT; requests of these turns with tokens that have no price, and so in no cost
+-- shown: label, title, updated_at, cost_usd, project, turns, total_tokens, tool_calls, models, status
+-- empty: No sessions yet.
+-- next: `aix show SESSION` shows one
 -- caveat: A turn that several sessions share, because one was resumed or forked from another, is counted for each.
 -- caveat: Work of subagents is counted for their own sessions only, and an abandoned branch for the session that ends it.
 

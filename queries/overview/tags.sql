@@ -7,6 +7,9 @@
 -- column entity_id: VARCHAR; its key there: the label of a session, the id of a turn
 -- column title: VARCHAR; the title of the session, else the task that a subagent was given, else the beginning of its first prompt
 -- column added_at: BIGINT; when the tag was first given, in Unix ms
+-- shown: tag, title, entity_type, entity_id, added_at
+-- empty: Nothing is tagged.
+-- next: `aix tag add TAG SESSION` tags a session
 select
   t.tag,
   t.entity_type,

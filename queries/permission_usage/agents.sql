@@ -15,6 +15,9 @@
 -- column denied_calls: BIGINT; calls of theirs that were denied
 -- column first_called_at: BIGINT; the first start or call, in Unix ms
 -- column last_called_at: BIGINT; the last start or call, in Unix ms
+-- shown: agent, starts, ran, denied, failed, calls, writes, commands
+-- empty: No agent was started by another.
+-- next: `aix query subagent_escalation` shows which did what their parent could not
 with agent_call as (
   select
     call_id,

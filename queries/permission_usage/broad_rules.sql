@@ -24,6 +24,9 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
+-- shown: reason, severity, rule, scope, hits, uncovered_calls, narrow_rules
+-- empty: No allow rule is known.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: What will be needed is not known: narrow a rule that has been used for a while.
 -- caveat: Only calls count whose decision rests on the rule: what another rule denies needs no narrow rule.
 -- caveat: A rule without a wildcard is as narrow as a rule can be.

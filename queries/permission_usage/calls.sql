@@ -22,6 +22,9 @@
 -- column rule: VARCHAR; the rule that decides
 -- column reason: VARCHAR; why, in a sentence
 -- column runs_by_itself: BOOLEAN; whether the tool runs it without asking when no rule decides; NULL when no rules are known
+-- shown: called_at, tool_name, outcome, target, session_label, risks, decision, mode, project
+-- empty: No calls yet.
+-- next: --session SESSION lists those of one session; `aix audit explain CALL` explains one
 -- caveat: The rules are those that an import last found, whenever the call was made.
 with risks_of_call as (
   select call_id, string_agg(risk, ',' order by risk) as risks

@@ -13,6 +13,9 @@
 -- column first_called_at: BIGINT; the first call, in Unix ms
 -- column last_called_at: BIGINT; the last call, in Unix ms
 -- column wrappers: VARCHAR; what ran it, such as sudo or xargs, with commas; NULL when nothing did
+-- shown: program, subcommand, calls, ran, failed, denied, sessions, last_called_at
+-- empty: No command was run.
+-- next: `aix query risky_calls` lists the risky ones
 -- caveat: A call with several commands counts in the row of each: never add the rows up.
 -- caveat: Commands are read as they are written: what a script or an alias runs is not seen.
 with command_call as (

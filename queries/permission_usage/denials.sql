@@ -28,6 +28,9 @@
 -- column session_label: VARCHAR; the session of the example: the last denial that was walked around, else the last
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; its call
+-- shown: reason, severity, calls, project, tool_name, cause, session_label, way_round
+-- empty: No call was denied.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: What comes next are the calls of the next message of the same turn that makes any. The same call has the same tool and parameters.
 -- caveat: Another way round is a different call that names the same path, host, server, agent or command, or is of the same class of risk other than network. That it was meant so is inferred.
 -- caveat: Commands that only look, and `cd`, make no way round. After a user's denial the same tool with the same target asks again, so that it ran is no alarm.

@@ -38,6 +38,9 @@
 -- column session_label: VARCHAR; the session of the last call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last call
+-- shown: tool_name, calls, ran, reason, not_granted, would_allow, would_ask, would_deny, agent, project
+-- empty: No calls yet.
+-- next: `aix audit propose` writes settings for the calls that were made
 -- caveat: Rules that match none of these calls are not counted: see unused_rules.
 -- caveat: The rules are those that an import last found, whenever a call was made.
 -- remedy: Write rules for tools that are used often: `aix audit propose --project NAME`.

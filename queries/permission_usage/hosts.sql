@@ -13,6 +13,9 @@
 -- column last_called_at: BIGINT; the last call, in Unix ms
 -- column by_command: BIGINT; calls that name it in a command rather than as their target
 -- column projects: BIGINT; projects
+-- shown: host, calls, ran, failed, denied, sessions, last_called_at
+-- empty: No host was named.
+-- next: `aix query paths_outside` shows the files
 -- caveat: Hosts are those that a call spells out: what a program reaches by itself, or by a redirect, is not seen.
 with host_call as (
   select

@@ -13,6 +13,9 @@
 -- column first_called_at: BIGINT; the first call, in Unix ms
 -- column last_called_at: BIGINT; the last call, in Unix ms
 -- column projects: BIGINT; projects
+-- shown: server, tool, calls, ran, failed, denied, sessions, last_called_at
+-- empty: No MCP server was called.
+-- next: `aix query mcp_overhead` shows what their results cost
 with server_call as (
   select
     target, detail, call_id,

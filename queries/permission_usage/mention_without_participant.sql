@@ -17,6 +17,9 @@
 -- column session_label: VARCHAR; the session of the last of them
 -- column turn_id: VARCHAR; its turn
 -- column message_id: VARCHAR; the message
+-- shown: reason, severity, agent_name, mentions, last_mentioned_at
+-- empty: No agent was mentioned in a chat without being part of it.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: The chat is that of the message's author, else the one after which its session is routed.
 -- remedy: Add the agent to the chat, or correct its name in the messages.
 with mention as (

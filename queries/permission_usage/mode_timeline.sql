@@ -12,6 +12,9 @@
 -- column origin: VARCHAR; the tool whose logs tell of it
 -- column turn_id: VARCHAR; the turn of the first call in the mode
 -- column call_id: VARCHAR; this call
+-- shown: session_label, changed_at, to_mode, from_mode, how_known, project, turn_id
+-- empty: No session has a known permission mode.
+-- next: `aix query modes` shows what was risked in each mode
 -- caveat: The mode is read from calls: one in which no call was made does not show.
 with call_with_mode as (
   select

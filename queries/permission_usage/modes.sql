@@ -21,6 +21,9 @@
 -- column session_label: VARCHAR; the session of the last of its worst calls
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the call
+-- shown: reason, severity, mode, calls, high_risk_calls, medium_risk_calls, minutes, sessions, project
+-- empty: No session has a known permission mode.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: The marks of a session are its calls, and the start and the end of each turn with calls, which have the mode of the turn's first and last call. Time counts between a mark and the next when both have the same mode and no more than `idle_minutes` lie between them.
 -- caveat: The mode is that in which a call was made, as far as the log tells. A turn without calls has none.
 -- remedy: Leave the mode that never asks to containers. Elsewhere allow by rule: `aix audit propose --project NAME`.

@@ -14,6 +14,9 @@
 -- column last_called_at: BIGINT; the last call, in Unix ms
 -- column by_command: BIGINT; calls that name it in a command rather than as their target
 -- column projects: BIGINT; projects from which it was reached
+-- shown: path, access, calls, ran, failed, denied, sessions, last_called_at
+-- empty: Nothing outside of the projects was read or written.
+-- next: `aix query risky_calls` lists the risky calls
 -- caveat: A path of which nobody can tell whether it lies outside is left out.
 -- caveat: A folder that settings add to a workspace lies outside as well.
 with path_call as (

@@ -13,6 +13,8 @@
 -- column cost_usd: DECIMAL(38,12); list price of the requests; NULL when nothing of it is priced
 -- column first_started_at: BIGINT; the first of the turns, in Unix ms
 -- column last_started_at: BIGINT; the last of them, in Unix ms
+-- shown: principal, on_behalf_of, cost_usd, calls, denied, risky_calls, sessions, turns
+-- empty: No log names a principal.
 -- caveat: Turns of which no log names a principal are left out.
 -- caveat: Turns count by their start, calls and requests by their own time.
 with principal_turn as (

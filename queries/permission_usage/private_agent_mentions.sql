@@ -20,6 +20,9 @@
 -- column session_label: VARCHAR; the session of the last of them
 -- column turn_id: VARCHAR; its turn
 -- column message_id: VARCHAR; the message
+-- shown: reason, severity, agent_name, author_id, mentions, last_mentioned_at
+-- empty: No private agent was mentioned by others.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: Only messages whose author is known as a participant of the chat count.
 -- remedy: Ask its owner to share the agent, or take the mention out.
 with agent_mention as (

@@ -17,6 +17,9 @@
 -- column session_label: VARCHAR; the session of the last of them
 -- column turn_id: VARCHAR; its turn
 -- column message_id: VARCHAR; the message
+-- shown: reason, severity, agent_name, messages, last_written_at
+-- empty: No agent wrote in a chat that it had left.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: No source tells when a membership ended: messages from before it count as well, so this is to note and no alarm.
 -- caveat: An agent that was removed and is a member again is left out.
 -- remedy: Check that the agent has no access to the chat any more.

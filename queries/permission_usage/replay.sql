@@ -15,6 +15,9 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
+-- shown: decision, outcome, calls, agrees, project, sessions, last_called_at
+-- empty: No calls yet.
+-- next: `aix audit replay SETTINGS` asks the same of your own settings
 -- caveat: A denial agrees with deny; all but a rule's silence agrees with ask, because what people answer is not logged.
 -- caveat: What ran, failed or was interrupted agrees with allow; a denial by mode, hook or folder can come all the same.
 -- caveat: Where no rule decides, only a denial by a rule disagrees: mode, tool and people decide about the rest.

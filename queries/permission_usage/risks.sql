@@ -21,6 +21,9 @@
 -- column session_label: VARCHAR; the session of the example
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; its call
+-- shown: reason, severity, calls, ran, denied, project, session_label, example
+-- empty: No call falls into a class of risk.
+-- next: `aix query risky_calls` lists each call; `aix audit` shows all findings
 -- caveat: The severity is that of the worst call that ran. A call that failed may have done something nevertheless.
 -- caveat: Commands are judged as they are written: what a script does is not seen.
 -- remedy: Read the call with `aix audit explain CALL`. Add a deny or ask rule, and try it with `aix audit replay FILE`.

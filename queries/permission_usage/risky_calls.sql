@@ -18,6 +18,9 @@
 -- column severity: VARCHAR; how bad it can be: high, medium, low
 -- column is_inferred: BOOLEAN; whether that was concluded rather than read from the words of the call
 -- column outcome: VARCHAR; what came of it
+-- shown: called_at, severity, risk, command, outcome, tool_name, session_label, turn_id, project, target
+-- empty: No call falls into a class of risk.
+-- next: `aix show TURN` shows the turn
 select
   called_at, session_label, turn_id, call_id, project, origin, is_subagent, mode, tool_name,
   target || coalesce(' ' || detail, '') as target,

@@ -21,6 +21,9 @@
 -- column session_label: VARCHAR; the session of the call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the call
+-- shown: reason, severity, tool_name, rule, scope, project, called_at
+-- empty: No call was denied by a rule.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: Rules of an organisation that come from a server, and those built into a tool, stand in no settings file.
 -- remedy: Import the settings that hold the rule: those of the user, of the machine, or of the organisation.
 -- references: docs/permissions.md#do-rules-predict-what-was-denied; predictions and outcomes compared

@@ -21,6 +21,9 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
+-- shown: rule, kind, hits, deciding_hits, scope, sessions, last_hit_at, file
+-- empty: No rule is known.
+-- next: `aix query unused_rules` lists those that matched nothing
 -- caveat: Hits are matches by the documentation of each tool, whatever became of the call, and whether the rule was there yet.
 -- caveat: Default modes and switches of a tool are no rules, and are left out.
 select

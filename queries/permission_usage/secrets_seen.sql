@@ -20,6 +20,9 @@
 -- column session_label: VARCHAR; the session
 -- column turn_id: VARCHAR; the turn
 -- column call_id: VARCHAR; the call; NULL of messages and summaries
+-- shown: reason, severity, occurrences, place, project, session_label, said_at
+-- empty: No keys, tokens or passwords were found.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: What stands for a secret, such as `<your key>`, an example of a vendor's documentation or a placeholder, is left out.
 -- caveat: A pattern shows the form of a secret, not that it is valid.
 -- caveat: Of a private key the first 8,000 characters count, without line ends.

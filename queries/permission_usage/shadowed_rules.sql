@@ -22,6 +22,9 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
+-- shown: reason, severity, rule, by_rule, kind, scope, file
+-- empty: Every known rule decides something of its own.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: Which rules cover others is concluded from calls that stand for all that a rule matches; what several rules cover together is not found.
 -- caveat: An outdone rule may still decide about a call to come.
 -- remedy: Delete the rule, or correct it: as it is, it changes nothing.

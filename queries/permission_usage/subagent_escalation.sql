@@ -21,6 +21,9 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
+-- shown: reason, severity, calls, agent, tool_name, cause, project
+-- empty: No subagent did what its parent could not.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: Only calls with the outcome `ran` count, each for the worst of its causes.
 -- caveat: A subagent ran what its parent was denied when its call names the same target later; alike but not the same text is inferred.
 -- caveat: In plan mode a tool lets commands that only read run; what other commands do is inferred.

@@ -22,6 +22,9 @@
 -- column session_label: VARCHAR; the session of the last call that it matched
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last call that it matched
+-- shown: rule, unused_days, reason, scope, kind, last_hit_at, severity
+-- empty: No rule is known.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: A deny or ask rule that matched nothing may do its work all the same: it is to note and no alarm.
 -- caveat: The age of a rule is that of its settings file when an import first found it there.
 -- caveat: Days are counted back from the newest call of the ledger, not from today.

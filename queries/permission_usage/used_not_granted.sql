@@ -21,6 +21,9 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
+-- shown: reason, severity, calls, tool_name, cause, agent, project
+-- empty: No call ran against the known rules.
+-- next: `aix audit` shows all findings with what to do about each
 -- caveat: Only calls with the outcome `ran` count: one that failed may never have begun.
 -- caveat: What people grant by hand is not logged. A call that rules ask for, or do not allow, is to note and no alarm.
 -- caveat: What the rules decide follows the documentation of each tool, and the rules are those that an import last found.

@@ -20,7 +20,7 @@
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
 -- shown: tag, cost_usd, requests, turns, output_tokens, input_tokens, cache_read_tokens, cost_estimated_usd
 -- empty: No tag yet.
--- next: `aix tag SESSION TAG` tags a session
+-- next: `aix tag add TAG SESSION` tags a session
 -- caveat: What has several tags counts for each of them, so the rows add up to more than the total.
 -- caveat: A tag of a session is not one of its subagents, which are sessions of their own.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.

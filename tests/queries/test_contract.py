@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import duckdb
 import pytest
 
+from aix.cli.root import COMMANDS
 from aix.derived.cache_key import PRICES
 from aix.output import ListingColumn
 from aix.permissions.derived_tables import SOURCES
@@ -65,6 +66,8 @@ def test_the_next_step_can_be_taken(query: Query) -> None:
     assert not query.empty or query.empty.endswith(".")
     for name in re.findall(r"`aix query ([\w/]+)", query.next):
         assert find_query(name).name.endswith(name)
+    for name in re.findall(r"`aix (\w+)", query.next):
+        assert name in COMMANDS
     own = re.sub("`[^`]*`", "", query.next)
     assert all(query.parameter(name) for name in re.findall(r"(?:--param |or |, )(\w+)=", own))
     assert all(query.parameter(name) for name in re.findall(r"--(?!param\b)(\w+) ", own))

@@ -191,8 +191,9 @@ def test_shared_parameters_are_printed_with_the_sql() -> None:
     assert "-- params: " not in printed
 
 
-def test_help_names_where_definitions_come_from() -> None:
+def test_help_names_where_definitions_come_from_and_the_next_step() -> None:
     explained = succeed("cache_hit", "--help")
+    assert "Next:\n  --param by=project groups by project;" in explained
     assert "References:\n  docs/economics.md#the-other-figures; the hit ratio\n" in explained
 
 
