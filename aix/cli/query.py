@@ -280,13 +280,15 @@ def explain(query: Query, formatter: click.HelpFormatter) -> str:
 
 def _written(parameter: Parameter) -> str:
     if parameter.name in SHARED_PARAMETERS:
-        return f"--{parameter.name} {parameter.type.upper()}"
+        return f"--{parameter.name} {SHARED_PARAMETERS[parameter.name][0]}"
     return f"--param {parameter.name}={parameter.type.upper()}"
 
 
 def _explained(parameter: Parameter) -> str:
+    if parameter.name in SHARED_PARAMETERS:  # as the command takes it: the SQL itself counts up to `until`
+        return SHARED_PARAMETERS[parameter.name][1]
     default = "none" if parameter.default is None else parameter.default
-    return f"{parameter.meaning}. Default: {default}."
+    return f"{parameter.meaning}. Default: {'the clock' if parameter.name == _NOW else default}."
 
 
 @click.command(cls=Command)

@@ -138,7 +138,9 @@ def test_help_explains_the_query_that_is_named(options: list[str], search_path: 
     for text in (
         "How many turns began on each day?",
         "One row per day.",
-        "--since TIMESTAMP",
+        "--since DATE",
+        "--until DATE",
+        "a day or month is included",
         "--param least=INTEGER",
         "Default: completed.",
         "output_tokens BIGINT",
