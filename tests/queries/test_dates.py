@@ -8,6 +8,7 @@ import click
 import pytest
 
 import aix
+from aix.cli.command import exact_dates
 from aix.errors import ParameterError
 from aix.query import dates
 from aix.query.dates import read_date
@@ -166,3 +167,14 @@ def test_a_command_says_which_option_it_cannot_read(ledger: Path) -> None:
         run_here("sessions", "--since", "7x", "--ledger", str(ledger))
     with pytest.raises(ParameterError, match="since: Can't read '7x' as a date; try 2026-11-01 or 7d"):
         run_here("cost", "--since", "7x", "--ledger", str(ledger))
+
+
+def test_a_command_without_a_zone_of_its_own_means_days_of_the_configured_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIX_TIMEZONE", "Asia/Tokyo")
+    given = {"since": "2026-03-01", "until": "2026-03-01"}
+    with click.Context(click.Command("replay")):
+        assert exact_dates(given, is_zone_known=False) == {
+            "since": "2026-03-01T00:00:00+09:00",
+            "until": "2026-03-02T00:00:00+09:00",
+        }
+        assert exact_dates(given, is_zone_known=True) == {"since": "2026-03-01", "until": "2026-03-02"}
