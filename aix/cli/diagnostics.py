@@ -73,12 +73,25 @@ def run(command: click.Command) -> ExitCode:
 
 def say(message: str) -> None:
     """Say something beside the data, on a line of its own; on a terminal, on as many as its width needs."""
+    for line in _message_lines(message):
+        _say(line)
+
+
+def whisper(message: str) -> None:
+    """Say something that matters less than the data: as `say` does, but dim where stderr has colours."""
+    is_dim = sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    for line in _message_lines(message):
+        if is_dim:
+            click.echo(click.style(escape_unsafe(line), dim=True), file=sys.stderr)
+        else:
+            _say(line)
+
+
+def _message_lines(message: str) -> list[str]:
     line = f"aix: {message}"
     if sys.stderr is None or not sys.stderr.isatty():
-        _say(line)
-        return
-    for part in wrap(line, shutil.get_terminal_size().columns, subsequent_indent="  ", break_on_hyphens=False):
-        _say(part)
+        return [line]
+    return wrap(line, shutil.get_terminal_size().columns, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def is_screen() -> bool:
@@ -90,14 +103,6 @@ def head(text: str) -> None:
     """Write a heading above the data, on a terminal."""
     for line in wrap(escape_unsafe(text), shutil.get_terminal_size().columns):
         click.echo(line if os.environ.get("NO_COLOR") else click.style(line, bold=True), file=sys.stderr)
-
-
-def whisper(message: str) -> None:
-    """Say something that is rarely of interest: dim, where stderr is a terminal with colours."""
-    line = escape_unsafe(f"aix: {message}")
-    if sys.stderr is not None:
-        is_dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(click.style(line, dim=True) if is_dim else line, file=sys.stderr)
 
 
 def console() -> "Console | None":

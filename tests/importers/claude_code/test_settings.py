@@ -1,12 +1,15 @@
 """Permission rules of settings files, and whose they are."""
 
 import json
+import os
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
-from aix_importers.claude_code.settings import Rule, read_rules, scope_of
+from aix_importers.claude_code import ClaudeCodeImporter
+from aix_importers.claude_code.settings import Rule, kept_days, read_rules, scope_of
 from tests.importers.claude_code.odd_json import NOT_OBJECTS, assert_storable, odd_json
 
 PATH = "/w/.claude/settings.json"
@@ -136,3 +139,30 @@ def test_settings_in_a_folder_of_the_client_are_those_of_the_user() -> None:
     path = "/data/people/ada/.claude/settings.json"
     assert scope_of(path) == "project"
     assert scope_of(path, ["/data/people/ada/.claude/"]) == "user"
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("{}", 30),
+        ('\ufeff{"cleanupPeriodDays": 99999}', 99_999),
+        ('{"cleanupPeriodDays": 7, "env": {}}', 7),
+        ('{"cleanupPeriodDays": 0}', None),
+        ('{"cleanupPeriodDays": -3}', None),
+        ('{"cleanupPeriodDays": "30"}', None),
+        ('{"cleanupPeriodDays": null}', None),
+        ("[]", None),
+        ("{", None),
+    ],
+)
+def test_settings_say_how_long_transcripts_are_kept(tmp_path: Path, text: str, days: int | None) -> None:
+    (tmp_path / "settings.json").write_text(text, "utf-8")
+    assert kept_days(tmp_path / "settings.json") == days
+    retention = ClaudeCodeImporter({}).retention(tmp_path)
+    assert (retention and (retention.tool, retention.days)) == (days and ("Claude Code", days))
+
+
+def test_without_settings_transcripts_are_kept_for_thirty_days(tmp_path: Path) -> None:
+    assert kept_days(tmp_path / "settings.json") == 30
+    os.mkfifo(tmp_path / "settings.json")
+    assert kept_days(tmp_path / "settings.json") is None
