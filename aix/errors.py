@@ -28,6 +28,7 @@
     │       └── QueryPackError         a pack of queries is registered and cannot be used
     ├── LedgerError            the ledger cannot be used
     │   ├── LedgerNotFoundError    no ledger at that path
+    │   │   ├── NoLedgerYetError       nothing was imported on this machine so far
     │   │   └── NothingToImportError   nor is there any log in it that an importer knows
     │   ├── LedgerDamagedError     a file of it is missing or unreadable
     │   │   └── LedgerPathError        its path is not UTF-8
@@ -304,12 +305,18 @@ class LedgerError(AixError):
 
 
 class LedgerNotFoundError(LedgerError):
-    template = "{path} is not a ledger: it holds no versions folder with a version in it"
-    remedy_template = "check the path, AIX_LEDGER, or `ledger` in config.toml (`aix config` shows what is in force)"
+    template = "there is no ledger at {path}"
+    remedy_template = "check --ledger, AIX_LEDGER, or `ledger` in config.toml; `aix config` shows the folder in use"
+
+
+class NoLedgerYetError(LedgerNotFoundError):
+    advice: str
+    template = "No ledger yet. {advice}"
+    remedy_template = ""
 
 
 class NothingToImportError(LedgerNotFoundError):
-    template = "{path} is not a ledger, and there is no log in it that an importer knows"
+    template = "{path} is not a ledger and holds no history that an importer knows"
     remedy_template = "check the path; `aix importers` lists what can be imported"
 
 

@@ -11,7 +11,7 @@ import click
 
 from aix.cli.diagnostics import say
 from aix.cli.stdout import chosen_format, emit, emit_text
-from aix.errors import nearest_names
+from aix.errors import LedgerNotFoundError, nearest_names
 from aix.output import FORMATS, Listing
 
 if TYPE_CHECKING:
@@ -59,6 +59,18 @@ class Command(click.Command):
             option.callback = _show_help
         return option
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; where no ledger is there yet, say how to make one, and offer it on a terminal."""
+        try:
+            return super().invoke(ctx)
+        except LedgerNotFoundError as error:
+            if type(error) is not LedgerNotFoundError or ctx.invoked_subcommand is not None:
+                raise
+            from aix.cli.first_run import make_ledger
+
+            make_ledger(ctx, error)
+        return super().invoke(ctx)
+
 
 class Group(Command, click.Group):
     """A command that has commands, and names the nearest when it has none of that name."""
@@ -85,6 +97,8 @@ class LazyGroup(Group):
     package: ClassVar[str]
     members: ClassVar[Mapping[str, str]]
     """The help of each command, on one line."""
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The names of commands by the section of the help that shows them; another section shows the rest."""
     places: ClassVar[Mapping[str, str]] = {}
     """The module and the name in it of each command that is not `command` in the module of its name."""
     unlisted: ClassVar[frozenset[str]] = frozenset()
@@ -103,9 +117,14 @@ class LazyGroup(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands with their help."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, text in self.members.items() if name not in self.unlisted])
+        """List the commands with their help, by section where there are sections."""
+        shown = [*self.unlisted, *(name for names in self.sections.values() for name in names)]
+        others = tuple(name for name in self.members if name not in shown)
+        width = max(map(len, self.members))
+        for title, names in {**self.sections, "Commands": others}.items():
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(width), self.members[name]) for name in names])
 
 
 class DateType(click.ParamType):  # type: ignore[type-arg]  # generic for type checkers only

@@ -105,6 +105,18 @@ def head(text: str) -> None:
         click.echo(line if os.environ.get("NO_COLOR") else click.style(line, bold=True), file=sys.stderr)
 
 
+def is_dialogue() -> bool:
+    """Whether a person can answer questions: stdin, stdout and stderr are all a terminal."""
+    return is_screen() and sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirm(question: str) -> bool:
+    """Ask a question on the terminal; anything but y or yes means no."""
+    click.echo(f"{escape_unsafe(question)} [y/N] ", nl=False, file=sys.stderr)
+    flush_stderr()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def console() -> "Console | None":
     """Return stderr as a terminal to draw on; None when it is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():

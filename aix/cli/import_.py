@@ -12,9 +12,9 @@ from aix.cli.command import Command, importer_options, ledger_option, listing_ou
 from aix.cli.diagnostics import console, say
 from aix.errors import NothingToImportError
 from aix.output import Listing, listing_columns
-from aix.output.humanise import counted
+from aix.output.humanise import counted, human_bytes, short_duration
 from aix.output.text import to_json
-from aix.pipeline.report import Watcher
+from aix.pipeline.report import Status, Watcher
 from aix.process import load_arrow
 from aix.store.manifest import EMPTY, PRICE_TABLES, count_rows, is_ledger
 
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from aix.pipeline.registry import Options
     from aix.pipeline.report import Outcome, Report
     from aix.pipeline.run import Settings
+    from aix.store.manifest import Manifest
 
 _SHOWN_CHARACTERS = 60
 _JOIN_COLUMNS = listing_columns("table", ("rows", "BIGINT"), ("new", "BIGINT"), ("contradictions", "BIGINT"))
 _EXAMPLE = listing_columns("example_row", "example_column", "own_value", "other_value")
 _FAILURES_SHOWN = 20
+_BYTES_OF_SOURCE = 2_000
+"""The progress that a source makes by itself: conversations in a database have no size."""
 
 
 @click.command(cls=Command)
@@ -61,6 +64,7 @@ _FAILURES_SHOWN = 20
     is_flag=True,
     help="Keep a copy of every log, so that it can be read again later; none of settings.",
 )
+@click.option("--verbose", is_flag=True, help="Show the new rows of each table.")
 @importer_options
 @prices_option
 @ledger_option
@@ -74,6 +78,7 @@ def command(
     machine: str | None,
     settings: tuple[Path, ...],
     keep_raw: bool,
+    verbose: bool,
     importer: str | None,
     options: "Options",
     prices: Path | None,
@@ -117,12 +122,8 @@ def command(
 
         run_settings = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
         return _join_and_list(ledger, others, run_settings)
-    from aix.process import hold_little_memory
-
-    hold_little_memory()
-    from aix.cli.diagnostics import prints_beside
     from aix.importing import readable
-    from aix.pipeline.run import Settings, import_histories
+    from aix.pipeline.run import Settings
 
     run_settings = Settings(
         jobs=jobs,
@@ -136,14 +137,24 @@ def command(
         prices=prices,
         argv=[readable(word) for word in sys.argv[1:]],
     )
-    with _import_progress() as watcher, prints_beside():
-        report = import_histories(ledger, paths or None, run_settings, watcher)
+    report = _run(ledger, paths, run_settings)
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
-    return _listing(report, is_by_default=not paths, dry_run=dry_run)
+    return _listing(ledger, report, is_by_default=not paths, dry_run=dry_run, verbose=verbose)
 
 
-def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing:
+def _run(ledger: Path, paths: tuple[Path, ...], settings: "Settings") -> "Report":
+    from aix.process import hold_little_memory
+
+    hold_little_memory()
+    from aix.cli.diagnostics import prints_beside
+    from aix.pipeline.run import import_histories
+
+    with _import_progress() as watcher, prints_beside():
+        return import_histories(ledger, paths or None, settings, watcher)
+
+
+def _listing(ledger: Path, report: "Report", *, is_by_default: bool, dry_run: bool, verbose: bool) -> Listing:
     rows: list[tuple[str, str, int]] = [("sources", str(status), n) for status, n in sorted(report.statuses.items())]
     if report.after is not None and report.after != report.before:
         before = report.before or EMPTY
@@ -157,24 +168,78 @@ def _listing(report: "Report", *, is_by_default: bool, dry_run: bool) -> Listing
     if report.after is not None:
         rows.append(("version", "of the ledger", report.after.version))
     columns = listing_columns("what", "name", ("count", "BIGINT"))
-    notes = _notes(report, is_by_default=is_by_default, dry_run=dry_run)
-    return Listing(columns, rows, has_findings=bool(report.failures), notes=notes)
+    notes = _notes(report, dry_run=dry_run)
+    result = _result(ledger, report, is_by_default=is_by_default, dry_run=dry_run)
+    return Listing(
+        columns,
+        rows,
+        has_findings=bool(report.failures),
+        notes=[result, *notes] if verbose else notes,
+        text=() if verbose else [result],
+    )
 
 
-def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]:
+def _result(ledger: Path, report: "Report", *, is_by_default: bool, dry_run: bool) -> str:
+    """Say what was imported, how many lines could not be read, and what to do next."""
+    if not report.statuses and is_by_default:
+        return "No histories were found on this machine. Next: `aix demo`, or `aix import FOLDER`"
+    read = [outcome for outcome in report.outcomes if outcome.status in (Status.IMPORTED, Status.UPSERTED)]
+    size = [human_bytes(report.bytes_read)] if _is_size_known(read) else []
+    if dry_run:
+        return f"Would import {', '.join([counted(len(read), 'source'), *size])}. Nothing was imported (--dry-run)."
+    duration = short_duration(round(report.seconds * 1000))
+    if not read and report.statuses[Status.FAILED]:
+        return f"Nothing was imported, {duration}. Next: `aix sources`"
+    if not read:
+        return f"Nothing new in {counted(report.statuses[Status.SKIPPED], 'source')}, {duration}. Next: `aix overview`"
+    sentences = [f"{', '.join([*_imported(ledger, report, read), *size, duration])}."]
+    if report.problems:
+        lines = "1 line" if report.problems == 1 else f"{report.problems:,} lines"
+        sentences.append(f"{lines} could not be fully read; see `aix problems`.")
+    return " ".join([*sentences, "Next: `aix overview`"])
+
+
+def _imported(ledger: Path, report: "Report", read: "list[Outcome]") -> list[str]:
+    """Return the new sessions and the sources that were read again, in words."""
+    sessions, subagents = _count_sessions(ledger, report.after)
+    earlier = _count_sessions(ledger, report.before)
+    new = "new " if report.before else ""
+    updated = sum(outcome.status is Status.UPSERTED for outcome in read)
+    parts = [
+        *([counted(sessions - earlier[0], f"{new}session")] if sessions > earlier[0] else []),
+        *([counted(subagents - earlier[1], f"{new}subagent")] if subagents > earlier[1] else []),
+        *([f"{counted(updated, 'source')} updated"] if updated else []),
+    ]
+    return parts or [f"{counted(len(read), 'source')} imported"]
+
+
+def _count_sessions(ledger: Path, version: "Manifest | None") -> tuple[int, int]:
+    """Return how many sessions a version has, and how many subagents."""
+    if version is None or not count_rows(version, "sessions"):
+        return 0, 0
+    from aix.schema import TABLES
+    from aix.store.engine import engine
+    from aix.store.views import view_select
+
+    with engine(ledger, is_reader=True) as connection:
+        rows = f"select is_subagent from ({view_select(TABLES['sessions'], ledger, version)})"  # noqa: S608
+        counts = f"select count(*) filter (not is_subagent), count(*) filter (is_subagent) from ({rows})"  # noqa: S608
+        [(sessions, subagents)] = connection.execute(counts).fetchall()
+    return int(sessions), int(subagents)
+
+
+def _is_size_known(read: "list[Outcome]") -> bool:
+    """Whether most sources are files of their own; conversations in a database have no size."""
+    return 2 * sum(outcome.size_bytes > 0 for outcome in read) > len(read)
+
+
+def _notes(report: "Report", *, dry_run: bool) -> list[str]:
     from aix.pipeline.discovery import Refused
 
-    notes = [] if report.statuses or not is_by_default else ["no histories were found; name a PATH, or see aix sources"]
-    if dry_run:
-        notes.append("nothing was done; import without --dry-run to do it")
-    if report.problems:
-        pieces = (
-            "piece of input was not taken as it" if report.problems == 1 else "pieces of input were not taken as they"
-        )
-        notes.append(f"{report.problems} {pieces} stood; aix problems lists what and why")
+    notes: list[str] = []
     if unknown := sum(refusal.kind is Refused.UNRECOGNISED for refusal in report.refusals):
-        files = "file looks like a log that" if unknown == 1 else "files look like logs that"
-        notes.append(f"{unknown} {files} no importer recognises; aix sources lists what was found")
+        files = "1 file looks like a log" if unknown == 1 else f"{unknown:,} files look like logs"
+        notes.append(f"{files} but no importer recognises {'it' if unknown == 1 else 'them'}; see `aix sources`")
     notes += deletion_notices(report.near_deletion, are_imported=not dry_run)
     failures = report.failures
     for named in (report.unread, failures):
@@ -182,7 +247,7 @@ def _notes(report: "Report", *, is_by_default: bool, dry_run: bool) -> list[str]
         if len(named) > _FAILURES_SHOWN:
             notes.append(f"… and {len(named) - _FAILURES_SHOWN} more")
     if failures:
-        notes.append(f"{len(failures)} could not be imported; the rest was")
+        notes.append(f"{counted(len(failures), 'source')} could not be imported; all others were")
     return notes
 
 
@@ -215,17 +280,16 @@ def _import_progress() -> Iterator[Watcher]:
     if terminal is None:
         yield ArrowLoader()
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
+        TimeElapsedColumn(),
         console=terminal,
         transient=True,
     ) as progress:
-        yield _Bar(progress)
+        yield ImportBar(progress)
 
 
 class ArrowLoader(Watcher):
@@ -236,29 +300,42 @@ class ArrowLoader(Watcher):
         load_arrow()
 
 
-class _Bar(ArrowLoader):
+class ImportBar(ArrowLoader):
+    """Draws how many of the sources were read; its total stays the same from the beginning to the end.
+
+    Sources that turn out to be connected are read once more, together: only the words change then.
+    """
+
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._sources = 0
-        self._size_bytes = 0
-        self._read = 0
+        self._read: set[str] = set()
+        self._again = 0
 
     def begin(self, sources: int, size_bytes: int) -> None:
+        """Start the bar with the total of everything that has to be read."""
         super().begin(sources, size_bytes)
-        self._sources, self._size_bytes = sources, size_bytes
-        self._task = self._progress.add_task(self._text(), total=max(size_bytes, 1))
+        self._sources = sources
+        self._task = self._progress.add_task(self._text(), total=size_bytes + (sources + 1) * _BYTES_OF_SOURCE)
 
-    def more(self, sources: int, size_bytes: int) -> None:
-        self._sources += sources
-        self._size_bytes += size_bytes
-        self._progress.update(self._task, total=max(self._size_bytes, 1), description=self._text())
+    def more(self, sources: int, size_bytes: int) -> None:  # noqa: ARG002 - the total stays
+        """Say that connected sources are read once more."""
+        self._again += sources
+        self._progress.update(self._task, description=self._text())
 
     def advance(self, outcome: "Outcome") -> None:
-        self._read += 1
-        self._progress.update(self._task, advance=outcome.size_bytes, description=self._text())
+        """Move the bar by a source, when it is read for the first time."""
+        is_first = outcome.name not in self._read
+        self._read.add(outcome.name)
+        done = outcome.size_bytes + _BYTES_OF_SOURCE if is_first else 0
+        self._progress.update(self._task, advance=done, description=self._text())
 
     def _text(self) -> str:
-        return f"{self._read} of {self._sources} sources"
+        if self._again:
+            return f"Reading {counted(self._again, 'connected source')} together"
+        if len(self._read) >= self._sources:
+            return f"Writing the ledger ({counted(self._sources, 'source')} read)"
+        return f"Read {len(self._read):,} of {counted(self._sources, 'source')}"
 
 
 def _join_and_list(ledger: Path, others: list[Path], settings: "Settings") -> Listing:

@@ -8,36 +8,50 @@ from aix.cli.command import LEDGER, LazyGroup, print_and_exit
 from aix.cli.stdout import emit_text
 from aix.version import __version__
 
-# Commands that a newcomer needs come first. The subcommand NAME is `command` in the module `aix.cli.NAME`, unless
-# `PLACES` names another place.
+# The subcommand NAME is `command` in the module `aix.cli.NAME`, unless `PLACES` names another place.
 COMMANDS = {
     "import": "Import session histories into the ledger.",
     "overview": "Show cost, savings, waste and findings on one screen.",
     "demo": "Show AIX on invented logs, without touching your ledger.",
     "cost": "Show what was spent, by model, project, day and more.",
-    "status": "Say on one line what today, this week and this month cost.",
-    "sessions": "List the sessions of the ledger.",
-    "show": "Read a session, or a turn.",
-    "compactions": "List the compactions of contexts, or show one in detail.",
+    "status": "Show on one line what today, this week and this month cost.",
+    "sessions": "List sessions, the latest first.",
+    "show": "Read a session or a turn.",
+    "compactions": "List compactions, or show one in detail.",
     "context": "Show what the model saw when a turn began.",
+    "tag": "Add, remove and list tags of sessions and turns.",
     "audit": "Compare permissions with what agents actually did.",
-    "tag": "Give tags to sessions and turns, take them away, list them.",
-    "sources": "List the histories on this machine, and what has changed since the last import.",
-    "importers": "List what can be imported.",
     "query": "List or run ready-made queries.",
-    "sql": "Ask the ledger a question in SQL.",
-    "prices": "Show what models cost, and which have no price.",
-    "problems": "List what imports could not take as it stood.",
-    "check": "Check that the ledger keeps its promises.",
+    "sql": "Run your own SQL on the ledger.",
     "export": "Write the ledger as Parquet files or as a DuckDB database.",
-    "forget": "Remove sessions from the ledger for good.",
-    "vacuum": "Remove files that nobody needs any more.",
     "schema": "List the tables of the ledger, or the columns of one.",
-    "config": "Show the settings in force and where each comes from.",
-    "golden": "Compare what an importer makes of small logs with what is expected.",
+    "prices": "Show prices of models, and models without a price.",
+    "sources": "List histories on this machine, and which changed since the last import.",
+    "importers": "List the tools whose histories can be imported.",
+    "problems": "List lines that could not be fully read.",
+    "check": "Check the ledger for inconsistencies.",
+    "forget": "Remove sessions from the ledger for good.",
+    "vacuum": "Remove old versions and files that are no longer needed.",
+    "config": "Show the settings in use and where each comes from.",
+    "golden": "Compare the rows of an importer with expected ones.",
     "completion": "Print a shell completion script.",
-    "version": "Print the versions of AIX and what it stands on.",
+    "version": "Print the versions of AIX and its libraries.",
 }
+JOBS = {
+    "Every day": (
+        *("import", "overview", "demo", "cost", "status"),
+        *("sessions", "show", "compactions", "context", "tag"),
+    ),
+    "Permissions": ("audit",),
+    "Data": ("query", "sql", "export", "schema", "prices"),
+    "Maintenance": (
+        *("sources", "importers", "problems", "check", "forget", "vacuum"),
+        *("config", "completion", "version"),
+    ),
+}
+"""The commands of each section of the help."""
+UNLISTED = frozenset({"golden"})
+"""Commands that the help does not list: only authors of importers need them."""
 PLACES = {
     "import": "import_:command",
     "context": "compactions:context",
@@ -57,7 +71,8 @@ class _Commands(LazyGroup):
     package = "aix.cli"
     members = COMMANDS
     places = PLACES
-    unlisted = frozenset({"golden"})
+    sections = JOBS
+    unlisted = UNLISTED
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - click's
@@ -93,12 +108,24 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 )
 @click.pass_context
 def aix(ctx: click.Context, config_file: Path | None, ledger: Path | None) -> None:
-    """Import the session histories of AI coding assistants into one ledger and ask it questions.
+    """Show what AI coding assistants did, what it cost, and what they were allowed to do.
 
-    stdout is data and nothing else; messages go to stderr. Exit codes: 0 fine, 1 findings or failed sources, 2 wrong
-    usage, 3 trouble with the ledger.
+    AIX imports their session histories into one ledger on this machine, and answers questions about it. Start with
+    `aix import` and `aix overview`; `aix COMMAND --help` explains a command with examples.
+
+    \b
+      aix import
+      aix overview
+      aix cost --by day
+      aix audit
+
+    Data goes to stdout, messages go to stderr. Exit codes: 0 success, 1 findings or sources that could not be imported,
+    2 wrong usage, 3 no usable ledger.
     """
     ctx.obj = config_file
     ctx.meta[LEDGER] = ledger
     if ctx.invoked_subcommand is None:
-        emit_text(ctx.get_help())
+        from aix.cli.first_run import introduction
+        from aix.config import load_config
+
+        emit_text("\n".join(introduction(ledger or load_config(config_file).ledger)))

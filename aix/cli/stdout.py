@@ -107,6 +107,11 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None, is_e
     if chosen == "table" and listing.dashboard is not None and not is_expanded:
         _emit_dashboard(listing.dashboard, path)
         return []
+    if chosen == "table" and listing.text:
+        from aix.output.text import escape_unsafe
+
+        emit_lines(map(escape_unsafe, listing.text), path)
+        return []
     with _opened(path) as sink:
         if path is None and sys.stdout.isatty():
             return _write_to_terminal(listing, chosen, sink, is_expanded)

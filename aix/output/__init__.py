@@ -67,6 +67,8 @@ class Listing(msgspec.Struct, frozen=True):
     """Whether the rows report something that must not be; the command then says so when it ends."""
     notes: Sequence[str] = ()
     """Notes about the rows for people; written to stderr after the rows."""
+    text: Sequence[str] = ()
+    """Lines that the `table` format shows instead of the rows, where sentences say it better."""
     for_people: "Listing | None" = None
     """The same things in short, which the `table` format shows instead; all other formats are exact and complete."""
     totals: Mapping[str, object] | None = None

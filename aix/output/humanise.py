@@ -83,6 +83,18 @@ def signed_count(count: int) -> str:
     return f"{'-' if count < 0 else ''}{short_count(abs(count))}"
 
 
+def human_bytes(size: int) -> str:
+    """Write a number of bytes with two or three digits.
+
+    >>> [human_bytes(size) for size in (0, 999, 4_565, 44_123_456, 1_234_567_890)]
+    ['0 bytes', '999 bytes', '4.6 kB', '44 MB', '1.2 GB']
+    """
+    if size < 1000:
+        return counted(size, "byte")
+    written = short_count(size)
+    return f"{written[:-1]} {written[-1]}B"
+
+
 def short_duration(milliseconds: int) -> str:
     """Write a duration in its largest unit, or its two largest.
 

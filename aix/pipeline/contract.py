@@ -209,6 +209,8 @@ class Importer(ABC):
     """Another version reads again what is still on disk, and replaces the rows it gave before."""
     description: ClassVar[str]
     capabilities: ClassVar[Capabilities]
+    tool: ClassVar[str] = ""
+    """The tool that writes these logs, as people call it; without it, messages use the name of the importer."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """How names of its logs end, in lower case: AIX names such files that no importer claims."""
     option_help: ClassVar[Mapping[str, str]] = {}
@@ -236,6 +238,13 @@ class Importer(ABC):
         """
         del source
         return ()
+
+    def count_sessions(self, sources: Sequence[Source]) -> int:
+        """Return about how many sessions these sources hold, without reading them: one for each group, here.
+
+        Messages before the first import show it.
+        """
+        return len({source.group or source.name for source in sources if not source.may_hold_secrets})
 
     def default_places(self) -> Iterable[Path]:
         """Return the folders in which the tool keeps its logs on this machine, whether they exist or not."""

@@ -15,7 +15,7 @@ import msgspec
 from aix.derived.cache_key import are_views_kept
 from aix.errors import PlaceError
 from aix.paths import absolute_path, check_ledger_path
-from aix.pipeline.contract import Importer
+from aix.pipeline.contract import Importer, Source
 from aix.pipeline.discovery import (
     Discovery,
     Refusal,
@@ -73,6 +73,16 @@ class Survey(msgspec.Struct, frozen=True):
     def count(self) -> int:
         """How many sources there are, and files that look like some and are skipped."""
         return len(self.plan) + sum(not refusal.kind.is_failure for refusal in self.found.refusals)
+
+    @property
+    def sessions_by_tool(self) -> dict[str, int]:
+        """About how many sessions the sources of each tool hold, by the name that people know the tool by."""
+        importers = {each.claim.importer.name: each.claim.importer for each in self.plan}
+        sources: dict[str, list[Source]] = {name: [] for name in sorted(importers)}
+        for each in self.plan:
+            sources[each.claim.importer.name].append(each.source)
+        counts = {name: importers[name].count_sessions(found) for name, found in sources.items()}
+        return {importers[name].tool or importers[name].origin: count for name, count in counts.items() if count}
 
     @property
     def is_self_contained(self) -> bool:

@@ -100,8 +100,8 @@ def test_wrong_usage_is_explained_on_stderr(arguments: list[str], message: str) 
 
 
 def test_no_arguments_or_help_teach_on_stdout() -> None:
-    for arguments in ([], ["--help"], ["-h"]):
+    for arguments, beginning in (([], "AIX shows "), (["--help"], "Usage: aix "), (["-h"], "Usage: aix ")):
         process = run_aix(*arguments)
         assert process.returncode == 0
-        assert process.stdout.startswith("Usage: aix ")
+        assert process.stdout.startswith(beginning)
         assert process.stderr == ""

@@ -176,4 +176,4 @@ def test_vacuum_shows_what_it_would_do_and_then_does_it(tmp_path: Path, monkeypa
 
 
 def test_vacuum_of_nothing_says_that_there_is_no_ledger(tmp_path: Path) -> None:
-    assert "is not a ledger" in failure("vacuum", "--ledger", str(tmp_path), code=3)
+    assert "No ledger yet." in failure("vacuum", "--ledger", str(tmp_path), code=3)

@@ -64,7 +64,7 @@ def test_the_ledger_is_the_one_of_the_option_or_of_the_configuration(ledger: Pat
     assert run_aix("--config", str(tmp_path / "config.toml"), "sql", query, "--json").stdout == answer
     process = run_aix("sql", query)
     assert (process.returncode, process.stdout) == (3, "")
-    assert "is not a ledger" in process.stderr
+    assert "No ledger yet." in process.stderr
 
 
 def test_the_sql_comes_from_the_command_line_a_file_or_stdin(ledger: Path, tmp_path: Path) -> None:

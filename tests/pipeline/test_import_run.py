@@ -122,7 +122,7 @@ def test_a_source_that_fails_leaves_nothing_and_stops_no_other(
     process = aix.run("import", logs, "--ledger", ledger, *(["--jobs", "2"] if trouble.endswith("die") else []))
     assert process.returncode == 1
     assert f"aix: {bad}: {reason}" in process.stderr
-    assert process.stderr.splitlines()[-1] == "aix: 1 could not be imported; the rest was"
+    assert process.stderr.splitlines()[-1] == "aix: 1 source could not be imported; all others were"
     assert prompts(ledger) == {f"{place} of {name}" for place in ("first", "second") for name in "abc"}
     [problem] = rows_of(ledger, "import_problems")
     assert (problem["source_key"], problem["kind"]) == (str(bad), "source_failed")
@@ -314,7 +314,7 @@ def test_without_a_path_histories_are_found_where_tools_keep_them(
     aix: Plugged, logs: Path, ledger: Path, empty_home: Path
 ) -> None:
     nothing = aix.run("import", "--ledger", ledger)
-    assert (nothing.returncode, "no histories were found" in nothing.stderr) == (0, True)
+    assert (nothing.returncode, "No histories were found" in nothing.stdout) == (0, True)
     assert not is_ledger(ledger)
     logs.rename(empty_home / "notes")
     assert sources(aix.counts("--ledger", ledger)) == {"imported": 3}

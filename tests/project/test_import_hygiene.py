@@ -71,7 +71,7 @@ def test_an_import_of_what_has_not_changed_loads_nothing_that_reads_logs_or_draw
         text=True,
         check=True,
     ).stdout
-    assert "skipped" in output
+    assert "Nothing new in 1 source" in output
     assert output.splitlines()[-1] == "[]"
 
 

@@ -276,7 +276,7 @@ def test_an_empty_ledger_has_no_sessions(tmp_path: Path, output_format: str) -> 
 def test_a_missing_ledger_is_said_so(tmp_path: Path, command: list[str]) -> None:
     process = run_in_process(*command, "--ledger", str(tmp_path / "nowhere"))
     assert (process.returncode, process.stdout) == (3, "")
-    assert "is not a ledger" in process.stderr
+    assert "No ledger yet." in process.stderr
 
 
 UNDATED = (

@@ -15,6 +15,7 @@ class ClaudeCodeImporter(Importer):
 
     name: ClassVar[str] = "claude_code"
     version: ClassVar[str] = "2"
+    tool: ClassVar[str] = "Claude Code"
     description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,
@@ -46,6 +47,11 @@ class ClaudeCodeImporter(Importer):
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the transcripts, and the files with permission rules."""
         return find_sources(files, self.name, self.default_places())
+
+    def count_sessions(self, sources: Sequence[Source]) -> int:
+        """Return how many sources are transcripts of sessions rather than of subagents and side calls."""
+        names = [Path(source.path).name for source in sources]
+        return sum(not name.startswith("agent-") and not is_settings(name) for name in names)
 
     def likely_ties(self, source: Source) -> Sequence[int]:
         """Return the ties that the beginning and the end of a transcript show."""

@@ -29,6 +29,8 @@ from aix_importers.cursor.paths import (
 _TRANSCRIPT_SUFFIXES = (*SUFFIXES, ".json", ".txt")
 _HEAD_BYTES = 4_096
 _SETTINGS_BYTES = 2**20
+_CONVERSATIONS = ("composer", "inline", "chat", "store")
+"""The kinds of sources in a database that are conversations."""
 
 
 def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
@@ -49,6 +51,12 @@ def find_sources(files: Sequence[Candidate], importer: str) -> Iterator[Source]:
                 yield Source(file.path, may_hold_secrets=True)
         elif name.lower().endswith(_TRANSCRIPT_SUFFIXES) and (file.claimed_by or _is_transcript(file, name.lower())):
             yield Source(file.path)
+
+
+def is_conversation(source: Source) -> bool:
+    """Whether a source is a conversation, rather than settings or another part of a database."""
+    kind = source.key.partition(":")[0]
+    return kind in _CONVERSATIONS if kind else not source.may_hold_secrets
 
 
 def _is_place_of_database(path: str, name: str) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
-from aix_importers.cursor.discovery import find_sources
+from aix_importers.cursor.discovery import find_sources, is_conversation
 from aix_importers.cursor.paths import default_places
 
 
@@ -14,6 +14,7 @@ class CursorImporter(Importer):
 
     name: ClassVar[str] = "cursor"
     version: ClassVar[str] = "2"
+    tool: ClassVar[str] = "Cursor"
     description: ClassVar[str] = "Chats and agents of Cursor, of the editor and the command line, and its permissions."
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,
@@ -33,6 +34,10 @@ class CursorImporter(Importer):
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the conversations, and the settings with permission rules."""
         return find_sources(files, self.name)
+
+    def count_sessions(self, sources: Sequence[Source]) -> int:
+        """Return how many sources are conversations rather than settings and other parts of a database."""
+        return sum(is_conversation(source) for source in sources)
 
     def extract(self, sources: Sequence[Source]) -> Iterator[Rows | Problem | Ties]:
         """Go through the rows and problems of conversations that are read together."""
