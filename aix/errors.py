@@ -311,8 +311,9 @@ class LedgerNotFoundError(LedgerError):
 
 class NoLedgerYetError(LedgerNotFoundError):
     advice: str
+    place: str
     template = "No ledger yet. {advice}"
-    remedy_template = ""
+    remedy_template = "{place}"
 
 
 class NothingToImportError(LedgerNotFoundError):

@@ -1,4 +1,4 @@
-"""Whether a ledger keeps its promises.
+"""Checks of a ledger for inconsistencies.
 
 Each SQL file in `queries/health` that has a severity is one check: it returns the rows that break an invariant, and its
 header says which one and how bad that is. Checks run in bounded memory, whatever the ledger holds. Other files there
@@ -149,7 +149,7 @@ class Examination:
         if first:
             return Status.ALARM if severity is Severity.HARD else Status.INFO, first[0].reason
         if query.needs == "previous" and not self._has_previous:
-            return Status.SKIP, "There is no version before this one whose rows must all be here."
+            return Status.SKIP, "There is no earlier version to compare with."
         return Status.OK, f"{query.title}."
 
 

@@ -35,6 +35,7 @@ EXAMPLES = [
     errors.OutputError("out.csv", "disk full", "elsewhere"),
     errors.LedgerError(Path("l")),
     errors.LedgerNotFoundError(Path("l")),
+    errors.NoLedgerYetError(Path("l"), "Run `aix import`", ""),
     errors.LedgerPathError(Path("l")),
     errors.LedgerDamagedError(Path("l"), "broken"),
     errors.LedgerTooNewError(Path("l"), 9, 2),

@@ -20,7 +20,7 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.pass_obj
 @listing_output
 def config(config_file: Path | None) -> Listing:
-    """Show the settings in force and where each comes from.
+    """Show the settings in use and where each comes from.
 
     A setting is taken from the environment variable AIX_<SETTING>, else from config.toml, else from its default.
     The file is the one that --config or AIX_CONFIG names, else config.toml in the user's configuration folder; the
@@ -47,9 +47,9 @@ def config(config_file: Path | None) -> Listing:
 @click.command(cls=Command)
 @listing_output
 def version() -> Listing:
-    """Print the versions of AIX, its ledger schema, and the libraries it stands on.
+    """Print the versions of AIX, its ledger schema, and its libraries.
 
-    Name them all when you report a defect.
+    Include them when you report a defect.
 
     \b
       aix version
@@ -96,8 +96,8 @@ def _complete_table(ctx: click.Context, param: click.Parameter, incomplete: str)
 def schema(table: str | None) -> Listing:
     """List the tables of the ledger, or the columns of TABLE.
 
-    Says of every column what it holds, in which unit, which words it allows, and how two rows about the same thing
-    become one. docs/ledger.md is the same as one page.
+    Shows for every column its meaning, unit and allowed words, and how two rows about the same thing are joined.
+    docs/ledger.md has the same on one page.
 
     \b
       aix schema

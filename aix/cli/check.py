@@ -22,10 +22,10 @@ def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.pass_context
 @listing_output
 def command(ctx: click.Context, name: str | None, ledger: Path) -> Listing:
-    """Check that the ledger keeps its promises, or list all rows that break the one called NAME.
+    """Check the ledger for inconsistencies, or list all rows that fail the check NAME.
 
-    Every check is a SQL file in queries/health. Its status is `ok`; `alarm` when rows break it; `info` when they break
-    one that is only a warning; `skip` when there is nothing to compare with. The exit code is 1 when there is an
+    Every check is a SQL file in queries/health. Its status is `ok`; `alarm` when rows fail it; `info` when rows fail
+    a check that is only a warning; `skip` when there is nothing to compare with. The exit code is 1 when there is an
     alarm, and 0 when there are only warnings.
 
     \b
@@ -64,4 +64,5 @@ def _offending_rows(examination: Examination, query: Query) -> Listing:
     first = list(islice(rows, 1))
     columns = listing_columns(*OffendingRow._fields)
     is_hard = query.severity == Severity.HARD
-    return Listing(columns, chain(first, rows), has_findings=bool(first) and is_hard)
+    has_findings = bool(first) and is_hard
+    return Listing(columns, chain(first, rows), has_findings=has_findings, empty="no row fails this check")

@@ -1,15 +1,17 @@
 """The parts that commands are made of: their classes, the options that several share, and the output of listings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 from functools import wraps
 from importlib import import_module
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 
 import click
+from msgspec.structs import replace
 
-from aix.cli.diagnostics import say
+from aix.cli.diagnostics import report_file, say
 from aix.cli.stdout import chosen_format, emit, emit_text
 from aix.errors import LedgerNotFoundError, nearest_names
 from aix.output import FORMATS, Listing
@@ -295,6 +297,41 @@ parameter_options = chosen_parameter_options(*SHARED_PARAMETERS)
 """Gives a command all shared parameters."""
 
 
+class _RowCounter:
+    """Counts rows while they are written."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._first: list[Sequence[object]] = []
+        self._rows: Iterator[Sequence[object]] | None = None
+
+    def has_rows(self, listing: Listing) -> bool:
+        """Whether the table of a listing has rows; the first one is kept for `counting`."""
+        self._rows = iter((listing.for_people or listing).rows)
+        self._first = list(islice(self._rows, 1))
+        return bool(self._first)
+
+    def counting(self, listing: Listing) -> Listing:
+        """Return the listing with rows that are counted when they are gone through."""
+        shown = listing.for_people
+        if self._rows is None:
+            people = shown and replace(shown, rows=self._each(shown.rows))
+            return replace(listing, rows=self._each(listing.rows), for_people=people)
+        rows = self._each(chain(self._first, self._rows))
+        return replace(listing, rows=rows) if shown is None else replace(listing, for_people=replace(shown, rows=rows))
+
+    def _each(self, rows: Iterable[Sequence[object]]) -> Iterator[Sequence[object]]:
+        for row in rows:
+            self.count += 1
+            yield row
+
+
+def _parquet_rows(path: Path) -> int:
+    from aix.output.parquet import count_rows
+
+    return count_rows(path)
+
+
 def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
     """Turn a function that returns a listing into a command that writes it as the user asks."""
 
@@ -322,11 +359,20 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
         if expanded and chosen != "table":
             raise click.UsageError(f"--expanded is for tables, and contradicts the format {chosen}.")
         listing = make_listing(*args, **kwargs)
-        hidden = emit(listing, output_format=chosen, path=path, is_expanded=expanded)
+        counter = _RowCounter()
+        hidden = []
+        is_text = bool(listing.text) or listing.dashboard is not None
+        if path is not None or chosen != "table" or is_text or counter.has_rows(listing):
+            hidden = emit(counter.counting(listing), output_format=chosen, path=path, is_expanded=expanded)
+        elif not listing.notes:
+            say(listing.empty)
+        if path is not None and path.is_file():
+            report_file(path, counter.count if chosen != "parquet" else _parquet_rows(path))
         if hidden:
             others = f" and {len(hidden) - _NAMED_COLUMNS} more" if len(hidden) > _NAMED_COLUMNS else ""
             say(f"no room for {', '.join(hidden[:_NAMED_COLUMNS])}{others}; --expanded shows all columns")
-        for note in listing.notes:
+        people = listing.for_people if chosen == "table" else None
+        for note in [*listing.notes, *(people.notes if people else ())]:
             say(note)
         return listing.has_findings
 

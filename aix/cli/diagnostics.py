@@ -5,6 +5,7 @@ import shutil
 import sys
 from contextlib import AbstractContextManager, redirect_stdout
 from enum import IntEnum
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import click
 
 from aix.cli.stdout import ReaderGoneError, is_terminal
 from aix.errors import AixError
+from aix.output.humanise import counted
 from aix.output.text import escape_unsafe
 
 if TYPE_CHECKING:
@@ -103,6 +105,12 @@ def head(text: str) -> None:
     """Write a heading above the data, on a terminal."""
     for line in wrap(escape_unsafe(text), shutil.get_terminal_size().columns):
         click.echo(line if os.environ.get("NO_COLOR") else click.style(line, bold=True), file=sys.stderr)
+
+
+def report_file(path: Path, rows: int | None = None) -> None:
+    """Say on a terminal that a file was written, and with how many rows."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        say(f"wrote {path}" + ("" if rows is None else f" ({counted(rows, 'row')})"))
 
 
 def is_dialogue() -> bool:

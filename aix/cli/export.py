@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from aix.cli.command import Command, ledger_option
+from aix.cli.diagnostics import report_file
 from aix.errors import UnknownNameError
 from aix.exporting import Exporter
 
@@ -17,7 +18,7 @@ _WHOLE_LEDGER = ("parquet", "duckdb")
     "form",
     metavar="FORMAT",
     required=True,
-    help="What to write: parquet, duckdb, or a format of sessions such as session-log.",
+    help="parquet, duckdb, or a format of sessions such as session-log.",
 )
 @click.option(
     "-o",
@@ -26,7 +27,7 @@ _WHOLE_LEDGER = ("parquet", "duckdb")
     type=click.Path(path_type=Path),
     required=True,
     metavar="PATH",
-    help="Where: a file for duckdb, an empty or new folder for anything else.",
+    help="The file to write for duckdb; a new or empty folder for other formats.",
 )
 @click.option("--canonical", is_flag=True, help="Only the tables of the Agents Ledger Schema, without extensions.")
 @click.option("--at", "version", type=click.IntRange(min=1), metavar="VERSION", help="Write an earlier version.")
@@ -40,12 +41,12 @@ def command(
     session: str | None,
     ledger: Path,
 ) -> None:
-    """Write the ledger in a form that stands alone.
+    """Write a copy of the ledger that other programs can read without AIX.
 
-    parquet makes a folder with one file per table, TABLE.parquet; duckdb makes one database with a table per table,
-    which every DuckDB since 1.0 opens. A format of sessions makes a folder with one file per session, in a form that
-    other tools read; branches that a session has left stand in the file of that session. The output is private to you;
-    it appears at PATH once it is whole, and replaces a file that was there.
+    `parquet` writes a folder with one file for each table, TABLE.parquet. `duckdb` writes one database that DuckDB 1.0
+    and newer open. A format of sessions, such as `session-log`, writes a folder with one file for each session, which
+    also has the abandoned branches of the session. Only you can read the output. It appears at PATH once it is
+    complete, and replaces a file that was there.
 
     \b
       aix export --format parquet -o exported
@@ -68,9 +69,11 @@ def command(
     if exporter is None:
         export = export_parquet if form == "parquet" else export_duckdb
         export(opened.path, opened.manifest, target, tables_to_export(canonical=canonical))
+        report_file(target)
         return
     with opened:
         export_sessions(opened, exporter, target, session)
+    report_file(target)
 
 
 def _load_exporter(name: str) -> Exporter:

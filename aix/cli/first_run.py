@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from aix.cli.diagnostics import confirm, is_dialogue, prints_beside
+from aix.config import load_config
 from aix.errors import LedgerError, LedgerNotFoundError, NoLedgerYetError
 from aix.output.humanise import counted, short_ago
 from aix.store.manifest import is_ledger
@@ -51,14 +52,16 @@ def make_ledger(ctx: click.Context, missing: LedgerNotFoundError) -> None:
     if ledger != missing.path or _is_something_else(missing.path):
         raise missing
     is_named = ctx.get_parameter_source("ledger") is ParameterSource.COMMANDLINE
+    is_default = not is_named and load_config(ctx.obj).settings["ledger"].origin == "default"
+    place = "" if is_default else f"its folder would be {ledger}; `aix config` shows the settings in use"
     command = f"aix import --ledger {ledger}" if is_named else "aix import"
     if ctx.info_name in _QUICK_COMMANDS:
-        raise NoLedgerYetError(missing.path, f"Run `{command}`")
+        raise NoLedgerYetError(missing.path, f"Run `{command}`", place)
     found = _listed(_survey(missing.path).sessions_by_tool)
     if not found:
-        raise NoLedgerYetError(missing.path, _NOTHING_FOUND)
+        raise NoLedgerYetError(missing.path, _NOTHING_FOUND, place)
     if not is_dialogue() or not confirm(f"No ledger yet. Found: {found}. Import them now?"):
-        raise NoLedgerYetError(missing.path, f"Run `{command}` (found: {found})")
+        raise NoLedgerYetError(missing.path, f"Run `{command}` (found: {found})", place)
     _import(ctx.find_root(), missing.path)
 
 

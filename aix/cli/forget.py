@@ -4,11 +4,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output
 from aix.cli.diagnostics import say
 from aix.errors import UnknownSessionError
 from aix.output import Listing, listing_columns
+from aix.output.humanise import counted, human_bytes
+
+_NOTHING_MATCHES = "no session matches; nothing was removed"
 
 if TYPE_CHECKING:
     from aix.merge.forget import Forgotten
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     help="Sessions whose last activity lies before the beginning of DATE, such as 2026-01-01 or 90d.",
 )
 @click.option("--match", "text", metavar="TEXT", help="Sessions that hold TEXT anywhere, letter for letter.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @ledger_option
 @listing_output
 def command(
@@ -42,18 +46,18 @@ def command(
     dry_run: bool,
     ledger: Path,
 ) -> Listing:
-    """Remove sessions from the ledger for good, and show what went.
+    """Remove sessions from the ledger for good.
 
-    SESSION is a label, an alias, or the beginning of either that no other session has. A session goes with the
-    subagents it spawned, with what was noted about it, and with the copies of the sources it was read from. All older
-    versions of the ledger go as well, at once: they hold the same text. With --source, the permission rules of settings
-    files at PATH go too, and what followed from them; the same rule in another file stays.
+    SESSION is a label, an alias, or the beginning of one that no other session has. The session is removed with its
+    subagents, its problems and tags, and the kept copies of its logs. All older versions of the ledger are removed at
+    once, because they hold the same text. With --source, the permission rules of settings files at PATH are removed
+    too; the same rule in another file is kept.
 
-    A turn that another session shares, because one was resumed or forked from the other, stays with that session;
-    the listing names it, so that it can be forgotten too.
+    A turn that another session shares, because one was resumed or forked from the other, is kept with that session.
+    The result names that session, so that you can forget it too.
 
-    The tool's own log is not touched: a later import reads it again once it has changed, or once another version of its
-    importer does.
+    The tool's own log is not changed. A later import reads it again once it has changed, or after an update of its
+    importer. Use --dry-run to see what would be removed.
 
     \b
       aix forget session-log:5b1f
@@ -64,11 +68,11 @@ def command(
       aix forget --match "the password"
     """
     if [session, source, before, text].count(None) != 3:
-        raise click.UsageError("Say what to forget: SESSION, --source, --before or --match, one of them.")
+        raise click.UsageError("Name what to forget with exactly one of SESSION, --source, --before and --match.")
     if any(not _is_text(given) for given in (session, text, str(source or ""))):
-        raise click.UsageError("What to forget must be UTF-8.")
+        raise click.UsageError("SESSION, --source and --match must be UTF-8.")
     if text == "":
-        raise click.UsageError("--match needs a text; every session holds the empty one.")
+        raise click.UsageError("--match needs a text that is not empty.")
     from aix.merge.forget import forget
     from aix.store.garbage import finish_forgetting, is_forgetting_unfinished
 
@@ -77,14 +81,31 @@ def command(
         selection, rules = _select(ledger, session, source, before_ms, text)
     except UnknownSessionError:
         if is_forgetting_unfinished(ledger):
-            say("older versions still hold what was forgotten before; aix vacuum removes them")
+            say("older versions still hold sessions that were forgotten before; `aix vacuum` removes them")
         raise
     columns = listing_columns("what", "name", ("count", "BIGINT"))
     if dry_run:
         sessions = [("session", label, 1) for label in selection.labels]
-        return Listing(columns, [*sessions, *(("rules", file, count) for file, count in rules.items())])
+        rows = [*sessions, *(("rules", file, count) for file, count in rules.items())]
+        amount = _amount(len(sessions), sum(rules.values()))
+        note = f"{amount} would be removed; nothing was removed (--dry-run)"
+        return _with_note(Listing(columns, rows, empty=_NOTHING_MATCHES), note)
     finish_forgetting(ledger)
-    return Listing(columns, _rows(forget(ledger, selection)))
+    forgotten = forget(ledger, selection)
+    amount = _amount(len(forgotten.sessions), sum(rules.values()))
+    note = f"removed {amount} for good, with every older version; the logs of the tools are unchanged"
+    return _with_note(Listing(columns, _rows(forgotten), empty=_NOTHING_MATCHES), note)
+
+
+def _with_note(listing: Listing, note: str) -> Listing:
+    """Return the listing with a note that the table shows below its rows."""
+    return replace(listing, for_people=replace(listing, notes=[note] if listing.rows else ()))
+
+
+def _amount(sessions: int, rules: int) -> str:
+    """Write how many sessions and permission rules there are, without the rules where there are none."""
+    both = [counted(sessions, "session"), counted(rules, "permission rule")]
+    return " and ".join(both if sessions and rules else both[1:] if rules else both[:1])
 
 
 def _is_text(given: str | None) -> bool:
@@ -139,20 +160,20 @@ def _rows(forgotten: "Forgotten") -> list[tuple[str, str, int]]:
     metavar="HOURS",
     help="Keep what was in use within the last HOURS: a version while a newer one is not older than that.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @ledger_option
 @listing_output
 def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:
-    """Put small groups of files together, and remove rows and files that nobody needs any more.
+    """Remove old versions and files that are no longer needed, and join small files.
+
+    Every import keeps the version before it, so that programs that read it can finish. `aix vacuum` removes such
+    versions after --grace hours. It also removes files of interrupted imports, unused cached rows, and kept copies of
+    logs that no version refers to. The newest version is never removed.
 
     When a session grows, its rows are written to new files, and its old rows stay in the old files, marked as dead.
-    `aix vacuum` writes these files again without them, so that every row of every file counts.
+    `aix vacuum` writes these files again without the dead rows.
 
-    Every import leaves the version before it in place, so that whoever reads it can go on. `aix vacuum` removes such
-    versions once their grace period is over, together with what killed processes left behind, with cached rows of views
-    and with copies of sources in a state that no version knows. The newest version is never touched.
-
-    With --grace 0, a query that is running may find its files gone.
+    With --grace 0, a query that is running may lose its files and fail.
 
     \b
       aix vacuum --dry-run
@@ -172,4 +193,9 @@ def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:
         *(("group written again", name, size) for name, size in groups.items()),
         *((removal.kind, removal.path.relative_to(ledger).as_posix(), removal.size_bytes) for removal in removals),
     ]
-    return Listing(columns, rows)
+    size = human_bytes(sum(removal.size_bytes for removal in removals))
+    if dry_run:
+        note = f"{size} would be removed; nothing was removed (--dry-run)"
+    else:
+        note = f"removed {size}, wrote {counted(len(groups), 'group')} of files again"
+    return _with_note(Listing(columns, rows, empty="there is nothing to remove"), note)

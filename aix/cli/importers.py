@@ -12,11 +12,11 @@ from aix.output import Listing, ListingColumn, listing_columns
 @click.argument("name", required=False)
 @listing_output
 def command(name: str | None) -> Listing:
-    """List the importers that are installed, or the options of one.
+    """List the tools whose histories can be imported, or the options of one importer.
 
-    The columns from `usage` on say what an importer finds in its logs: `yes`, `no` where it does not read it yet, and
-    `not applicable` where the logs do not have it. An importer of another distribution appears here once that is
-    installed; one that cannot be used says why.
+    The columns from `usage` on show what an importer finds in its logs: `yes`, `no` where it does not read it yet, and
+    `not applicable` where the logs do not have it. Importers of other packages appear here once they are installed. An
+    importer that cannot be used is listed with the reason.
 
     \b
       aix importers
@@ -58,10 +58,10 @@ def _options_of(name: str) -> Listing:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
 @click.option("--regenerate", is_flag=True, help="Write the expected files that are missing.")
-@click.option("--force", is_flag=True, help="Write all expected files anew.")
+@click.option("--force", is_flag=True, help="Write all expected files again.")
 @listing_output
 def golden(folder: Path, cases: tuple[str, ...], regenerate: bool, force: bool) -> Listing:
-    """Compare what an importer makes of small logs with what is expected.
+    """Compare the rows of an importer with expected ones.
 
     For authors of importers. FOLDER has the name of the importer and holds a folder per CASE, each with the logs in
     `input` and the rows they must give in `expected.json`. Each case is imported into a ledger of its own, which is

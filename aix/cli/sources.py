@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, importer_options, ledger_option, listing_output
-from aix.output import Listing, listing_columns
+from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import one_line
 from aix.paths import absolute_path
 from aix.query.packs import find_query
@@ -23,34 +23,55 @@ _COLUMNS = listing_columns("state", "importer", "source", ("size_bytes", "BIGINT
 
 Row = tuple[str, str | None, str, int | None, int | None, str | None]
 _SAMPLE_CHARACTERS = 60
+_KIND_COLUMNS = listing_columns(
+    "kind",
+    ("lines", "BIGINT"),
+    "what to do",
+    ListingColumn("example", priority=2, cut="start"),
+)
+_KINDS = """
+    select
+      importer,
+      kind,
+      count(*) as lines,
+      min_by(source || coalesce(':' || line, ''), (source, line)) as example
+    from (
+    {every}
+    ) where is_latest
+    group by importer, kind
+    order by lines desc, kind, importer
+"""
+_ADVICE = {"source_failed": "fix it, import again"}
+"""By kind of problem, for those that AIX itself notes."""
+_LOOK_AT_IT = "look at the example"
 _IN_PLACE = "(path = $place or starts_with(path, rtrim($place, '/') || '/') or source = $place)"
 
 
 @click.command(cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path))
-@click.option("--machine", metavar="NAME", help="Compare with what was imported as NAME's.")
+@click.option("--machine", metavar="NAME", help="Compare with histories that were imported with --machine NAME.")
 @importer_options
 @ledger_option
 @listing_output
 def command(
     paths: tuple[Path, ...], machine: str | None, importer: str | None, options: "Options", ledger: Path
 ) -> Listing:
-    """List the histories that are on this machine, and how each stands to the ledger.
+    """List the histories on this machine, and which of them changed since the last import.
 
-    Without a PATH, histories are looked for where the tools keep them.
+    Without PATH, AIX looks where the tools keep their histories.
 
     \b
     The state of a source:
-      new                      it was never imported
-      changed                  it has changed since it was imported
-      unchanged                importing it again would skip it
+      new                      never imported
+      changed                  changed since the last import
+      unchanged                the next import skips it
       failed before            the last import could not read it
-      read by another version  another version of the importer read it, or one with other options
-      gone                     it was imported and is no longer there; its rows stay in the ledger
-    And of what cannot be imported, with the reason:
+      read by another version  imported by another version of the importer, or with other options
+      gone                     imported, and no longer there; its rows stay in the ledger
+    Files that cannot be imported have a reason and one of these states:
       unreadable, unclaimed, conflict, crash, empty, unrecognised
 
-    Nothing is imported, and nothing is changed.
+    This command imports and changes nothing.
 
     \b
       aix sources
@@ -60,7 +81,8 @@ def command(
 
     surveyed = survey(ledger, paths or None, Settings(machine=machine, importer=importer, options=options))
     rows = [*_found(surveyed), *_refused(surveyed), *_gone(surveyed, ledger, paths, machine, importer)]
-    return Listing(_COLUMNS, rows)
+    place = "at these paths" if paths else "on this machine; name a folder with `aix sources FOLDER`"
+    return Listing(_COLUMNS, rows, empty=f"no histories were found {place}")
 
 
 def _found(surveyed: "Survey") -> Iterator[Row]:
@@ -112,22 +134,31 @@ def _gone(
 
 
 @click.command(cls=Command)
-@click.option("--source", type=click.Path(path_type=Path), metavar="PATH", help="Only of the file PATH, or below it.")
-@click.option("--kind", metavar="KIND", help="Only problems of that kind.")
-@click.option("--all-runs", is_flag=True, help="Those of all runs. Default: of the last run that read each source.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N.")
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Only problems of the file PATH, or of files below the folder PATH.",
+)
+@click.option("--kind", metavar="KIND", help="Only problems of this kind, one by one.")
+@click.option(
+    "--all-runs", is_flag=True, help="Problems of all imports. Default: of the last import that read each source."
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N, one by one.")
 @ledger_option
 @listing_output
 def problems(source: Path | None, kind: str | None, all_runs: bool, limit: int | None, ledger: Path) -> Listing:
-    """List what imports did not take as it stood: where it is, what is wrong with it, and how it begins.
+    """List lines that could not be fully read.
 
-    A problem is one piece of a source, such as a line that ends too early; the rest of the source was imported. A
-    source that was read again later shows what is wrong with it now. The table shows the beginning of the sample; all
-    other formats have all of it.
+    The rest of each file was imported. The table groups the problems by kind, each with their number, an example and
+    what you can do about it. With --kind, --source, --limit or --all-runs it lists them one by one, with the place and
+    the beginning of each line; so do all other formats, with every value whole. A file that was read again shows the
+    problems that it has now.
 
     \b
       aix problems
-      aix problems --source ~/logs --kind truncated_line
+      aix problems --kind truncated_line
+      aix problems --source ~/logs
       aix problems --all-runs --format csv -o problems.csv
     """
     given = {"kind": kind, "place": None if source is None else str(absolute_path(source)), "limit": limit}
@@ -144,12 +175,24 @@ def problems(source: Path | None, kind: str | None, all_runs: bool, limit: int |
         {every}
         ) where {" and ".join(conditions) or "true"} {"limit $limit" if limit is not None else ""}
     """  # noqa: S608 - made of the texts above
-    found = open_ledger(ledger).sql(sql, parameters or None)
-    listing = found.listing()
-    return replace(
-        listing,
-        for_people=Listing(listing.columns, _with_short_samples(found)),
-    )
+    opened = open_ledger(ledger)
+    found = opened.sql(sql, parameters or None)
+    listing = replace(found.listing(), empty="every line that was imported could be fully read")
+    if given == dict.fromkeys(given) and not all_runs:
+        kinds = list(opened.sql(_KINDS.format(every=every)))
+        note = [f"`aix problems --kind {kinds[0][1]}` lists such lines, each with the reason"] if kinds else []
+        return replace(listing, for_people=Listing(_KIND_COLUMNS, _with_advice(kinds), notes=note))
+    return replace(listing, for_people=Listing(listing.columns, _with_short_samples(found)))
+
+
+def _with_advice(kinds: "list[tuple[object, ...]]") -> Iterator[tuple[object, ...]]:
+    """Go through the kinds of problems with what a user can do about each."""
+    from aix.pipeline.registry import registrations
+
+    advice = {each.name: each.kind.problem_advice for each in registrations() if each.kind}
+    for importer, kind, count, example in kinds:
+        known = advice.get(str(importer), {}).get(str(kind)) or _ADVICE.get(str(kind), _LOOK_AT_IT)
+        yield kind, count, known, example
 
 
 def _with_short_samples(found: "Result") -> Iterator[tuple[object, ...]]:

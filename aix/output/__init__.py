@@ -67,6 +67,8 @@ class Listing(msgspec.Struct, frozen=True):
     """Whether the rows report something that must not be; the command then says so when it ends."""
     notes: Sequence[str] = ()
     """Notes about the rows for people; written to stderr after the rows."""
+    empty: str = "nothing in the ledger matches"
+    """The sentence that the `table` format gives instead of a header where there are no rows; written to stderr."""
     text: Sequence[str] = ()
     """Lines that the `table` format shows instead of the rows, where sentences say it better."""
     for_people: "Listing | None" = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -28,6 +29,11 @@ def write_parquet(listing: Listing, stream: "SupportsWrite[bytes]") -> None:
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         for batch in _batches(listing, schema):
             writer.write_batch(batch)
+
+
+def count_rows(path: Path) -> int:
+    """Return how many rows a Parquet file has."""
+    return int(pq.read_metadata(path).num_rows)
 
 
 def _batches(listing: Listing, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -213,6 +213,8 @@ class Importer(ABC):
     """The tool that writes these logs, as people call it; without it, messages use the name of the importer."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """How names of its logs end, in lower case: AIX names such files that no importer claims."""
+    problem_advice: ClassVar[Mapping[str, str]] = {}
+    """By kind of problem: what a user can do about it, in a short sentence; `aix problems` shows it."""
     option_help: ClassVar[Mapping[str, str]] = {}
     """By option of `aix import --option NAME.OPTION=VALUE`: its effect."""
 

@@ -60,7 +60,8 @@ def test_aix_alone_says_what_it_found_and_what_comes_next(home: dict[str, str]) 
 def test_without_a_ledger_a_command_says_how_to_make_one(home: dict[str, str], command: str) -> None:
     process = run_aix(*command.split(maxsplit=1 if command.startswith("sql") else -1), **home)
     assert (process.returncode, process.stdout) == (3, "")
-    assert process.stderr == f"aix: No ledger yet. Run `aix import` (found: {FOUND})\n"
+    assert process.stderr.startswith(f"aix: No ledger yet. Run `aix import` (found: {FOUND})\n")
+    assert f"its folder would be {home['AIX_LEDGER']}" in process.stderr
 
 
 def test_the_ledger_that_was_named_is_the_one_to_import_into(home: dict[str, str], tmp_path: Path) -> None:
@@ -78,7 +79,8 @@ def test_where_nothing_is_found_the_sample_is_named(tmp_path: Path) -> None:
 
 def test_a_prompt_looks_for_no_histories(home: dict[str, str]) -> None:
     process = run_aix("status", **home)
-    assert (process.returncode, process.stderr) == (3, "aix: No ledger yet. Run `aix import`\n")
+    assert (process.returncode, process.stdout) == (3, "")
+    assert process.stderr.startswith("aix: No ledger yet. Run `aix import`\n")
 
 
 def answer_on_terminal(answer: str, home: dict[str, str], *arguments: str) -> tuple[str, int]:

@@ -97,6 +97,17 @@ def test_an_export_never_lands_on_something_else(tmp_path: Path) -> None:
     assert (tmp_path / "full" / "thesis.txt").exists()
 
 
+def test_forgetting_says_what_was_removed_and_what_would_be(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    place = ("--ledger", str(tmp_path))
+    planned = run_in_process("forget", MAIN, "--dry-run", *place)
+    assert planned.stderr == "aix: 1 session would be removed; nothing was removed (--dry-run)\n"
+    nothing = run_in_process("forget", "--before", "1960-01-01", *place)
+    assert (nothing.stdout, nothing.stderr) == ("", "aix: no session matches; nothing was removed\n")
+    assert run_in_process("forget", MAIN, *place).stderr.startswith("aix: removed 2 sessions for good")
+    assert run_in_process("vacuum", *place).stderr == "aix: there is nothing to remove\n"
+
+
 def test_forgetting_prints_what_went(tmp_path: Path) -> None:
     deliver(tmp_path, SAMPLE_ROWS)
     planned = run_json("forget", MAIN, "--dry-run", "--ledger", str(tmp_path))
@@ -138,8 +149,8 @@ def test_the_day_of_before_begins_in_the_configured_time_zone(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Say what to forget"),
-        (["a", "--match", "b"], "one of them"),
+        ([], "Name what to forget"),
+        (["a", "--match", "b"], "exactly one of"),
         (["--match", ""], "needs a text"),
         (["--before", "tomorrow"], "tomorrow"),
         (["nobody"], "no session named 'nobody'"),

@@ -83,10 +83,35 @@ def test_machine_formats_hold_the_sample_whole_and_the_table_its_beginning(ledge
         "reason": "Met by run-2.",
         "sample": "\x1b[2J" + "x" * 500,
     }
-    shown, code = run_on_terminal(AIX, "problems", "--ledger", str(ledger))
+    shown, code = run_on_terminal(AIX, "problems", "--source", A, "--ledger", str(ledger))
     assert code == 0
     assert "\x1b[2J" not in shown
     assert "x" * 100 not in shown.replace("\r\n", "")
+
+
+def test_the_table_groups_problems_by_kind_with_what_to_do(ledger: Path) -> None:
+    process = run_in_process("problems", "--ledger", str(ledger))
+    header, _, *rows = process.stdout.splitlines()
+    assert header.split("  ")[0] == "kind"
+    counts = [tuple(row.split(maxsplit=2)[:2]) for row in rows]
+    assert counts == [("truncated", "2"), ("truncated", "1"), ("unknown_type", "1")]
+    assert rows[0].endswith(f"look at the example  {A}:4")
+    assert process.stderr == "aix: `aix problems --kind truncated` lists such lines, each with the reason\n"
+    empty = run_in_process("problems", "--source", "/log", "--ledger", str(ledger))
+    assert (empty.stdout, empty.stderr) == ("", "aix: every line that was imported could be fully read\n")
+
+
+def test_kinds_that_importers_note_come_with_advice(tmp_path: Path) -> None:
+    known = {"importer": "claude_code", "path": A, "source_key": A, "last_run_id": "run-1"}
+    tables: dict[str, list[Row]] = {
+        "import_runs": [{"id": "run-1", "started_at": 1, "tool_version": "0"}],
+        "import_sources": [known],
+        "import_problems": [problem("run-1", A, kind="truncated_line"), problem("run-1", A, 1, kind="source_failed")],
+    }
+    write_ledger(tmp_path, tables)
+    shown = run_in_process("problems", "--ledger", str(tmp_path)).stdout
+    assert "import again later" in shown
+    assert "fix it, import again" in shown
 
 
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))

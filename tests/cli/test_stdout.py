@@ -17,7 +17,8 @@ from aix.cli.stdout import emit
 from aix.errors import OutputError
 from aix.output import Listing, ListingColumn
 from aix.schema import TABLES
-from tests.support.command_line import AIX, run_aix, run_on_terminal
+from tests.support.command_line import AIX, run_aix, run_in_process, run_on_terminal
+from tests.support.sample_ledger import write_ledger
 
 LISTING = Listing((ListingColumn("name"), ListingColumn("size", "BIGINT")), [("a", 1), (None, 2)])
 HOSTILE = """
@@ -180,3 +181,14 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(command: list[str]) ->
     complaint = process.stderr.read()
     process.stderr.close()
     assert (process.wait(), complaint) == (141, b"")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "txt"])
+def test_on_a_terminal_a_file_is_named_with_its_rows(tmp_path: Path, suffix: str) -> None:
+    write_ledger(tmp_path / "ledger", {})
+    path = tmp_path / f"out.{suffix}"
+    arguments = ["sql", "from range(12)", "-o", str(path), "--ledger", str(tmp_path / "ledger")]
+    shown, code = run_on_terminal(AIX, *arguments, columns=200)
+    assert (shown.strip(), code) == (f"aix: wrote {path} (12 rows)", 0)
+    piped = run_in_process(*arguments)
+    assert (piped.returncode, piped.stderr) == (0, "")

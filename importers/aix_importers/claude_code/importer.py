@@ -1,12 +1,13 @@
 """The importer itself."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Retention, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_sources, is_settings
+from aix_importers.common import PROBLEM_ADVICE
 from aix_importers.common.recognition import SUFFIXES, unread_form
 
 
@@ -17,6 +18,7 @@ class ClaudeCodeImporter(Importer):
     version: ClassVar[str] = "2"
     tool: ClassVar[str] = "Claude Code"
     description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
+    problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,
         cost=Answer.YES,

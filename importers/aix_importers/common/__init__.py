@@ -1,1 +1,22 @@
-"""Parts that several importers share: JSON, lines, times, patterns, rows on their way out."""
+"""Parts that several importers share: reading lines and JSON, times, paths, and advice about problems."""
+
+_DAMAGED = "restore the file"
+_COMPLETE = "nothing: all was read"
+_KEPT = "nothing: kept unchanged"
+_EMPTY = "nothing: file is empty"
+_PARTLY_MISSING = "nothing: log is partial"
+PROBLEM_ADVICE = {
+    "truncated_line": "import again later",
+    **dict.fromkeys(("not_json", "not_an_object", "line_too_long", "too_deep", "invalid_utf8"), _DAMAGED),
+    **dict.fromkeys(("damaged", "damaged_log", "damaged_value", "lone_surrogate", "spread_message"), _DAMAGED),
+    **dict.fromkeys(("replayed", "copies_differ", "several_values", "bom", "nul_bytes", "duplicate_uuid"), _COMPLETE),
+    **dict.fromkeys(("no_uuid", "no_timestamp", "no_session", "no_time", "unknown_parent"), _COMPLETE),
+    **dict.fromkeys(("unknown_type", "unknown_field", "unknown_record", "unknown_parts", "wrong_type"), _KEPT),
+    **dict.fromkeys(("no_model_activity", "no_messages", "no_message", "empty"), _EMPTY),
+    **dict.fromkeys(("held_back", "no_bodies", "missing_bubbles", "missing_blobs", "orphan_bubbles"), _PARTLY_MISSING),
+    **dict.fromkeys(("unreadable", "unreadable_bubble", "unreadable_message", "unreadable_state"), _DAMAGED),
+    "unreadable_settings": "fix the settings file",
+    "unusable_rule": "fix the settings file",
+    "unread_form": "convert to JSON lines",
+}
+"""By kind of problem that an importer notes: what a user can do about it."""

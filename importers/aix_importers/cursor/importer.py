@@ -1,10 +1,11 @@
 """The importer itself."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
+from aix_importers.common import PROBLEM_ADVICE
 from aix_importers.cursor.discovery import find_sources, is_conversation
 from aix_importers.cursor.paths import default_places
 
@@ -16,6 +17,7 @@ class CursorImporter(Importer):
     version: ClassVar[str] = "2"
     tool: ClassVar[str] = "Cursor"
     description: ClassVar[str] = "Chats and agents of Cursor, of the editor and the command line, and its permissions."
+    problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
     capabilities: ClassVar[Capabilities] = Capabilities(
         usage=Answer.YES,
         cost=Answer.YES,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from aix.errors import UnknownNameError
 from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source
+from aix_importers.common import PROBLEM_ADVICE
 from aix_importers.common.recognition import SUFFIXES, unread_form
 from aix_importers.session_log.discovery import find_sources, is_program_file
 
@@ -18,6 +19,7 @@ class SessionLogImporter(Importer):
     name: ClassVar[str] = "session_log"
     version: ClassVar[str] = "2"
     description: ClassVar[str] = "Session logs of JSON lines with uuid, sessionId and message, and programs.json[l]."
+    problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
     capabilities: ClassVar[Capabilities] = Capabilities(usage=Answer.YES, permissions=Answer.YES, codeblocks=Answer.YES)
     suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
     option_help: ClassVar[Mapping[str, str]] = {
