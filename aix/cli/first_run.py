@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from aix.cli.diagnostics import confirm, is_dialogue, prints_beside
 from aix.config import load_config
@@ -51,8 +50,9 @@ def make_ledger(ctx: click.Context, missing: LedgerNotFoundError) -> None:
     ledger = ctx.params.get("ledger")
     if ledger != missing.path or _is_something_else(missing.path):
         raise missing
-    is_named = ctx.get_parameter_source("ledger") is ParameterSource.COMMANDLINE
-    is_default = not is_named and load_config(ctx.obj).settings["ledger"].origin == "default"
+    config = load_config(ctx.obj)
+    is_named = ledger != config.ledger
+    is_default = not is_named and config.settings["ledger"].origin == "default"
     place = "" if is_default else f"its folder would be {ledger}; `aix config` shows the settings in use"
     command = f"aix import --ledger {ledger}" if is_named else "aix import"
     if ctx.info_name in _QUICK_COMMANDS:
