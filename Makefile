@@ -24,7 +24,7 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine, and show wha
 	elif ! $(BIN)/aix overview 2>/dev/null </dev/null; then \
 	  echo "There are no histories on this machine that AIX knows. This is a demo of an invented team:" && \
 	  mkdir -p $(DEMO) && $(BIN)/aix demo $(DEMO) && \
-	  $(BIN)/aix cost --by day --ledger $(DEMO)/ledger && \
+	  $(BIN)/aix cost --by day --since 7d --ledger $(DEMO)/ledger && \
 	  $(BIN)/aix audit --severity high --ledger $(DEMO)/ledger && \
 	  $(BIN)/aix audit --ledger $(DEMO)/ledger -o $(DEMO)/audit.html && \
 	  echo "The whole audit as a page: $(DEMO)/audit.html"; \

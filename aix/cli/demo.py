@@ -26,7 +26,7 @@ _MARK_TEXT = """\
 `aix demo` wrote this folder. `logs` holds invented logs, `ledger` the ledger that they were imported into.
 `aix demo` replaces both the next time. You can delete the whole folder.
 """
-_NEXT_COMMANDS = ("cost --by day", "compactions", "audit")
+_NEXT_COMMANDS = ("sessions", "audit")
 
 
 @click.command(cls=Command)

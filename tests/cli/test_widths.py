@@ -42,7 +42,7 @@ def listing_commands() -> Iterator[list[str]]:
                 takes_nothing = each and not any(
                     isinstance(parameter, click.Argument) and parameter.required for parameter in each.params
                 )
-                if each and takes_nothing and any(parameter.name == "expanded" for parameter in each.params):
+                if each and takes_nothing and {"expanded", "output_format"} <= {param.name for param in each.params}:
                     yield [name, *([member] if member else [])]
 
 

@@ -110,6 +110,16 @@ def test_costs_of_each_model_are_those_of_the_manifest(sample: Imported) -> None
     assert {model: Decimal(cost) for model, cost in rows} == expected
 
 
+def test_the_overview_has_the_totals_of_the_manifest(sample: Imported) -> None:
+    process = run_in_process("overview", "--ledger", str(sample.folder), "--json")
+    [figures] = json.loads(process.stdout, parse_float=Decimal)
+    usage = Usage(*(figures[f"{kind}_tokens"] for kind in Usage._fields))
+    assert usage == sample.manifest.usage
+    assert Decimal(figures["cost_usd"]) == sample.manifest.total_cost_usd
+    assert figures["sessions"] == sum(sample.manifest.sessions.values())
+    assert figures["requests"] == sample.manifest.counts["requests"]
+
+
 @pytest.mark.parametrize(
     ("name", "sql"),
     [
