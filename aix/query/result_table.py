@@ -127,7 +127,7 @@ def _writer(
         return _month
     if column.type != "VARCHAR":
         return None
-    if column.name.endswith("model"):
+    if column.name.endswith("model") or column.name == "key":  # a key may be a model
         models = {str(value) for value in values[column.name] if value is not None}
         return _undated if len({_undated(model) for model in models}) == len(models) else None
     if _SESSION.fullmatch(column.name):

@@ -62,6 +62,7 @@ def test_codes_are_words_and_names_of_logs_are_left_alone() -> None:
 def test_models_keep_the_date_that_tells_them_apart() -> None:
     rows = [("large-4-20250514",), ("large-4-20260101",), ("small-4-20250514",)]
     assert table({"model": "VARCHAR"}, *rows).rows == rows
+    assert table({"key": "VARCHAR"}, *rows[1:]).rows == [("large-4",), ("small-4",)]
 
 
 def test_months_have_names_and_other_periods_their_first_day() -> None:
