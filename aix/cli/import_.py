@@ -84,20 +84,20 @@ def command(
     prices: Path | None,
     ledger: Path,
 ) -> Listing:
-    """Import session histories into the ledger, and show what was done.
+    """Import session histories into the ledger.
 
-    PATH is a folder or a file with histories, or another ledger; without one, histories are looked for where the tools
-    keep them. What has not changed since the last import is skipped, what has grown is read again; importing
-    something twice, or in another order, changes nothing. The histories are only read.
+    PATH is a folder or a file with histories, or another ledger. Without PATH, AIX looks where the tools keep their
+    histories. Histories are only read, never changed. Sources that have not changed since the last import are skipped,
+    so you can run it as often as you like.
 
-    Every source is `imported`, `upserted` when it was there before and has changed, `skipped`, or `failed`. A source
-    that fails does not stop the others; the exit code is then 1. Lines of a log that cannot be taken as they stand are
-    noted: `aix problems` lists them.
+    A source that cannot be imported does not stop the others; the exit code is then 1. Lines that could not be fully
+    read are listed by `aix problems`. --verbose shows how many sources were `imported`, `upserted` (imported again
+    after a change), `skipped` or `failed`, and the new rows of each table; so do the machine formats.
 
-    Another ledger is joined into this one: rows about the same thing become one, in whatever order ledgers are joined.
-    Its price table is left out: every ledger keeps its own. Its rows become yours, and some may take the place of what
-    you have: rows that contradict your own are counted, and shown before anything is joined. With --dry-run nothing is
-    joined, with --strict no ledger that contradicts this one, and the exit code is then 1.
+    Another ledger is joined into this one: rows about the same thing become one, in whatever order you join ledgers.
+    Its prices are left out. Rows that contradict yours are counted and shown before anything is joined, and may replace
+    yours. With --dry-run nothing is joined; with --strict a ledger that contradicts this one is not joined, and the
+    exit code is then 1.
 
     \b
       aix import

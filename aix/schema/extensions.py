@@ -404,7 +404,7 @@ IMPORT_LOG = Table(
 
 IMPORT_PROBLEMS = Table(
     name="import_problems",
-    description="Every piece of input that was not taken as it stood.",
+    description="Every line or other record of a log that could not be fully read.",
     key=("run_id", "source_key", "seq"),
     columns=(
         key("run_id", "The run.", references="import_runs.id"),

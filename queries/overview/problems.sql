@@ -1,5 +1,5 @@
 -- title: Problems of imports
--- question: Which pieces of input were not taken as they stood, and why?
+-- question: Which lines of logs could not be fully read, and why?
 -- why: What was left out of the ledger is missing from every answer it gives.
 -- grain: problem
 -- column source: VARCHAR; the source: its path, and its key inside a container
@@ -9,7 +9,7 @@
 -- column byte_offset: BIGINT; where the piece starts in the file
 -- column kind: VARCHAR; what kind of problem it is
 -- column reason: VARCHAR; what is wrong, in a sentence
--- column sample: VARCHAR; the beginning of the piece
+-- column sample: VARCHAR; the beginning of the line
 -- column run_id: VARCHAR; the run that met it
 -- column run_started_at: BIGINT; when that run began, in Unix ms
 -- column is_latest: BOOLEAN; whether that run was the last to read the source

@@ -5,8 +5,8 @@
 -- params: filters
 -- column session_label: VARCHAR; the session
 -- column changed_at: BIGINT; by when the mode was in force, in Unix ms: the start of the turn, or the call
--- column from_mode: VARCHAR; the mode before; NULL at the start, and where no log tells
--- column to_mode: VARCHAR; the mode from then on; NULL where no log tells
+-- column from_mode: VARCHAR; the mode before; NULL at the start, and where no log has it
+-- column to_mode: VARCHAR; the mode from then on; NULL where no log has it
 -- column how_known: VARCHAR; one of start, turn, call: the first call of the session, of a turn, or one within a turn has it
 -- column project: VARCHAR; the project
 -- column origin: VARCHAR; the tool whose logs tell of it

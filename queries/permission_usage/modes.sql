@@ -9,7 +9,7 @@
 -- column reason: VARCHAR; why, in a sentence
 -- column severity: VARCHAR; of an alarm: high, medium, low
 -- column project: VARCHAR; the project
--- column mode: VARCHAR; the permission mode, in the tool's word; NULL where no log tells
+-- column mode: VARCHAR; the permission mode, in the tool's word; NULL where no log has it
 -- column sessions: BIGINT; sessions with a call in it
 -- column minutes: DOUBLE; time in it
 -- column calls: BIGINT; calls made in it
