@@ -205,7 +205,7 @@ def short_paragraphs(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
             state = f"{group.first.state:<4}  " if report.baseline is not None and name in list(Severity) else ""
             mark = f"  {ids[group.first.id]}  {state}"
             line = one_line(group.line, _LONGEST)
-            inferred = f" {INFERRED}" if all(each.is_inferred for each in group.findings) else ""
+            inferred = f". {INFERRED}" if all(each.is_inferred for each in group.findings) else ""
             yield Paragraph(line, mark=mark, mark_style=style, is_one_line=True, tail=inferred)
         yield Paragraph()
     yield from _next_steps(report)
