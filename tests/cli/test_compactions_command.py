@@ -101,7 +101,7 @@ def test_what_is_unresolved_or_no_compaction_is_said_below(compacted: Path, caps
         "aix: 2 without a request before the next one or the end: `after` comes from a later request or the log\n"
         f"{MICRO}"
     )
-    assert "  ↳ Work long  " in out
+    assert "  ↳ Long  " in out
     assert "  summary only, history missing  " in out
     assert run(compacted, capsys, "b7eb3929")[1] == f"aix: no compaction matches that\n{MICRO}"
 
