@@ -10,7 +10,7 @@ SEED = 0
 # Neighbours mostly run in one process, which makes what they share once.
 PARALLEL = -n auto --dist worksteal
 
-.PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark test-browser lint format docs bench fuzz clean
+.PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark test-browser lint format docs screens bench fuzz clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -93,6 +93,9 @@ format: $(VENV)/.dev  ## Put the formatting right
 
 docs: $(VENV)/.dev  ## Write the generated pages and queries
 	$(BIN)/python docs/generate.py
+
+screens: $(VENV)/.dev  ## Run the commands of the README and the tutorial, and write what they print
+	$(BIN)/python docs/screens.py
 
 bench: $(VENV)/.dev  ## Measure speed and memory
 	$(BIN)/python -m benchmarks.run

@@ -70,6 +70,8 @@ _NUMBERS = {
 }
 """The columns of figures in their order, with their priority on a narrow terminal."""
 _BAR_PRIORITY = 10
+_LEAST_NAME = 26
+"""Long enough for names of models, which differ at their ends."""
 _MODELS_NAMED = 5
 _MODEL_CHARACTERS = 48
 _BASIS = re.compile(r"computed[^:]*: (?P<table>.+?) [^ ;]+(?:;.*)?(?: and others)?")
@@ -212,7 +214,7 @@ def _cost_table(
     numbers = [name for name in _NUMBERS if not left_out.get(name)]
     names = ["session", "title"] if is_by_session else list(dimensions)
     columns = (
-        *(ListingColumn(name, cut="start" if name == "project" else "end") for name in names),
+        *(ListingColumn(name, cut="start" if name == "project" else "end", least=_LEAST_NAME) for name in names),
         *(ListingColumn(name, "BIGINT", _NUMBERS[name], tone="cost" if name == "cost" else "") for name in numbers),
         ListingColumn("", priority=_BAR_PRIORITY),
     )

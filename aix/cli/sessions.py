@@ -24,11 +24,11 @@ _TITLE_CHARACTERS = 100
 _PEOPLES_COLUMNS = listing_columns(
     "updated",
     "session",
-    ListingColumn("title", least=28),
+    ListingColumn("title", least=20),
     ListingColumn("project", priority=2, cut="start"),
     ListingColumn("turns", "BIGINT", priority=3),
     ListingColumn("tokens", "BIGINT", priority=4),
-    ListingColumn("cost", "BIGINT", priority=2, tone="cost"),
+    ListingColumn("cost", "BIGINT", tone="cost"),
 )
 
 

@@ -21,6 +21,7 @@ from aix.cli.root import aix as root_command
 from aix.reading.ledger import Ledger
 from aix.reading.result import Result
 from aix.schema import TABLES
+from docs.screens import PAGES as SCREENS
 from tests import ROOT
 from tests.support.command_line import run_aix
 from tests.test_ids import slow_h63, slow_ulid
@@ -94,7 +95,8 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     for path in re.findall(rf"`((?:{folders})/[\w./-]*)`", text):
         if not re.search(r"\b(NAME|PACK)\b", path):
             assert (ROOT / path).exists(), path
-    for link in re.findall(r"\]\(([^):#]+)\)", text):
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^):#]+)\)", prose):
         assert (page.parent / link).exists(), link
 
 
@@ -115,7 +117,13 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in (example.partition("\n") for example in examples)]
 
 
-AIX_EXAMPLES = [example for page in PAGES for example in console_examples(page) if example[0].startswith("aix ")]
+AIX_EXAMPLES = [
+    example
+    for page in PAGES
+    if name_of(page) not in SCREENS  # tests/project/test_screens.py runs these, one command after the other
+    for example in console_examples(page)
+    if example[0].startswith("aix ")
+]
 
 
 @pytest.mark.parametrize(("command", "shown"), AIX_EXAMPLES)
