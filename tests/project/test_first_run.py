@@ -51,7 +51,7 @@ def test_histories_on_the_machine_go_into_the_default_ledger(tmp_path: Path, emp
     (empty_home / "notes" / "broken.note").symlink_to(tmp_path / "nowhere")
     process = make_run(plugged.python.parent.parent, tmp_path / "demo")
     assert process.returncode == 0, process.stderr
-    assert "notes          1      1" in process.stdout
+    assert "notes: 1 session · 1 turn" in process.stdout
     assert "broken.note: it cannot be read" in process.stderr
     assert is_ledger(default_ledger(empty_home))
     assert not (tmp_path / "demo").exists()
