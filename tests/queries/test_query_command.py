@@ -208,8 +208,8 @@ def test_an_earlier_version_can_be_asked(filled: Ledger) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["overview/sesions"], "did you mean overview/sessions?"),
-        (["overview/sesions", "--help"], "did you mean overview/sessions?"),
+        (["overview/sesions"], "did you mean overview/sessions or "),
+        (["overview/sesions", "--help"], "did you mean overview/sessions or "),
         (["overview/sessions", "--since", "2026-11-01"], "has no parameter 'since'\n  it has none"),
         ([QUERY, "--project", "web"], "it has since, until, status, least, timezone"),
         ([QUERY, "--param", "leest=2"], "did you mean least?"),
