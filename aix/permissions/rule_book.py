@@ -162,7 +162,7 @@ def read_rule_files(
     for name, rules in book.rules.items():
         book.rules[name] = in_order(rules)
     if len(book.problems) > _MOST_PROBLEMS:
-        book.problems[_MOST_PROBLEMS:] = [f"And {len(book.problems) - _MOST_PROBLEMS} more were passed over."]
+        book.problems[_MOST_PROBLEMS:] = [f"And {len(book.problems) - _MOST_PROBLEMS} more were skipped."]
     return book
 
 

@@ -311,15 +311,15 @@ def test_what_is_no_rule_in_settings_that_are_given_is_named(
 ) -> None:
     settings = tmp_path / "settings.json"
     settings.write_text(json.dumps({"permissions": {"allow": [1, "Bash(ls *)"], "deny": [{}] * 30}}), "utf-8")
-    said = f"Entry 0 of `permissions.allow` in {settings} is no rule and was passed over."
+    said = f"Entry 0 of `permissions.allow` in {settings} is no rule and was skipped."
     call = ("--tool", "Bash", "--input", '{"command": "rm x"}', "--cwd", "/srv")
     for arguments in (("replay", str(settings)), ("explain", "--settings", str(settings), *call)):
         run_here("audit", *arguments, "-o", str(tmp_path / "out.json"), "--ledger", str(permission_ledger))
         heard = capsys.readouterr().err
         assert f"aix: {said}\n" in heard
-        assert "aix: And 11 more were passed over.\n" in heard
+        assert "aix: And 11 more were skipped.\n" in heard
     run_here("audit", "--settings", str(settings), "-o", str(tmp_path / "out.md"), "--ledger", str(permission_ledger))
-    assert "is no rule and was passed over" in (tmp_path / "out.md").read_text("utf-8")
+    assert "is no rule and was skipped" in (tmp_path / "out.md").read_text("utf-8")
 
 
 def test_a_proposal_says_what_passes_and_that_it_asks_before_what_ran_by_itself(

@@ -194,7 +194,7 @@ class TranscriptReader:
     def _recovered(self, line: RawLine) -> list[Record]:
         """Read what can be read of a line that is not JSON, or not text."""
         if line.is_too_long:
-            self._note(line, "line_too_long", f"The line has more than {LONGEST_BYTES} bytes and was passed over.")
+            self._note(line, "line_too_long", f"The line has more than {LONGEST_BYTES} bytes and was skipped.")
             return []
         data = line.data.strip(b"\0")
         if not data:
@@ -219,7 +219,7 @@ class TranscriptReader:
             self._note(line, "truncated_line", "The last line breaks off; it may still be being written.")
         elif end < len(text):
             # What looks like an object behind the broken place may be a part of the one that is broken.
-            self._note(line, "not_json", f"From character {end + 1} on the line is not JSON, and was passed over.")
+            self._note(line, "not_json", f"From character {end + 1} on the line is not JSON, and was skipped.")
         if len(values) > 1:
             self._note(line, "several_values", f"The line holds {len(values)} values instead of one; each was taken.")
         return values

@@ -55,20 +55,20 @@ def _rules(path: str, permissions: Mapping[str, Raw], report: Callable[[str], ob
     for name, kind in _LISTS.items():
         listed = permissions.get(name, ABSENT)
         if bytes(listed) != _NULL and not is_list(listed):
-            report(f"`permissions.{name}` in {path} is no list and was passed over.")
+            report(f"`permissions.{name}` in {path} is no list and was skipped.")
         for position, item in enumerate(items(listed)):
             rule = text(item)
             if rule:
                 yield Rule(kind, rule, position)
             else:
-                report(f"Entry {position} of `permissions.{name}` in {path} is no rule and was passed over.")
+                report(f"Entry {position} of `permissions.{name}` in {path} is no rule and was skipped.")
     for name in _SWITCHES:
         given = permissions.get(name, ABSENT)
         value = text(given)
         if value:
             yield Rule("mode", value if name == "defaultMode" else f"{name}={value}", 0)
         elif bytes(given) != _NULL:
-            report(f"`permissions.{name}` in {path} is no text and was passed over.")
+            report(f"`permissions.{name}` in {path} is no text and was skipped.")
 
 
 def kept_days(path: Path) -> int | None:

@@ -117,7 +117,7 @@ class _LogExtraction:
 
     def _repetition(self, record: Record, entry: Entry, earlier: Place, clock: int) -> Problem:
         if (entry.role == "user") is not earlier.is_user:
-            reason = "An earlier entry has the same uuid and another role; this one was passed over."
+            reason = "An earlier entry has the same uuid and another role; this one was skipped."
             return self._problem(record, "duplicate_uuid", reason)
         if entry.session_id is not None and entry.session_id != earlier.session.id:
             self._placement.borrow(entry.uuid, entry.session_id, clock)
@@ -126,7 +126,7 @@ class _LogExtraction:
         if entry.digest == earlier.digest or entry.digest in copies:
             return self._problem(record, "duplicate_uuid", "The entry stands in the log a second time.")
         if len(copies) == _MOST_COPIES:
-            reason = f"{_MOST_COPIES + 1} earlier entries have the same uuid and say other things; it was passed over."
+            reason = f"{_MOST_COPIES + 1} earlier entries have the same uuid and say other things; it was skipped."
             return self._problem(record, "duplicate_uuid", reason)
         copies.add(entry.digest)
         self._rows.add_message(entry, earlier, copy=len(copies))

@@ -86,7 +86,7 @@ class RecordReader:
             data = line.data.strip(b"\0")
             if line.is_too_long:
                 self._text = data[:_SAMPLE_CHARACTERS].decode("utf-8", "replace")
-                self._note("line_too_long", f"The line has more than {LONGEST_BYTES} bytes and was passed over.")
+                self._note("line_too_long", f"The line has more than {LONGEST_BYTES} bytes and was skipped.")
                 continue
             if line.data and not data:
                 self._note("nul_bytes", f"The line holds nothing but {len(line.data)} NUL bytes.")
@@ -108,7 +108,7 @@ class RecordReader:
                 self._note("truncated_line", "The last line of the log breaks off; it may still be being written.")
             elif end < len(text):
                 whole = trailing_objects(text, end)
-                what = "the whole ones behind it were taken" if whole else "it was passed over"
+                what = "the whole ones behind it were taken" if whole else "it was skipped"
                 self._note("not_json", f"From character {end + 1} on the line is not JSON; {what}.")
                 values += whole
         except RecursionError:

@@ -75,11 +75,11 @@ def test_a_bad_entry_is_reported_and_spoils_no_other() -> None:
     rules, reported = rules_of({"allow": ["Read", 5, "", None, "Bash"], "deny": "Bash", "defaultMode": ["plan"]})
     assert rules == [Rule("allow", "Read", 0), Rule("allow", "Bash", 4)]
     assert reported == [
-        f"Entry 1 of `permissions.allow` in {PATH} is no rule and was passed over.",
-        f"Entry 2 of `permissions.allow` in {PATH} is no rule and was passed over.",
-        f"Entry 3 of `permissions.allow` in {PATH} is no rule and was passed over.",
-        f"`permissions.deny` in {PATH} is no list and was passed over.",
-        f"`permissions.defaultMode` in {PATH} is no text and was passed over.",
+        f"Entry 1 of `permissions.allow` in {PATH} is no rule and was skipped.",
+        f"Entry 2 of `permissions.allow` in {PATH} is no rule and was skipped.",
+        f"Entry 3 of `permissions.allow` in {PATH} is no rule and was skipped.",
+        f"`permissions.deny` in {PATH} is no list and was skipped.",
+        f"`permissions.defaultMode` in {PATH} is no text and was skipped.",
     ]
 
 

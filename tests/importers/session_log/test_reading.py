@@ -153,7 +153,7 @@ def test_a_problem_says_where_it_is_and_shows_its_beginning(tmp_path: Path) -> N
     log.write_bytes(json.dumps(entry("u")).encode() + b"\nnot json\n")
     _, [problem] = extract_source(log)
     assert (problem.kind, problem.line, problem.sample) == ("not_json", 2, "not json")
-    assert problem.reason == "From character 1 on the line is not JSON; it was passed over."
+    assert problem.reason == "From character 1 on the line is not JSON; it was skipped."
     assert problem.source.path == str(log)
 
 

@@ -68,4 +68,4 @@ def test_many_entries_of_one_uuid_become_few_copies_and_a_problem_each(tmp_path:
     statements, problems = extract_source(write_log(tmp_path / "log.jsonl", entries))
     assert len(statements) == 17
     assert kinds(problems) == ["duplicate_uuid"] * 2_999
-    assert problems[-1].reason.endswith("it was passed over.")
+    assert problems[-1].reason.endswith("it was skipped.")
