@@ -232,3 +232,24 @@ def test_the_page_about_the_demo_names_the_figures(sample: Imported) -> None:
     for command in re.findall(r"`(aix (?:query|show|sql) .*)`", page):
         process = run_in_process(*shlex.split(command)[1:], AIX_LEDGER=str(sample.folder))
         assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "sentences"),
+    [
+        ("audit", ["Permission audit · data up to 2026-11-", "48 sessions", "Possible private key in a tool result"]),
+        (
+            "audit",
+            ["Read credentials 1 time, not denied", "Inferred, not logged.", "Destructive command ran: `rm -rf "],
+        ),
+        ("audit propose --project harbour-api", ["risky calls left out (will still ask)"]),
+        ("cost", ["estimated", "exact output %", "because some logs omit final output counts"]),
+        ("cost --by role", ["main agent"]),
+        ("compactions", ["auto", "interrupted a task", "3 of 4 paid back"]),
+    ],
+)
+def test_screens_use_plain_words(sample: Imported, command: str, sentences: list[str]) -> None:
+    process = run_in_process(*command.split(), AIX_LEDGER=str(sample.folder))
+    shown = process.stdout + process.stderr
+    assert [sentence for sentence in sentences if sentence not in shown] == []
+    assert "NULL" not in shown
