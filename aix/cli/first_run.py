@@ -3,6 +3,7 @@
 `aix` without a command shows `introduction`; a command that finds no ledger calls `make_ledger`.
 """
 
+import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from aix.cli.diagnostics import confirm, is_dialogue, prints_beside
 from aix.config import load_config
 from aix.errors import LedgerError, LedgerNotFoundError, NoLedgerYetError
 from aix.output.humanise import counted, short_ago
+from aix.paths import absolute_path
 from aix.store.manifest import is_ledger
 
 if TYPE_CHECKING:
@@ -47,14 +49,15 @@ def introduction(ledger: Path) -> list[str]:
 
 def make_ledger(ctx: click.Context, missing: LedgerNotFoundError) -> None:
     """Offer to import the histories of this machine; raise an error that says how, unless that was done."""
-    ledger = ctx.params.get("ledger")
-    if ledger != missing.path or _is_something_else(missing.path):
+    given = ctx.params.get("ledger")
+    ledger = absolute_path(missing.path)
+    if given is None or absolute_path(given) != ledger or _is_something_else(ledger):
         raise missing
     config = load_config(ctx.obj)
-    is_named = ledger != config.ledger
+    is_named = ledger != absolute_path(config.ledger)
     is_default = not is_named and config.settings["ledger"].origin == "default"
     place = "" if is_default else f"its folder would be {ledger}; `aix config` shows the settings in use"
-    command = f"aix import --ledger {ledger}" if is_named else "aix import"
+    command = f"aix import --ledger {shlex.quote(str(ledger))}" if is_named else "aix import"
     if ctx.info_name in _QUICK_COMMANDS:
         raise NoLedgerYetError(missing.path, f"Run `{command}`", place)
     found = _listed(_survey(missing.path).sessions_by_tool)

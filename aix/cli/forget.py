@@ -56,8 +56,9 @@ def command(
     A turn that another session shares, because one was resumed or forked from the other, is kept with that session.
     The result names that session, so that you can forget it too.
 
-    The tool's own log is not changed. A later import reads it again once it has changed, or after an update of its
-    importer. Use --dry-run to see what would be removed.
+    The tool's own log is not changed. A later import, also the one before `aix cost`, reads it again once it has
+    changed, or after an update of its importer: delete the log too if the session must not come back. Use --dry-run to
+    see what would be removed.
 
     \b
       aix forget session-log:5b1f
@@ -93,7 +94,8 @@ def command(
     finish_forgetting(ledger)
     forgotten = forget(ledger, selection)
     amount = _amount(len(forgotten.sessions), sum(rules.values()))
-    note = f"removed {amount} for good, with every older version; the logs of the tools are unchanged"
+    note = f"removed {amount} for good, with every older version; the logs of the tools are unchanged: "
+    note += "a later import, also the one before `aix cost`, reads a log again once it changes"
     return _with_note(Listing(columns, _rows(forgotten), empty=_NOTHING_MATCHES), note)
 
 

@@ -76,19 +76,19 @@ def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
 
 
 def _tell(report: "Report") -> None:
-    """Say on one line what was imported, or what waits."""
+    """Say what was imported, and what waits."""
     from aix.cli.import_ import deletion_notices
     from aix.pipeline.report import Status
 
     if report.needs_full_run:
         whisper("the ledger was made with another version of AIX or other prices; run aix import to renew it")
-    elif report.waiting:
-        whisper(f"{counted(report.waiting, 'source')} changed since the last import; run aix import")
-        for notice in deletion_notices(report.near_deletion, are_imported=False):
-            say(notice)
     elif report.is_busy:
         whisper("another import is at work; its changes are not shown yet")
     elif count := report.statuses[Status.IMPORTED] + report.statuses[Status.UPSERTED]:
         whisper(f"imported {counted(count, 'changed source')}")
+    if report.waiting:
+        whisper(f"{counted(report.waiting, 'source')} changed since the last import; run aix import")
+        for notice in deletion_notices(report.near_deletion, are_imported=False):
+            say(notice)
     if failed := report.statuses[Status.FAILED]:
         whisper(f"{counted(failed, 'changed source')} could not be read; aix import shows why")

@@ -25,7 +25,7 @@ from aix.pipeline.discovery import (
     walk_default,
     walk_given,
 )
-from aix.pipeline.freshness import Amount, cheap_plan, near_deletion
+from aix.pipeline.freshness import Amount, cheap_plan, imported_default_places, near_deletion, note_default_places
 from aix.pipeline.plan import Planned, make_plan, owner_by, version_of
 from aix.pipeline.registry import Options, load_importers
 from aix.pipeline.report import Outcome, OutcomeRecorder, Report, Status, Watcher
@@ -166,7 +166,7 @@ def import_histories(
         report.near_deletion = [] if ground.are_given else near_deletion(ground.walks, to_read)
         is_whole = True
         if settings.at_most:
-            cheap = cheap_plan(surveyed.plan, surveyed.known, settings.at_most)
+            cheap = cheap_plan(surveyed.plan, surveyed.known, settings.at_most, imported_default_places(ledger))
             report.waiting, is_whole = cheap.waiting, cheap.is_whole
             surveyed = msgspec.structs.replace(surveyed, plan=cheap.plan)
         _import(ledger, surveyed, ground.importers, settings, prices, started_at, report, watcher)
@@ -175,6 +175,9 @@ def import_histories(
             note_quiet(ledger, report.after.version, state, surveyed.count)
     else:
         report.unchanged = quiet
+    # The names of sources of another machine are not those that a command looks for.
+    if report.after and not (ground.are_given or settings.at_most or settings.dry_run or settings.machine):
+        note_default_places(ledger, [importer.name for importer in ground.importers])
     report.seconds = time.monotonic() - started
     return report
 
@@ -216,7 +219,7 @@ def _import(
                 if not carry_out_plan(
                     ledger, surveyed.plan, surveyed.known, importers, started_at, settings, prices, recorder
                 ):
-                    report.waiting = len(to_read)
+                    report.waiting += len(to_read)
                     return
             report.after = _renewed(ledger, prices)
         except BaseException:

@@ -25,6 +25,7 @@ from aix.ids import ulid
 from aix.pipeline.connected_sources import ConnectedSources
 from aix.pipeline.contract import Importer, Source
 from aix.pipeline.extraction import carry_out
+from aix.pipeline.freshness import most_bytes
 from aix.pipeline.import_log import Run
 from aix.pipeline.plan import Planned, State, source_name
 from aix.pipeline.read_outcomes import Batch, Event, Known
@@ -82,7 +83,8 @@ def carry_out_plan(
         folders = (staging / str(number) for number in count())
         groups = tied.first_groups()
         if settings.at_most and not settings.at_most.covers(
-            sum(len(group.sources) for group in groups), sum(group.size_bytes for group in groups)
+            sum(len(group.sources) for group in groups),
+            most_bytes(known.planned[source] for group in groups for source in group.sources),
         ):
             return False
         marks = [folder / _MARK for folder in abandoned_folders(ledger)]

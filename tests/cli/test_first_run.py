@@ -68,6 +68,10 @@ def test_the_ledger_that_was_named_is_the_one_to_import_into(home: dict[str, str
     other = tmp_path / "other"
     assert f"Run `aix import --ledger {other}` (found" in run_aix("cost", "--ledger", str(other), **home).stderr
     assert f"there is no ledger at {FIXTURES}" in run_aix("cost", "--ledger", str(FIXTURES), **home).stderr
+    spaced = tmp_path / "my ledger"
+    assert f"Run `aix import --ledger '{spaced}'` (found" in run_aix("cost", "--ledger", str(spaced), **home).stderr
+    relative = os.path.relpath(other)
+    assert f"Run `aix import --ledger {other}` (found" in run_aix("cost", "--ledger", relative, **home).stderr
 
 
 def test_where_nothing_is_found_the_sample_is_named(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from aix.pipeline.run import Settings, import_histories
 from aix.reading.ledger import open_ledger
 from aix.store.locks import alone, staging_folder
 from aix.store.manifest import RAW_FOLDER, read_latest
+from tests.importers.cursor.databases import GLOBAL, composer, prompt, write_database
 from tests.support.command_line import AIX, run_aix, run_in_process, run_on_terminal
 
 ALWAYS = {"AIX_AUTO_IMPORT": "always"}
@@ -126,8 +127,62 @@ def test_large_changes_wait_and_are_counted(ledger: Path, logs: Path, monkeypatc
     monkeypatch.setattr(freshness, "_MOST_BYTES", 200)
     assert "2 sources changed" in run_in_process("sessions", **ALWAYS).stderr
     assert sessions_in(ledger) == ["a", "b"]
-    assert "imported" in run_in_process("import").stdout
+    assert "2 new sessions" in run_in_process("import").stdout
     assert run_in_process("sessions", **ALWAYS).stderr == ""
+
+
+def test_only_folders_that_were_imported_are_followed_until_all_are(logs: Path, tmp_path: Path) -> None:
+    other = logs.with_name("-home-ada-other")
+    other.mkdir()
+    add(other, "x")
+    ledger = tmp_path / "ledger"
+    import_histories(ledger, [logs], Settings(jobs=0))
+    add(logs, "c")
+    below = logs / "c" / "subagents"
+    below.mkdir(parents=True)
+    (below / "agent-1.jsonl").write_text(entry("g1", "c").replace("{", '{"agentId": "1", "isSidechain": true, ', 1))
+    environment = {"AIX_LEDGER": str(ledger), **ALWAYS}
+    assert run_in_process("sessions", **environment).stderr == "aix: imported 2 changed sources\n"
+    assert "x" not in sessions_in(ledger)
+    run_in_process("import", AIX_LEDGER=str(ledger))
+    assert "x" in sessions_in(ledger)
+    new = logs.with_name("-home-ada-new")
+    new.mkdir()
+    add(new, "y")
+    assert run_in_process("sessions", **environment).stderr == "aix: imported 1 changed source\n"
+    assert "y" in sessions_in(ledger)
+
+
+def test_a_conversation_in_a_large_database_waits_and_the_rest_does_not(
+    logs: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    database = write_database(empty_home / ".config" / GLOBAL, composer("k", [prompt("1", 1, "Hello")]))
+    ledger = empty_home / ".local" / "share" / "aix" / "ledger"
+    import_histories(ledger, None, Settings(jobs=0))
+    write_database(database, composer("k", [prompt("1", 1, "Hello"), prompt("2", 2, "More")]))
+    assert run_in_process("sessions", **ALWAYS).stderr == "aix: imported 1 changed source\n"
+    write_database(database, composer("k", [prompt("1", 1, "Hello"), prompt("2", 2, "x" * 2**21)]))
+    add(logs, "c")
+    assert run_in_process("sessions", **ALWAYS).stderr.splitlines() == [
+        "aix: imported 1 changed source",
+        "aix: 1 source changed since the last import; run aix import",
+    ]
+    assert "c" in sessions_in(ledger)
+    run_in_process("import")
+    assert run_in_process("sessions", **ALWAYS).stderr == ""
+
+
+def test_forget_says_that_a_changed_log_brings_the_session_back(ledger: Path, logs: Path) -> None:
+    shown, _ = run_on_terminal(AIX, "forget", "claude-code:a")
+    assert "also the one before `aix cost`" in " ".join(shown.split())
+    run_in_process("sessions", **ALWAYS)
+    assert sessions_in(ledger) == ["b"]
+    with (logs / "a.jsonl").open("a") as log:
+        log.write(entry("a2", "a"))
+    run_in_process("sessions", **ALWAYS)
+    assert sessions_in(ledger) == ["a", "b"]
 
 
 def test_sources_that_must_be_read_along_count_too(ledger: Path, logs: Path) -> None:

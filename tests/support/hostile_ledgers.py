@@ -21,6 +21,8 @@ OLD = 1_000_000_000
 
 Document = dict[str, Any]
 
+_PLACES = "default_places.json"
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -196,7 +198,7 @@ def link_in_staging(scene: Scene) -> None:
 def pipes_around(scene: Scene) -> None:
     """Put named pipes where files and folders of other runs lie."""
     (scene.ledger / "staging").mkdir(exist_ok=True)
-    for name in ("staging/0123", "data/left-behind.parquet", "status.json", "quiet.json", "touched.json"):
+    for name in ("staging/0123", "data/left-behind.parquet", "status.json", "quiet.json", "touched.json", _PLACES):
         (scene.ledger / name).unlink(missing_ok=True)
         os.mkfifo(scene.ledger / name)
     for name in ("ledger.duckdb.json", "ledger.duckdb"):
@@ -208,14 +210,14 @@ def with_notes(content: bytes) -> Damage:
     """Overwrite the notes beside the versions."""
 
     def damage(scene: Scene) -> None:
-        for name in ("status.json", "quiet.json", "touched.json", "ledger.duckdb.json"):
+        for name in ("status.json", "quiet.json", "touched.json", _PLACES, "ledger.duckdb.json"):
             (scene.ledger / name).write_bytes(content)
 
     return damage
 
 
 def folders_as_notes(scene: Scene) -> None:
-    for name in ("status.json", "quiet.json", "touched.json", "ledger.duckdb.json", "ledger.duckdb"):
+    for name in ("status.json", "quiet.json", "touched.json", _PLACES, "ledger.duckdb.json", "ledger.duckdb"):
         (scene.ledger / name).unlink(missing_ok=True)
         (scene.ledger / name).mkdir()
 
