@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta, tzinfo
+from datetime import tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from aix.output import Listing, ListingColumn
 from aix.output.charts import bar
 from aix.output.humanise import counted, dollars, grouped, local_time, one_line, per_cent, short_count
 from aix.output.tables import TOTAL
+from aix.query.dates import last_day
 from aix.query.values import TIMEZONE, find_zone
 from aix.reading.ledger import Ledger, open_ledger
 
@@ -355,8 +356,7 @@ def _nothing_found(ledger: Ledger, parameters: Mapping[str, object], zone: tzinf
 
 def _period(parameters: Mapping[str, object]) -> Iterator[str]:
     since, until = parameters.get("since"), parameters.get("until")
-    if isinstance(until, str) and "T" not in until:  # a day that is no longer counted; people name the last one
-        until = (date.fromisoformat(until) - timedelta(days=1)).isoformat()
+    until = last_day(until) if isinstance(until, str) else until
     if since is not None and until is not None:
         yield f"between {since} and {until}" if since != until else f"on {since}"
     elif since is not None:

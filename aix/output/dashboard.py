@@ -6,7 +6,7 @@ from typing import IO, Literal
 import msgspec
 from rich.cells import cell_len, set_cell_size
 
-from aix.output.tables import shortened
+from aix.output.tables import has_colours, shortened
 from aix.output.text import escape_unsafe
 
 _GAP = "  "
@@ -64,7 +64,7 @@ def write_dashboard(dashboard: Dashboard, stream: IO[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
+    console = Console(file=stream, highlight=False, color_system="auto" if has_colours() else None)
     for spans in _lines(dashboard, console.width):
         console.print(Text.assemble(*spans), soft_wrap=True)
 

@@ -40,7 +40,9 @@ def write_paragraphs(paragraphs: Iterable[Paragraph], stream: IO[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
+    from aix.output.tables import has_colours
+
+    console = Console(file=stream, highlight=False, color_system="auto" if has_colours() else None)
     for paragraph in paragraphs:
         before = Text(paragraph.mark, style=paragraph.style if paragraph.mark_style is None else paragraph.mark_style)
         shown = escape_unsafe(paragraph.text)

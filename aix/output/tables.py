@@ -80,7 +80,7 @@ def write_to_terminal(listing: Listing, stream: IO[str], *, is_expanded: bool = 
     rows = [[shown(value)[:_LONGEST_TEXT] for value in row] for row in listing.rows]
     columns = tuple(_cut_by_meaning(column, [row[index] for row in rows]) for index, column in enumerate(columns))
     layout = _layout(columns, rows, width)
-    paint = _Painter(columns, rows) if _has_colours() else None
+    paint = _Painter(columns, rows) if has_colours() else None
     for words in _header_lines(columns, layout):
         line = _line([columns[index] for index in layout], words, list(layout.values()))
         stream.write(f"{_styled(line, 'bold') if paint else line}\n")
@@ -204,7 +204,8 @@ def _beginning(text: str, width: int) -> str:
     return text
 
 
-def _has_colours() -> bool:
+def has_colours() -> bool:
+    """Whether colours and bold text are wanted on the terminal."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -105,6 +105,15 @@ def written_bound(moment: datetime, zone: tzinfo) -> str:
     return local.isoformat()
 
 
+def last_day(until: str) -> str:
+    """Return the last day that counts, for people, from a written bound that no longer counts; a moment stays.
+
+    >>> last_day("2026-11-11"), last_day("2026-11-11T10:00:00+00:00")
+    ('2026-11-10', '2026-11-11T10:00:00+00:00')
+    """
+    return until if "T" in until else (date.fromisoformat(until) - _DAY).isoformat()
+
+
 def _relative(word: str, zone: tzinfo, now: datetime) -> Span:
     today = now.date()
     if word == "now":

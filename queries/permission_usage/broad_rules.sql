@@ -13,7 +13,7 @@
 -- column file: VARCHAR; the settings file
 -- column rule: VARCHAR; the allow rule as it is written
 -- column is_tool_wide: BOOLEAN; whether it speaks of all that a tool or a server can do
--- column narrow_rules: VARCHAR; the narrow rules that would cover its use, each on a line
+-- column narrow_rules: VARCHAR; the narrow rules that would cover its use, each on a line; NULL for an alarm about risky uses only
 -- column patterns: BIGINT; how many these are
 -- column decided_calls: BIGINT; calls that it let pass, alone or with others
 -- column uncovered_calls: BIGINT; those of them for which there is no narrow rule
@@ -31,7 +31,8 @@
 -- caveat: Only calls count whose decision rests on the rule: what another rule denies needs no narrow rule.
 -- caveat: A rule without a wildcard is as narrow as a rule can be.
 -- caveat: No narrow rule is wider than one program with its subcommand, one folder, one host or one server.
--- remedy: Replace the rule by the narrow ones in `narrow_rules`; `aix audit propose --project NAME` writes such a file.
+-- caveat: A use is risky by a class of risk of high or medium severity other than network.
+-- remedy: Replace the rule by the narrow ones in `narrow_rules`, or remove it where there are none; `aix audit propose --project NAME` writes such a file.
 -- references: docs/permissions.md#the-least-that-would-have-sufficed; the narrow rules
 with allowed_call as (
   select m.origin, m.scope, m.file, m.rule, m.call_id, m.narrow_rule
@@ -61,17 +62,22 @@ needed_rules as (
 ),
 rule_calls as (
   select
-    origin, scope, file, rule,
+    a.origin, a.scope, a.file, a.rule,
     count(*) as decided_calls,
-    count(case when narrow_rule is null then 1 end) as uncovered_calls
-  from allowed_call
-  group by origin, scope, file, rule
+    count(case when a.narrow_rule is null then 1 end) as uncovered_calls,
+    count(k.call_id) = count(*) as is_risky
+  from allowed_call a
+  left join (
+    select call_id from call_risks where severity in ('high', 'medium') and risk <> 'network' group by call_id
+  ) k on k.call_id = a.call_id
+  group by a.origin, a.scope, a.file, a.rule
 ),
 judged_rule as (
   select
     u.origin, u.scope, u.file, u.rule, u.is_tool_wide, c.narrow_rules, coalesce(c.patterns, 0) as patterns,
     coalesce(d.decided_calls, 0) as decided_calls, coalesce(d.uncovered_calls, 0) as uncovered_calls, u.hits,
     u.sessions, u.first_hit_at, u.last_hit_at, u.session_label, u.turn_id, u.call_id,
+    coalesce(d.is_risky, false) as is_risky,
     case
       when u.hits = 0 then 'unused'
       when d.rule is null then 'outdone'
@@ -105,12 +111,18 @@ select
     when 'uncovered' then cast(uncovered_calls as varchar) || ' of ' || cast(decided_calls as varchar)
       || case when decided_calls = 1 then ' call' else ' calls' end || ' that it let pass fit no narrow rule.'
     else 'Broad rule: `' || left(rule, 200) || '` let ' || cast(decided_calls as varchar) || case when decided_calls = 1 then ' call' else ' calls' end
-      || ' pass that '
-      || case when patterns = 1 then 'one narrow rule covers: ' else cast(patterns as varchar) || ' narrow rules cover: ' end
-      || left(replace(narrow_rules, chr(10), ', '), 200) || '.'
+      || ' pass'
+      || case
+        when is_risky then case when decided_calls = 1 then ', which was risky' else ', all of them risky' end
+          || ': remove the rule, or ask before such calls'
+        else ' that ' || case when patterns = 1 then 'one narrow rule covers: ' else cast(patterns as varchar) || ' narrow rules cover: ' end
+          || left(replace(narrow_rules, chr(10), ', '), 200)
+      end || '.'
   end as reason,
   case when state = 'broad' then case when is_wide then 'medium' else 'low' end end as severity,
-  origin, scope, file, rule, is_tool_wide, narrow_rules, patterns, decided_calls, uncovered_calls, hits, sessions,
+  origin, scope, file, rule, is_tool_wide,
+  case when state = 'broad' and is_risky then null else narrow_rules end as narrow_rules,
+  patterns, decided_calls, uncovered_calls, hits, sessions,
   first_hit_at, last_hit_at, session_label, turn_id, call_id
 from judged_rule
 order by

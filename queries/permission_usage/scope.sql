@@ -8,7 +8,7 @@
 -- column projects: BIGINT; projects of these turns
 -- column first_turn_at: BIGINT; when the first turn began, in Unix ms
 -- column last_turn_at: BIGINT; when the last turn began, in Unix ms
--- caveat: A turn whose log has no time counts, and does not set the first or the last.
+-- caveat: A turn whose log has no time counts where no dates are asked for, and does not set the first or the last.
 -- caveat: A session without a turn of its own counts where nothing is filtered.
 with counted_turn as (
   select
@@ -17,8 +17,8 @@ with counted_turn as (
   from v_counted_turns n
   left join inferred_values i
     on i.table_name = 'turns' and i.row_key = n.turn_id and i.column_name = 'started_at' and i.basis = 'undated'
-  where (getvariable('since') is null or n.started_at >= getvariable('since'))
-    and (getvariable('until') is null or n.started_at < getvariable('until'))
+  where (getvariable('since') is null or (i.row_key is null and n.started_at >= getvariable('since')))
+    and (getvariable('until') is null or (i.row_key is null and n.started_at < getvariable('until')))
 ),
 counted_session as (
   select session_label from counted_turn where session_label is not null

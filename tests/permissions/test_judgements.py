@@ -53,6 +53,13 @@ def test_one_narrow_rule_may_suffice(ledger: ChangedLedger) -> None:
     assert str(row["reason"]).endswith("pass that one narrow rule covers: Bash(git log *).")
 
 
+def test_a_broad_rule_whose_uses_were_all_risky_is_to_be_removed(ledger: ChangedLedger) -> None:
+    risky = f"update rule_matches set call_id = '{OF_PRESS_COMMAND}' where rule = 'Bash(git *)'"
+    row = about(ask(ledger, "broad_rules", risky), rule="Bash(git *)")
+    assert (*judged(row), row["narrow_rules"]) == ("alarm", "medium", None)
+    assert str(row["reason"]).endswith("pass, all of them risky: remove the rule, or ask before such calls.")
+
+
 def test_a_rule_of_many_uses_says_how_many(ledger: ChangedLedger) -> None:
     row = about(ask(ledger, "broad_rules", most=3), rule="Bash(git *)")
     assert (*judged(row), row["reason"]) == ("ok", None, "It was used for 4 different patterns.")

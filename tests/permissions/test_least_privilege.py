@@ -126,10 +126,38 @@ def test_no_rule_names_a_script_that_ran_once_or_a_path_outside_the_project() ->
     assert (proposal.calls, proposal.allowed) == (sum(use.count for use in (*kept, *one_offs, *outside)), 5)
 
 
-def test_rules_that_read_any_file_or_reach_any_host_are_broad() -> None:
-    uses = [command_use(command) for command in ("awk 1 a", "curl -s https://example.net", "make build", "git log -1")]
-    proposal = propose(dialects()["claude-code"], uses, 1.0)
-    assert proposal.broad == (("Bash(awk *)", "can read any file"), ("Bash(curl *)", "can reach any host"))
+def test_broad_rules_come_with_the_worst_that_they_allow() -> None:
+    reasons = {
+        "can run any program": (
+            "awk 1 a", "docker exec web ls", "docker run --rm img ls", "find . -name a", "make build", "psql -c x",
+            "rsync -a a b", "sed -n 1p a", "sqlite3 a.db x", "tar tf a.tar", "uv run pytest -q", "vim a",
+        ),
+        "can write any file": ("cp a b", "tee a"),
+        "can write any file and reach any host": ("curl -s https://example.net",),
+        "can read any file": ("cat a", "grep x a"),
+        "can reach any host": ("ping example.net",),
+        "": ("git log -1", "docker ps", "npm run build", "ls a", "mkdir a", "npx eslint a", "pytest -q"),
+    }  # fmt: skip
+    dialect = dialects()["claude-code"]
+    for why, commands in reasons.items():
+        for command in commands:
+            proposal = propose(dialect, [Use(Call("Bash", {"command": command}, "/srv/mill"), 1, is_refused=False)], 1)
+            assert proposal.rules, command
+            assert proposal.broad == (((proposal.rules[0], why),) if why else ()), command
+
+
+def test_a_long_command_that_ran_once_stays_a_one_off_when_its_wide_rule_is_risky() -> None:
+    once = command_use("git push origin a-branch-with-a-name-of-more-than-forty-letters")
+    forced = Use(Call("Bash", {"command": "git push --force"}, "/srv/mill"), 1, is_refused=True)
+    proposal = propose(dialects()["claude-code"], [once, forced], 1.0)
+    assert (proposal.rules, proposal.still_asked, proposal.one_offs) == ((), (once,), (once,))
+
+
+def test_a_folder_with_one_of_the_files_is_left_as_it_is(permission_ledger: Path, tmp_path: Path) -> None:
+    (tmp_path / "mill.json").write_text("mine", "utf-8")
+    with pytest.raises(click.UsageError, match=r"mill\.json exists; nothing was written"):
+        run_here("audit", "propose", "--origin", "claude-code", "-o", str(tmp_path), "--ledger", str(permission_ledger))
+    assert [(path.name, path.read_text("utf-8")) for path in tmp_path.iterdir()] == [("mill.json", "mine")]
 
 
 def test_a_folder_gets_a_file_for_each_project(

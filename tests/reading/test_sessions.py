@@ -350,6 +350,8 @@ def test_the_date_of_a_file_is_in_no_range_and_on_no_day(undated: Path, capsys: 
         assert [row[-1] for row in ledger.sql("select count(*) from v_counted_requests").rows()] == [2]
         since = ledger.query("token_economics/cost_by_day", since="2029-01-01")
         assert since.rows() == []
+        scopes = [ledger.query("permission_usage/scope", **given).rows() for given in ({}, {"since": "2029-01-01"})]
+        assert [row[:2] for [row] in scopes] == [(3, 3), (0, 0)]
 
 
 def test_no_session_is_forgotten_by_the_date_of_its_file(undated: Path, capsys: pytest.CaptureFixture[str]) -> None:

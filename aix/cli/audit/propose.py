@@ -92,9 +92,10 @@ def command(
     would run them by itself, ask rules stop them, unless these would also stop other calls. The class network is not
     left out, since every call to a host falls into it.
 
-    Settings belong to one project: name it with --project, or give a FOLDER/ that gets one file for each. Notes on
-    stderr say which share of calls would still ask, what was left out, and which rules are broad. The proposal looks
-    at the calls of one origin. Your deny rules stay yours: merge the file with your settings.
+    Settings belong to one project: name it with --project, or give a FOLDER/ that gets one file for each. Where one
+    of these files exists already, nothing is written. Notes on stderr say which share of calls would still ask, what
+    was left out, and which rules are broad. The proposal looks at the calls of one origin. Your deny rules stay yours:
+    merge the file with your settings.
 
     \b
       aix audit propose --project website -o settings.json
@@ -120,15 +121,19 @@ def command(
     if folder is not None:
         if as_json:
             raise click.UsageError("--json writes one object: name a file or a --project with it.")
+        files: dict[Path, tuple[list[str], str]] = {}
         for project, name in file_names(projects).items():
             own = [call for call in calls if call.project == project]
             proposal = propose(dialect, uses_of(own, dialect, refused), cover)
             if proposal.rules:
-                folder.mkdir(parents=True, exist_ok=True)
-                emit_lines(_settings(dialect, proposal).splitlines(), folder / name)
-                say(f"{folder / name}: {_coverage(proposal)}")
+                files[folder / name] = (_settings(dialect, proposal).splitlines(), _coverage(proposal))
             else:
                 say(f"{one_line(project, _LINE_CHARACTERS)}: no call there needs a rule; no file")
+        _refuse_existing(files)
+        for file, (lines, coverage) in files.items():
+            folder.mkdir(parents=True, exist_ok=True)
+            emit_lines(lines, file)
+            say(f"{file}: {coverage}")
         return
     path = None if output is None else Path(output)
     proposal = propose(dialect, uses_of(calls, dialect, refused), cover)
@@ -142,6 +147,14 @@ def command(
     if len(projects) > 1:
         several = f"These calls are of {len(projects)} projects"
         say(f"{several}: name one with --project, or write a file for each with -o FOLDER/")
+
+
+def _refuse_existing(files: Iterable[Path]) -> None:
+    """Stop before anything is written when a file is there: it may hold rules of the user, or something else."""
+    there = [str(file) for file in files if os.path.lexists(file)]
+    if there:
+        many = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise click.UsageError(f"{there[0]}{many} exists; nothing was written. Name a new folder with -o.")
 
 
 def _settings(dialect: "Dialect", proposal: "Proposal") -> str:

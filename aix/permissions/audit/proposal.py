@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aix.errors import UsageError
 from aix.permissions.contract import Call, Decision, Dialect, Judge, dialects
 from aix.permissions.paths import folders_of, place
+from aix.permissions.programs import plain_name, program, programs_in, subcommand
 from aix.permissions.rule_rows import call_of
 
 _FILE = "proposal.json"
@@ -25,15 +26,15 @@ _LONGEST_RULE = 160
 _LONGEST_EXACT_RULE = 40
 _SCRIPT = re.compile(r"\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|exs|ps1|bat|cmd)(?=[ \"')]|$)|[(]\S*/\S")
 """A rule that names a script, or a program by its path."""
-_WHOLE_PROGRAM = re.compile(r"\w+[(](?P<program>[\w.+-]+)(?: [*]|:[*])?[)]")
-"""A rule for a program with whatever follows."""
+_WHOLE_COMMAND = re.compile(r"\w+[(](?:(?P<words>[^*]+)(?: [*]|:[*])|(?P<program>[\w.+-]+))[)]")
+"""A rule for a program, or for a program and its first words, with whatever follows."""
 _PATH = re.compile(r"""(?<=[\s("'=])(?:~|/|[.][.]/|[A-Za-z]:[\\/])[^\s"')*]*""")
 """A path in a rule for commands that does not start from the folder of the call."""
-_READERS = {
-    "awk", "base64", "bat", "cat", "cp", "cut", "diff", "egrep", "fgrep", "find", "gawk", "grep", "head", "hexdump",
-    "jq", "less", "more", "nl", "od", "rg", "sed", "sort", "strings", "tac", "tail", "tar", "tee", "uniq", "xxd", "yq",
+_WITHOUT_CONTENT = {
+    "chgrp", "chmod", "chown", "cksum", "du", "file", "ls", "md5sum", "mkdir", "readlink", "realpath", "setfacl",
+    "sha1sum", "sha256sum", "shasum", "stat", "touch", "tree", "wc",
 }  # fmt: skip
-_REACHERS = {"curl", "nc", "rsync", "scp", "ssh", "wget"}
+"""Programs that name, count, create or guard files, and neither show nor change what is in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,44 @@ class Proposal:
 
     @property
     def broad(self) -> tuple[tuple[str, str], ...]:
-        """Rules that allow a program with whatever follows, where that reads any file or reaches any host."""
-        programs = ((rule, match["program"]) for rule in self.rules if (match := _WHOLE_PROGRAM.fullmatch(rule)))
-        reasons = ((rule, _why_broad(program)) for rule, program in programs)
+        """Rules that allow a program with whatever follows, where that can do harm, with the worst that it can do."""
+        matches = ((rule, match) for rule in self.rules if (match := _WHOLE_COMMAND.fullmatch(rule)))
+        reasons = ((rule, _why_broad((match["words"] or match["program"]).split())) for rule, match in matches)
         return tuple((rule, why) for rule, why in reasons if why)
 
 
-def _why_broad(program: str) -> str:
-    if program in _READERS:
-        return "can read any file"
-    return "can reach any host" if program in _REACHERS else ""
+def _why_broad(words: Sequence[str]) -> str:
+    """Say what a command that begins with these words can do; empty where that is nothing in particular."""
+    if not words:
+        return ""
+    name = plain_name(words[0].rpartition("/")[2])
+    sub = subcommand(name, words)
+    if _can_run_any(name, sub, words):
+        return "can run any program"
+    if sub is not None or name in programs_in("interpreters") | programs_in("runners"):
+        return ""
+    known = program(name)
+    files = {access for each in (*known.operands, *known.files.values()) for access in each.rstrip("*").split()}
+    if name in _WITHOUT_CONTENT:
+        files.clear()
+    found = ["write any file"] if "write" in files else ["read any file"] if "read" in files else []
+    found += ["reach any host"] if known.hosts else []
+    return f"can {' and '.join(found)}" if found else ""
+
+
+def _can_run_any(name: str, sub: str | None, words: Sequence[str]) -> bool:
+    """Whether words that follow these can name a program to run."""
+    known = program(name)
+    if sub is not None:
+        inner = known.subcommands.get(sub)
+        is_runner = inner is not None and inner.inner_command(words, words.index(sub) + 1) is None
+        return is_runner or f"{name}:{sub}" in programs_in("scripted")
+    if name in programs_in("wrappers") | programs_in("runners"):
+        return known.inner_command(words) is None
+    if name in programs_in("interpreters") | programs_in("subcommands"):
+        has_scripts = any(each.startswith(f"{name}:") for each in programs_in("scripted"))
+        return len(words) == 1 and (name in programs_in("interpreters") or bool(known.subcommands) or has_scripts)
+    return name in programs_in("scripted") | programs_in("do_anything") or bool(known.commands)
 
 
 def propose(dialect: Dialect, uses: Iterable[Use], share: float) -> Proposal:
@@ -114,25 +143,33 @@ class _Choice:
 
     def __init__(self, dialect: Dialect, uses: Sequence[Use]) -> None:
         self._uses = [(use, dialect.patterns(use.call)) for use in uses]
-        self._banned: set[str] = set()
         counts = Counter[str]()
         for use, parts in self._uses:
             counts.update(dict.fromkeys((rule for part in parts for rule in part), use.count))
-        outside: set[str] = set()
+        self._outside: set[str] = set()
+        self._one_offs: set[str] = set()
         for use, parts in self._uses:
             if dialect.access_of(use.call)[0] == "exec":
                 rules = {rule for part in parts for rule in part}
-                outside |= {rule for rule in rules if _leaves(rule, use.call.cwd)}
-                self._banned |= {rule for rule in rules if _is_one_off(rule, counts[rule])}
-        self._banned |= outside
-        stopped = [
-            (use, {rule for part in parts if self._banned.issuperset(part) for rule in part})
+                self._outside |= {rule for rule in rules if _leaves(rule, use.call.cwd)}
+                self._one_offs |= {rule for rule in rules if _is_one_off(rule, counts[rule])}
+        self._banned = self._outside | self._one_offs
+
+    def outside(self) -> frozenset[int]:
+        """Return the uses for which a rule that is left would name a path outside the project."""
+        return self._stopped_by(self._outside)
+
+    def one_offs(self) -> frozenset[int]:
+        """Return the uses for which a rule that is left would name a script or a long command that ran once."""
+        return self._stopped_by(self._one_offs) - self.outside()
+
+    def _stopped_by(self, rules: set[str]) -> frozenset[int]:
+        """Return the uses with a part for which every rule is banned, one of these among them."""
+        return frozenset(
+            id(use)
             for use, parts in self._uses
-        ]
-        self.outside = frozenset(id(use) for use, rules in stopped if rules & outside)
-        """Uses for which a rule would name a path outside the project."""
-        self.one_offs = frozenset(id(use) for use, rules in stopped if rules) - self.outside
-        """Uses for which a rule would name a script or a long command that ran once."""
+            if any(self._banned.issuperset(part) and not rules.isdisjoint(part) for part in parts)
+        )
 
     def ban(self, rules: Iterable[Sequence[str]]) -> None:
         """Give up, for every call that would be allowed by these rules together, the one that is used least."""
@@ -224,6 +261,7 @@ def _weighed(judge: Judge, seen: Sequence[Use], asking: Sequence[str], calls: in
         elif use.count and not use.is_refused:
             asked.append(use)
     refused = sorted((use for use in seen if use.is_refused), key=lambda use: -use.count)
+    outside, one_offs = choice.outside(), choice.one_offs()
     return Proposal(
         rules=tuple(sorted(deciding)),
         asking=tuple(asking),
@@ -232,8 +270,8 @@ def _weighed(judge: Judge, seen: Sequence[Use], asking: Sequence[str], calls: in
         still_asked=tuple(sorted(asked, key=lambda use: -use.count)),
         refused=tuple(refused),
         still_free=tuple(use for use in refused if _runs_by_itself(judge, use.call)),
-        outside=tuple(use for use in asked if use.is_outside or id(use) in choice.outside),
-        one_offs=tuple(use for use in asked if id(use) in choice.one_offs),
+        outside=tuple(use for use in asked if use.is_outside or id(use) in outside),
+        one_offs=tuple(use for use in asked if id(use) in one_offs),
     )
 
 

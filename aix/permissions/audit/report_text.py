@@ -14,6 +14,7 @@ from aix.output.text import to_text
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Evidence, Finding
 from aix.permissions.audit.report import Check, Report
+from aix.query.dates import last_day
 
 INFERRED = "Inferred, not logged."
 _OWN_PACK = "permission_usage"
@@ -37,7 +38,7 @@ def scope(report: Report, zone: tzinfo) -> list[str]:
     state = report.ledger
     parts = [] if state.data_until is None else [f"data up to {local_time(state.data_until, zone)}"]
     parts += [] if state.sessions is None else [counted(state.sessions, "session")]
-    parts += [f"{name} {value}" for name, value in report.filters.items()]
+    parts += [f"{name} {last_day(value) if name == 'until' else value}" for name, value in report.filters.items()]
     parts += [f"settings {path}" for path in report.settings]
     return parts + ([f"risks of {report.risks}"] if report.risks else [])
 

@@ -104,6 +104,24 @@ def test_a_terminal_gets_the_short_form_in_colours_and_a_pipe_everything(permiss
     assert ", call toolu_" in piped
 
 
+def test_without_colours_a_terminal_gets_no_escape_sequence(
+    permission_ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    for command in (("audit", "--severity", "high"), ("overview",)):
+        shown, code = run_on_terminal(AIX, *command, "--ledger", str(permission_ledger))
+        assert code == 0
+        assert "claude" in shown or "high (" in shown
+        assert "\x1b" not in shown, command
+
+
+def test_the_headline_names_the_last_day_that_counts(permission_ledger: Path, tmp_path: Path) -> None:
+    asked = ("audit", "--until", "2026-04-10", "--timezone", "UTC", "--ledger", str(permission_ledger))
+    assert " · until 2026-04-10 · " in run_in_process(*asked).stdout.splitlines()[0]
+    run_here(*asked, "--format", "json", "-o", str(tmp_path / "out.json"))
+    assert json.loads((tmp_path / "out.json").read_text("utf-8"))["filters"]["until"] == "2026-04-11"
+
+
 def test_only_findings_at_least_as_severe_are_shown_and_all_of_them_can_fail(
     permission_ledger: Path, tmp_path: Path
 ) -> None:
