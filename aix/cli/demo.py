@@ -55,10 +55,10 @@ def command(ctx: click.Context, folder: Path | None, end: "Span | None") -> None
     from aix.config import load_config
 
     config = load_config(ctx.obj)
-    place = absolute_path(folder) if folder else _default_folder()
+    place = (absolute_path(folder) if folder else _default_folder()).resolve()
     ledger = check_ledger_path(place / "ledger")
-    if ledger == config.ledger:
-        raise click.UsageError(f"{ledger} is your own ledger; name another folder for the demo.")
+    if config.ledger.resolve().is_relative_to(place):
+        raise click.UsageError(f"your own ledger is in {place}; name another folder for the demo.")
     last_day = end.begin.date() if end else datetime.now(config.timezone).date() - timedelta(days=1)
     samples = _installed_samples()
     logs = _make_room(place)
@@ -86,10 +86,12 @@ def _installed_samples() -> list[Sample]:
 
 def _make_room(place: Path) -> Path:
     """Remove an earlier demo and return the empty folder for the logs; refuse a folder that holds other files."""
-    mark, logs = place / _MARK, place / "logs"
-    if place.is_dir() and any(place.iterdir()) and not mark.exists():
+    mark, logs, ledger = place / _MARK, place / "logs", place / "ledger"
+    is_demo = mark.is_file() and mark.read_bytes() == _MARK_TEXT.encode()
+    is_foreign = place.is_dir() and any(place.iterdir()) and not is_demo
+    if is_foreign or logs.is_symlink() or ledger.is_symlink():
         raise click.UsageError(f"{place} holds other files; name a new or an empty folder for the demo.")
-    for old in (logs, place / "ledger"):
+    for old in (logs, ledger):
         if old.exists():
             shutil.rmtree(old)
     logs.mkdir(parents=True)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -21,6 +22,7 @@ from aix.output import Listing, listing_columns
 from aix.output.charts import bar, sparkline
 from aix.output.dashboard import Dashboard, Figure, FigureLine, Ranking
 from aix.output.humanise import counted, dollars, local_time, per_cent, project_name, short_ago, short_count
+from aix.query.dates import last_day
 from aix.query.packs import find_query
 from aix.query.values import TIMEZONE, find_zone, takes_timezone
 from aix.reading.ledger import Ledger, open_ledger
@@ -130,7 +132,7 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
     zone = find_zone(parameters.get(TIMEZONE, config.timezone))
     answers = _ask(open_ledger(ledger), parameters, zone)
     figures = _figures(answers)
-    options = [*([] if ledger == config.ledger else [f"--ledger {ledger}"]), *_written(parameters)]
+    options = [*([] if ledger == config.ledger else [f"--ledger {quote(str(ledger))}"]), *_written(parameters)]
     return Listing(
         _COLUMNS,
         [tuple(asdict(figures).values())],
@@ -141,8 +143,7 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
 
 def _written(parameters: Mapping[str, object]) -> Iterator[str]:
     for name, value in parameters.items():
-        text = str(value)
-        yield f"--{name} {text if text.isascii() and ' ' not in text else repr(text)}"
+        yield f"--{name} {quote(last_day(str(value)) if name == 'until' else str(value))}"
 
 
 def _ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> _Answers:

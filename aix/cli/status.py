@@ -145,12 +145,12 @@ def filled(template: str, fields: Mapping[str, str], given: Mapping[str, str] | 
 
     `given` are values that another program gives: one that it leaves out is shown as unknown.
     """
-    known = {**(given or {}), **fields}
+    # The template is the user's own and may have colours; values of another program may not.
+    known = {name: escape_unsafe(value) for name, value in (given or {}).items()} | dict(fields)
     unknown = [name for name in _FIELD.findall(template) if name not in known and given is None]
     if unknown:
         raise click.UsageError(f"--template has no field {unknown[0]!r}; it has {', '.join(fields)}.")
-    text = _FIELD.sub(lambda match: known.get(match[1], _UNKNOWN), template)
-    return escape_unsafe(text) if given else text
+    return _FIELD.sub(lambda match: known.get(match[1], _UNKNOWN), template)
 
 
 def _fields(summary: Summary, of: Mapping[str, Total], now_ms: int) -> dict[str, str]:

@@ -24,6 +24,8 @@ from aix.version import __version__
 _QUARTER_MS = 900_000
 _HOUR_MS = 3_600_000
 _BLOCK_HOURS = 5
+_SHORTEST_PACE_MS = 600_000
+"""Two requests in a row would have the pace of a busy day."""
 _IMPORTED_AT = "select max(coalesce(finished_at, started_at)) from import_runs"
 _REQUESTS_WITHIN = (
     "select min(requested_at), max(requested_at) from v_requests where requested_at >= ? and requested_at < ?"
@@ -96,7 +98,7 @@ class Block(msgspec.Struct, frozen=True):
     ends_at: int
     total: Total
     cost_per_hour_usd: Decimal | None
-    """From its first to its last request; None with one request only, or without a price."""
+    """From its first request to now; None in its first ten minutes, or without a price."""
 
 
 def read_summary(ledger: Path) -> Summary:
@@ -190,15 +192,19 @@ def totals(summary: Summary, now_ms: int, zone: tzinfo) -> dict[str, Total]:
 
 def running_block(summary: Summary, now_ms: int) -> Block | None:
     """Return the block of five hours in which that moment lies, if there was a request in it."""
-    if not summary.uses:
+    uses = summary.uses[: _first_since(summary.uses, now_ms + 1)]
+    if not uses:
         return None
-    began_at = _latest_block_hour(summary.uses) * _HOUR_MS
+    began_at = _latest_block_hour(uses) * _HOUR_MS
     ends_at = began_at + _BLOCK_HOURS * _HOUR_MS
     if not began_at <= now_ms < ends_at:
         return None
     total = _total(summary.uses, began_at, ends_at)
     first, last = summary.block_requests or (0, 0)
-    pace = total.cost_usd * _HOUR_MS / (last - first) if total.cost_usd is not None and last > first else None
+    elapsed = max(now_ms, last) - first
+    # A request with a time in the future makes another block the latest, and its requests are not of this one.
+    has_pace = first < ends_at and last >= began_at and elapsed >= _SHORTEST_PACE_MS
+    pace = total.cost_usd * _HOUR_MS / elapsed if total.cost_usd is not None and has_pace else None
     return Block(ends_at, total, pace)
 
 

@@ -46,8 +46,9 @@ RAW_FOLDER = "raw"
 CACHE_FOLDER = "cache"
 """Rows of views; see `aix.derived.view_cache`."""
 STATUS_FILE = "status.json"
-FINDINGS_FILE = "findings.json"
 """A note beside the versions: the recent use of the newest; see `aix.reading.summary`."""
+FINDINGS_FILE = "findings.json"
+"""A note beside the versions: the number of findings; see `aix.permissions.audit.finding_counts`."""
 _DIGITS = 10
 _MANIFEST_NAME = re.compile(rf"\d{{{_DIGITS}}}\.json", re.ASCII)
 _Number = Annotated[int, msgspec.Meta(ge=1, lt=10**_DIGITS - 1)]

@@ -24,7 +24,7 @@
 -- column unpriced_tokens: BIGINT; their tokens, which no cost includes
 -- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
 -- column price_basis: VARCHAR; whether computed, and on which price; the first of several
--- column cost_per_hour_usd: DOUBLE; cost for each hour from its first to its last request; NULL with one moment only
+-- column cost_per_hour_usd: DOUBLE; cost for each hour to its last request, of the running block to now; NULL if too short
 -- column tokens_per_hour: DOUBLE; whole input and output for each hour in the same way
 -- column projected_usd: DOUBLE; the running block at its end, at that pace from that moment on; NULL for the others
 -- column projected_tokens: BIGINT; whole input and output of the running block at its end, in the same way
@@ -34,6 +34,7 @@
 -- next: `aix cost --by block` adds a total, `aix query burn_rate` shows the hours
 -- caveat: As ccusage counts them, a block begins at the full hour (UTC) of the first request after the block before.
 -- caveat: Filters come first: with a filter, blocks are those of the requests that are left.
+-- caveat: One request has no pace, and the running block none in its first 10 minutes.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 -- references: docs/economics.md#the-other-figures; a block
 
@@ -65,15 +66,9 @@ with block_totals as (
   left join v_block_hours h on h.hour = cast(floor(r.quarter_hour / 4) as bigint)
   group by h.block_started_at
 ),
--- The pace of each block, and the moment that counts as now.
-block_pace as (
-  select
-    *,
-    coalesce(getvariable('now'), max(last_at) over ()) as present_at,
-    cast(cost_usd as double) * 3600000 / nullif(last_at - first_at, 0) as cost_per_hour_usd,
-    cast(coalesce(context_tokens, 0) + coalesce(output_tokens, 0) as double) * 3600000
-      / nullif(last_at - first_at, 0) as tokens_per_hour
-  from block_totals
+-- Each block with the moment that counts as now.
+block_now as (
+  select *, coalesce(getvariable('now'), max(last_at) over ()) as present_at from block_totals
 ),
 -- Hours that are left of the running block; NULL for the others.
 block_rest as (
@@ -83,7 +78,25 @@ block_rest as (
       when present_at >= started_at and present_at < started_at + 18000000
         then (started_at + 18000000 - present_at) / 3600000
     end as rest_hours
-  from block_pace
+  from block_now
+),
+-- The time that the pace is taken over: to the last request, in the running block to now, and there at least 10 minutes.
+block_time as (
+  select
+    *,
+    case
+      when rest_hours is null then nullif(last_at - first_at, 0)
+      when greatest(present_at, last_at) - first_at >= 600000 then greatest(present_at, last_at) - first_at
+    end as elapsed_ms
+  from block_rest
+),
+-- The pace of each block.
+block_pace as (
+  select
+    *,
+    cast(cost_usd as double) * 3600000 / elapsed_ms as cost_per_hour_usd,
+    cast(coalesce(context_tokens, 0) + coalesce(output_tokens, 0) as double) * 3600000 / elapsed_ms as tokens_per_hour
+  from block_time
 )
 select
   started_at,
@@ -102,5 +115,5 @@ select
     round(coalesce(context_tokens, 0) + coalesce(output_tokens, 0) + tokens_per_hour * rest_hours) as bigint
   ) as projected_tokens,
   cast(coalesce(final_output_tokens, 0) as double) / nullif(cast(output_tokens as double), 0) as final_output_share
-from block_rest
+from block_pace
 order by started_at

@@ -53,5 +53,23 @@ def test_a_folder_that_holds_other_files_is_refused(tmp_path: Path) -> None:
 def test_the_ledger_of_the_user_is_refused(tmp_path: Path) -> None:
     process = run_in_process("demo", str(tmp_path / "new"), AIX_LEDGER=str(tmp_path / "new" / "ledger"))
     assert process.returncode == 2
-    assert "is your own ledger" in process.stderr
+    assert "your own ledger is in " in process.stderr
     assert not (tmp_path / "new").exists()
+
+
+def test_the_ledger_of_the_user_is_refused_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real" / "ledger").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    process = run_in_process("demo", str(tmp_path / "link"), AIX_LEDGER=str(tmp_path / "real" / "ledger"))
+    assert process.returncode == 2
+    assert "your own ledger is in " in process.stderr
+
+
+def test_a_file_with_the_name_of_the_mark_is_not_the_mark(tmp_path: Path) -> None:
+    (tmp_path / "DEMO.txt").write_text("mine")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "kept.txt").write_text("mine")
+    process = run_in_process("demo", str(tmp_path))
+    assert process.returncode == 2
+    assert (tmp_path / "DEMO.txt").read_text() == "mine"
+    assert (tmp_path / "logs" / "kept.txt").exists()

@@ -185,7 +185,18 @@ def test_the_running_block_is_that_of_the_query(tmp_path: Path) -> None:
     assert (block.total.from_ms, block.ends_at) == (last["started_at"], last["ends_at"])
     assert (block.total.requests, block.total.cost_usd) == (last["requests"], last["cost_usd"])
     assert summary.block_requests == (last["first_at"], last["last_at"])
+    assert block.cost_per_hour_usd is None, "a minute has no pace"
+    assert last["cost_per_hour_usd"] is None
     assert running_block(summary, block.ends_at) is None
+
+
+def test_a_request_of_the_future_does_not_hide_the_running_block() -> None:
+    now = 1_700_000_000_000
+    uses = (Use(now // QUARTER, 2, 0, 10, "2", "2"), Use(now // QUARTER + 10**6, 1, 0, 10, "1", "1"))
+    summary = Summary(1, aix.__version__, 2, now, uses, (now + 10**12, now + 10**12), ())
+    block = running_block(summary, now)
+    assert block is not None
+    assert (block.total.requests, block.cost_per_hour_usd) == (2, None)
 
 
 def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -214,7 +225,7 @@ def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[
         assert shown("--session", name, "--template", "{session} {context}") == "? ?"
     exact = json.loads(shown("--json"))
     assert (exact["session"]["cost_usd"], exact["block"]["total"]["requests"]) == (1.5, 3)
-    assert exact["block"]["cost_per_hour_usd"] == 4
+    assert exact["block"]["cost_per_hour_usd"] == pytest.approx(4, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -226,6 +237,7 @@ def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[
          "Large 8.5 true"),
         ('{"used": null}', "{used} {other.name}", "? ?"),
         ('{"session": "theirs", "name": "\\u001b[31mred"}', "{session_requests} {name}", "1 \\u001b[31mred"),
+        ('{"name": "\\u001b[31mred"}', "\x1b[32m{name}\x1b[0m", "\x1b[32m\\u001b[31mred\x1b[0m"),
     ],
 )  # fmt: skip
 def test_another_program_gives_fields_on_stdin(

@@ -130,6 +130,11 @@ def test_the_screen_fits_and_names_a_command_on_each_line(filled: Ledger, column
     assert len(lines) <= 28
 
 
+def test_the_commands_get_the_filters_as_they_were_given(filled: Ledger) -> None:
+    done = run_in_process("overview", "--until", "2026-03-02", "--project", "a b", AIX_LEDGER=str(filled.path))
+    assert "aix: add --until 2026-03-02 --project 'a b' to these commands" in done.stderr
+
+
 def test_a_pipe_gets_whole_lines_without_colours(filled: Ledger) -> None:
     done = run_in_process("overview", "--ledger", str(filled.path))
     assert "\x1b" not in done.stdout
