@@ -229,7 +229,9 @@ def _compaction_notes(
     known = [net for row in rows if (net := balances.get(row["turn_id"])) is not None]
     if known:
         paid = sum(net >= 0 for net in known)
-        yield f"{paid} of {len(known)} paid back, {signed_dollars(sum(known))} in all (estimated)"
+        unjudged = len(rows) - len(known)
+        unknown = f" ({unjudged} cannot be judged)" if unjudged else ""
+        yield f"{paid} of {len(rows)} paid back{unknown}, {signed_dollars(sum(known))} in all (estimated)"
     unresolved = sum(row["is_unresolved"] for row in rows)
     if unresolved:
         yield f"{unresolved} with history missing: the turns that {_they(unresolved)} are in no imported log"

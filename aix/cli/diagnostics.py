@@ -90,10 +90,14 @@ def whisper(message: str) -> None:
 
 
 def _message_lines(message: str) -> list[str]:
-    line = f"aix: {message}"
+    return _fitted(f"aix: {message}")
+
+
+def _fitted(line: str) -> list[str]:
+    """Return a line as it is, or in parts that fit on the terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         return [line]
-    return wrap(line, shutil.get_terminal_size().columns, subsequent_indent="  ", break_on_hyphens=False)
+    return wrap(line, shutil.get_terminal_size().columns, subsequent_indent="  ", break_on_hyphens=False) or [""]
 
 
 def is_screen() -> bool:
@@ -145,11 +149,11 @@ def _on_one_line(message: str) -> str:
 
 def _complain(problem: str, remedy: str) -> None:
     first, *others = problem.split("\n")
-    _say(f"aix: {first}")
-    for line in others:  # indented, so that text of a log cannot look like another message
-        _say(f"  {line}".rstrip())
-    if remedy:
-        _say(f"  {remedy}")
+    # All but the first are indented, so that text of a log cannot look like another message.
+    lines = [f"aix: {first}", *(f"  {line}".rstrip() for line in others), *([f"  {remedy}"] if remedy else [])]
+    for line in lines:
+        for part in _fitted(line):
+            _say(part)
 
 
 def _trace() -> None:

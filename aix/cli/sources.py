@@ -1,6 +1,7 @@
 """`aix sources` and `aix problems`: the histories on this machine, and what was wrong with those that were imported."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,8 +9,9 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, importer_options, ledger_option, listing_output
+from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import one_line
+from aix.output.humanise import human_bytes, local_time, one_line
 from aix.paths import absolute_path
 from aix.query.packs import find_query
 from aix.reading.ledger import open_ledger
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 _COLUMNS = listing_columns("state", "importer", "source", ("size_bytes", "BIGINT"), ("modified_at", "BIGINT"), "reason")
+
+_PEOPLES_COLUMNS = listing_columns(
+    "state",
+    "importer",
+    "source",
+    ListingColumn("size", "BIGINT", priority=2),
+    ListingColumn("changed", priority=3),
+    "reason",
+)
 
 Row = tuple[str, str | None, str, int | None, int | None, str | None]
 _SAMPLE_CHARACTERS = 60
@@ -53,8 +64,14 @@ _IN_PLACE = "(path = $place or starts_with(path, rtrim($place, '/') || '/') or s
 @importer_options
 @ledger_option
 @listing_output
+@click.pass_context
 def command(
-    paths: tuple[Path, ...], machine: str | None, importer: str | None, options: "Options", ledger: Path
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    machine: str | None,
+    importer: str | None,
+    options: "Options",
+    ledger: Path,
 ) -> Listing:
     """List the histories on this machine, and which of them changed since the last import.
 
@@ -82,7 +99,18 @@ def command(
     surveyed = survey(ledger, paths or None, Settings(machine=machine, importer=importer, options=options))
     rows = [*_found(surveyed), *_refused(surveyed), *_gone(surveyed, ledger, paths, machine, importer)]
     place = "at these paths" if paths else "on this machine; name a folder with `aix sources FOLDER`"
-    return Listing(_COLUMNS, rows, empty=f"no histories were found {place}")
+    return Listing(
+        _COLUMNS,
+        rows,
+        empty=f"no histories were found {place}",
+        for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(rows, load_config(ctx.obj).timezone)),
+    )
+
+
+def _peoples_rows(rows: Iterable[Row], zone: tzinfo) -> Iterator[tuple[object, ...]]:
+    for state, importer, source, size_bytes, modified_at, reason in rows:
+        size = None if size_bytes is None else human_bytes(size_bytes)
+        yield state, importer, source, size, local_time(modified_at, zone), reason
 
 
 def _found(surveyed: "Survey") -> Iterator[Row]:

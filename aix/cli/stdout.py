@@ -1,10 +1,12 @@
 """The owner of stdout, and of files that take its place: stdout is data and nothing else, and is written here."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import IO, TYPE_CHECKING
 
 from aix.errors import OutputError
@@ -110,7 +112,10 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None, is_e
     if chosen == "table" and listing.text:
         from aix.output.text import escape_unsafe
 
-        emit_lines(map(escape_unsafe, listing.text), path)
+        lines = [escape_unsafe(line) for line in listing.text]
+        if path is None and is_terminal():
+            lines = [part for line in lines for part in _fitted(line)]
+        emit_lines(lines, path)
         return []
     with _opened(path) as sink:
         if path is None and sys.stdout.isatty():
@@ -153,8 +158,18 @@ def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> Non
 
 
 def emit_text(text: str) -> None:
-    """Write text that AIX itself made, such as help or a completion script."""
-    emit_lines(text.splitlines(), None)
+    """Write text that AIX itself made, such as help or a completion script; a terminal gets lines that fit."""
+    lines = text.splitlines()
+    if is_terminal():
+        lines = [part for line in lines for part in _fitted(line)]
+    emit_lines(lines, None)
+
+
+def _fitted(line: str) -> list[str]:
+    """Return a line in parts that fit on the terminal, indented as deep as it is."""
+    width = shutil.get_terminal_size().columns
+    margin = " " * (len(line) - len(line.lstrip()))
+    return wrap(line, width, subsequent_indent=margin, break_on_hyphens=False) if len(line) > width else [line]
 
 
 def is_terminal() -> bool:

@@ -201,8 +201,8 @@ class Result:
     def listing(self) -> Listing:
         """Return what the output formats take.
 
-        >>> ledger.sql("select 1 as one").listing().columns
-        (ListingColumn(name='one', type='INTEGER'),)
+        >>> [(column.name, column.type) for column in ledger.sql("select 1 as one").listing().columns]
+        [('one', 'INTEGER')]
         """
         if self._statement.is_explain:
             lines = (line for _, plan in self for line in plan.splitlines())

@@ -76,7 +76,7 @@ def test_people_get_a_line_for_each_and_a_bar(compacted: Path, capsys: pytest.Ca
         "  yes                                1  logged    ▍\n"
     )
     assert err == (
-        "aix: 0 of 1 paid back, -$0.053 in all (estimated)\n"
+        "aix: 0 of 3 paid back (2 cannot be judged), -$0.053 in all (estimated)\n"
         "aix: 1 without a request before the next one or the end: `after` comes from a later request or the log\n"
     )
 
@@ -96,7 +96,7 @@ def test_a_terminal_has_one_line_for_each_and_a_next_step(compacted: Path, colum
 def test_what_is_unresolved_or_no_compaction_is_said_below(compacted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = run(compacted, capsys)
     assert err == (
-        "aix: 0 of 8 paid back, -$0.73 in all (estimated)\n"
+        "aix: 0 of 12 paid back (4 cannot be judged), -$0.73 in all (estimated)\n"
         "aix: 1 with history missing: the turns that it summarises are in no imported log\n"
         "aix: 2 without a request before the next one or the end: `after` comes from a later request or the log\n"
         f"{MICRO}"

@@ -73,7 +73,7 @@ def check_widths(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     run_here(*arguments)
     [listing] = listings
     rows = len(list(listing.rows))
-    for width in WIDTHS:
+    for width in WIDTHS if rows else ():  # an empty listing is a sentence
         lines = drawn(listing, width, monkeypatch)
         assert max(map(cell_len, lines)) <= width
         header = "".join("".join(lines[: len(lines) - rows]).split())

@@ -115,7 +115,7 @@ def test_reported_costs_are_those_of_the_log(library_ledger: Ledger, counted: li
 def test_the_command_gives_the_same_sums_by_model(library_ledger: Ledger, counted: list[CountedRequest]) -> None:
     process = run_aix("cost", "--by", "model", "--format", "json", "--ledger", str(library_ledger.path))
     assert process.returncode == 0, process.stderr
-    found = {row["model"]: row for row in json.loads(process.stdout)}
+    found = {row["model"]: row for row in json.loads(process.stdout)["rows"]}
     expected = sums(counted_costs(counted))
     assert found.keys() == expected.keys()
     for model, (requests, unpriced, money) in expected.items():

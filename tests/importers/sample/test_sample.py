@@ -85,7 +85,7 @@ def test_the_overview_has_the_totals_of_the_manifest_and_of_the_cost(sample: Imp
     kinds = ("input", "output", "cache_read", "cache_write")
     assert Usage(*(figures[f"{kind}_tokens"] for kind in kinds)) == sample.manifest.usage
     assert figures["total_tokens"] == sum(sample.manifest.usage)
-    costs = told["cost"]["rows"] if isinstance(told["cost"], dict) else told["cost"]
+    costs = told["cost"]["rows"]
     assert figures["cost_usd"] == sum(row["cost_usd"] or 0 for row in costs) == sample.manifest.total_cost_usd
     assert figures["sessions"] == sample.manifest.sessions.total()
     counts = sample.manifest.counts
