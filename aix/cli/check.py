@@ -1,5 +1,6 @@
 """`aix check`."""
 
+from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from aix.cli.command import Command, ledger_option, listing_output
-from aix.health import Examination, OffendingRow, Severity, Status, check, check_names, examine, find_check
-from aix.output import Listing, listing_columns
+from aix.health import Examination, Finding, OffendingRow, Severity, Status, check, check_names, examine, find_check
+from aix.output import Listing, ListingColumn, listing_columns
+from aix.output.humanise import grouped
 from aix.query.query_file import Query
 
 
@@ -26,7 +28,7 @@ def command(ctx: click.Context, name: str | None, ledger: Path) -> Listing:
 
     Every check is a SQL file in queries/health. Its status is `ok`; `alarm` when rows fail it; `info` when rows fail
     a check that is only a warning; `skip` when there is nothing to compare with. The exit code is 1 when there is an
-    alarm, and 0 when there are only warnings.
+    alarm, and 0 when there are only warnings. The table leaves out checks that are ok, other formats have all.
 
     \b
       aix check
@@ -56,7 +58,32 @@ def _all_checks(ledger: Path) -> Listing:
         )
         for finding in findings
     ]
-    return Listing(columns, rows, has_findings=any(finding.status is Status.ALARM for finding in findings))
+    return Listing(
+        columns,
+        rows,
+        has_findings=any(finding.status is Status.ALARM for finding in findings),
+        for_people=_failed_checks(findings),
+    )
+
+
+def _failed_checks(findings: Sequence[Finding]) -> Listing:
+    """Return the checks that found or skipped something, with the number of those that did not."""
+    columns = listing_columns(
+        "check", "status", ListingColumn("rows", "BIGINT"), "reason", ListingColumn("first rows", priority=2)
+    )
+    rows = [
+        (
+            finding.name,
+            str(finding.status),
+            grouped(finding.count),
+            finding.reason,
+            ", ".join(finding.first_ids) or None,
+        )
+        for finding in findings
+        if finding.status is not Status.OK
+    ]
+    passed = f"{len(findings) - len(rows)} of {len(findings)} checks are ok"
+    return Listing(columns, rows, notes=[passed], empty=passed)
 
 
 def _offending_rows(examination: Examination, query: Query) -> Listing:

@@ -51,7 +51,7 @@ def _options_of(name: str) -> Listing:
 
     importer = load_importer(name, {})
     rows = [(f"{name}.{option}", help_text) for option, help_text in importer.option_help.items()]
-    return Listing(listing_columns("option", "description"), rows)
+    return Listing(listing_columns("option", "description"), rows, empty=f"the importer {name} has no options")
 
 
 @click.command(cls=Command)

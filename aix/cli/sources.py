@@ -109,7 +109,7 @@ def command(
 
 def _peoples_rows(rows: Iterable[Row], zone: tzinfo) -> Iterator[tuple[object, ...]]:
     for state, importer, source, size_bytes, modified_at, reason in rows:
-        size = None if size_bytes is None else human_bytes(size_bytes)
+        size = human_bytes(size_bytes) if size_bytes else None  # a conversation in a database has no size of its own
         yield state, importer, source, size, local_time(modified_at, zone), reason
 
 

@@ -1,6 +1,7 @@
 """`aix check` as users run it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_a_broken_ledger_is_told_in_full_and_exits_with_1(tmp_path: Path) -> Non
         "first_ids": [SAMPLE_ROWS["turns"][0]["id"]],
         "reason": "It says 5 tool calls and has 1.",
     }
+
+
+def test_people_get_the_checks_that_are_not_ok_and_the_number_of_the_others(tmp_path: Path) -> None:
+    write_ledger(tmp_path, SAMPLE_ROWS)
+    process = run_in_process("check", "--ledger", str(tmp_path))
+    header, _, *rows = process.stdout.splitlines()
+    assert header.split()[:4] == ["check", "status", "rows", "reason"]
+    assert [row.split()[:2] for row in rows] == [["append_only", "skip"]]
+    assert re.fullmatch(r"aix: (\d+) of \d+ checks are ok\n", process.stderr)
 
 
 def test_one_check_lists_its_rows_and_exits_with_1(tmp_path: Path) -> None:
