@@ -18,6 +18,8 @@ from aix.store.manifest import RAW_FOLDER, read_latest
 from tests.importers.cursor.databases import GLOBAL, composer, prompt, write_database
 from tests.support.command_line import AIX, run_aix, run_in_process, run_on_terminal
 
+pytestmark = pytest.mark.long
+
 ALWAYS = {"AIX_AUTO_IMPORT": "always"}
 PROJECT = Path("projects") / "-home-ada-site"
 

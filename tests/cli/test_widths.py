@@ -18,6 +18,7 @@ from aix.query.packs import own_query_names
 from tests.support.command_line import run_here
 
 WIDTHS = (60, 80, 100, 140)
+pytestmark = pytest.mark.long
 ARGUMENTS = {"forget": ["--match", "tide", "--dry-run"], "sql": ["select * from turns"]}
 """Arguments of listings that need some."""
 COMPARES_LEDGERS = "health/append_only"
@@ -61,7 +62,7 @@ def drawn(listing: Listing, width: int, monkeypatch: pytest.MonkeyPatch) -> list
     return stream.getvalue().splitlines()
 
 
-def check_widths(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def check_widths(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     listings: list[Listing] = []
 
     def keep(listing: Listing, **_: object) -> list[str]:
@@ -71,9 +72,12 @@ def check_widths(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(command_module, "emit", keep)
     run_here(*arguments)
+    if not listings:  # an empty listing is a sentence
+        assert capsys.readouterr().err.startswith("aix: ")
+        return
     [listing] = listings
     rows = len(list(listing.rows))
-    for width in WIDTHS if rows else ():  # an empty listing is a sentence
+    for width in WIDTHS:
         lines = drawn(listing, width, monkeypatch)
         assert max(map(cell_len, lines)) <= width
         header = "".join("".join(lines[: len(lines) - rows]).split())
@@ -83,13 +87,16 @@ def check_widths(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("arguments", list(listing_commands()), ids=" ".join)
-def test_every_listing_fits(arguments: list[str], ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_listing_fits(
+    arguments: list[str], ledger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     more = ARGUMENTS.get(arguments[0], [])
     monkeypatch.setenv("AIX_LEDGER", str(ledger))
-    check_widths([*arguments, *more], monkeypatch)
+    check_widths([*arguments, *more], monkeypatch, capsys)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in own_query_names() if name != COMPARES_LEDGERS])
-def test_every_query_fits(name: str, ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_widths(["query", name, "--ledger", str(ledger)], monkeypatch)
+def test_every_query_fits(
+    name: str, ledger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_widths(["query", name, "--ledger", str(ledger)], monkeypatch, capsys)

@@ -86,6 +86,7 @@ def test_each_figure_is_that_of_the_query_behind_its_line(
     assert (found["first_day"], found["last_day"], found["active_days"]) == (min(days), max(days), len(days))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("filters", [[], ["--project", "drift"]])
 def test_findings_are_those_of_the_audit(permission_ledger: Path, filters: list[str]) -> None:
     audited = told("audit --format json", permission_ledger, *filters)["counts"]
@@ -96,6 +97,7 @@ def test_findings_are_those_of_the_audit(permission_ledger: Path, filters: list[
     assert found["secrets"] == len(told("query secrets_seen --json", permission_ledger, *filters))
 
 
+@pytest.mark.long
 def test_counts_of_findings_are_kept_for_a_version(tmp_path: Path) -> None:
     log = tmp_path / "fixtures"
     log.symlink_to(Path("fixtures/session_log/two_turns").absolute())
@@ -145,6 +147,7 @@ def test_a_pipe_gets_whole_lines_without_colours(filled: Ledger) -> None:
     assert len(starts) == 1, "the commands form a column"
 
 
+@pytest.mark.long
 def test_commands_on_the_screen_work(filled: Ledger) -> None:
     screen = run_in_process("overview", "--ledger", str(filled.path)).stdout
     commands = {match[0] for line in screen.splitlines() if (match := COMMAND.search(line))} - {"aix import"}

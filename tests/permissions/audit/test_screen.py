@@ -19,6 +19,8 @@ from aix.permissions.audit.report_text import groups, short_ids, short_paragraph
 from aix.query.values import find_zone
 from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
 
+pytestmark = pytest.mark.long
+
 UTC = find_zone("UTC")
 _SECTION = re.compile(r"(high|medium|low) \(\d+\)")
 
