@@ -10,8 +10,8 @@ with `$ ` is a command; all lines up to the next one are its output.
 import os
 import pty
 import re
+import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +21,7 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 _ROOT = Path(__file__).parent.parent
+_FOLDER = Path("/tmp/aix-screens")  # noqa: S108 - made and removed here, for nobody but developers
 PAGES = ("README.md", "docs/tutorial.md")
 _DEMO = "aix demo demo --end 2026-11-16"
 """The demo of all screens, on a fixed day, so that they change only when AIX does."""
@@ -105,21 +106,26 @@ def _as_run(command: str) -> str:
 
 @contextmanager
 def _workplace() -> Iterator[None]:
-    """Work in an empty folder that is also the home folder, with the demo's ledger as the configured one."""
+    """Work in an empty folder that is also the home folder, with the demo's ledger as the configured one.
+
+    Ids of findings depend on the places of settings files, so that the folder has the same name every time.
+    """
     before = Path.cwd()
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        os.chdir(folder)
-        os.environ.update(
-            HOME=folder,
-            AIX_LEDGER=f"{folder}/demo/ledger",
-            AIX_TIMEZONE="UTC",
-            AIX_AUTO_IMPORT="never",
-            PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        )
-        try:
-            yield
-        finally:
-            os.chdir(before)
+    shutil.rmtree(_FOLDER, ignore_errors=True)
+    _FOLDER.mkdir(mode=0o700)
+    os.environ.update(
+        HOME=str(_FOLDER),
+        AIX_LEDGER=str(_FOLDER / "demo" / "ledger"),
+        AIX_TIMEZONE="UTC",
+        AIX_AUTO_IMPORT="never",
+        PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    )
+    os.chdir(_FOLDER)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        shutil.rmtree(_FOLDER, ignore_errors=True)
 
 
 def shown(command: str, columns: int) -> str:
