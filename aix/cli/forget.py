@@ -1,5 +1,6 @@
 """`aix forget` and `aix vacuum`: sessions and files that leave the ledger for good."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,15 +8,21 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output
-from aix.cli.diagnostics import say
+from aix.cli.diagnostics import confirm, is_dialogue, say
+from aix.config import load_config
 from aix.errors import UnknownSessionError
-from aix.output import Listing, listing_columns
-from aix.output.humanise import counted, human_bytes
+from aix.output import Listing, ListingColumn, listing_columns
+from aix.output.humanise import counted, human_bytes, local_time, one_line
 
 _NOTHING_MATCHES = "no session matches; nothing was removed"
+_NAMED_SESSIONS = 5
+"""How many sessions a question or a note names."""
+_TITLE_CHARACTERS = 100
+_COLUMNS = listing_columns("what", "name", ("count", "BIGINT"))
+_PEOPLES_COLUMNS = listing_columns("session", ListingColumn("title", least=20), "updated", ("turns", "BIGINT"))
 
 if TYPE_CHECKING:
-    from aix.merge.forget import Forgotten
+    from aix.merge.forget import Forgotten, Going
     from aix.merge.selection import Selection
     from aix.query.dates import Span
 
@@ -36,14 +43,18 @@ if TYPE_CHECKING:
 )
 @click.option("--match", "text", metavar="TEXT", help="Sessions that hold TEXT anywhere, letter for letter.")
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask before removing, also on a terminal.")
 @ledger_option
 @listing_output
+@click.pass_context
 def command(
+    ctx: click.Context,
     session: str | None,
     source: Path | None,
     before: "Span | None",
     text: str | None,
     dry_run: bool,
+    yes: bool,
     ledger: Path,
 ) -> Listing:
     """Remove sessions from the ledger for good.
@@ -53,19 +64,21 @@ def command(
     once, because they hold the same text. With --source, the permission rules of settings files at PATH are removed
     too; the same rule in another file is kept.
 
-    A turn that another session shares, because one was resumed or forked from the other, is kept with that session.
-    The result names that session, so that you can forget it too.
+    A turn that another session shares, because one was resumed or forked from the other, stays with that session.
+    --dry-run and the result name that session, so that you can forget it too.
+
+    On a terminal, the command names the sessions and asks before it removes them; --yes leaves out the question. In a
+    script it never asks.
 
     The tool's own log is not changed. A later import, also the one before `aix cost`, reads it again once it has
-    changed, or after an update of its importer: delete the log too if the session must not come back. Use --dry-run to
-    see what would be removed.
+    changed, or after an update of its importer: delete the log too if the session must not come back.
 
     \b
-      aix forget session-log:5b1f
+      aix forget 5b1f03ab --dry-run
+      aix forget 5b1f03ab
       aix forget --source ~/logs/secret-project --dry-run
       aix forget --source settings.json
-      aix forget --before 2026-01-01
-      aix forget --before 1y --dry-run
+      aix forget --before 1y --yes
       aix forget --match "the password"
     """
     if [session, source, before, text].count(None) != 3:
@@ -79,24 +92,96 @@ def command(
 
     before_ms = before and before.begin_ms
     try:
-        selection, rules = _select(ledger, session, source, before_ms, text)
+        selection, going, rules = _select(ledger, session, source, before_ms, text)
     except UnknownSessionError:
         if is_forgetting_unfinished(ledger):
             say("older versions still hold sessions that were forgotten before; `aix vacuum` removes them")
         raise
-    columns = listing_columns("what", "name", ("count", "BIGINT"))
+    names, described = _described(ctx, ledger, going)
+    people = Listing(_PEOPLES_COLUMNS, described)
+    notes = list(_notes_on(going, rules, names))
+    amount = _amount(len(going.sessions), sum(rules.values()))
+    planned = [
+        *(("session", label, 1) for label in going.sessions),
+        *(("rules", file, count) for file, count in rules.items()),
+        *_staying(going.sharing_sessions),
+    ]
     if dry_run:
-        sessions = [("session", label, 1) for label in selection.labels]
-        rows = [*sessions, *(("rules", file, count) for file, count in rules.items())]
-        amount = _amount(len(sessions), sum(rules.values()))
-        note = f"{amount} would be removed; nothing was removed (--dry-run)"
-        return _with_note(Listing(columns, rows, empty=_NOTHING_MATCHES), note)
+        notes = [f"{amount} would be removed for good; nothing was removed (--dry-run)", *notes]
+        people = replace(people, notes=notes) if planned else people
+        return Listing(_COLUMNS, planned, empty=_NOTHING_MATCHES, for_people=people if going.sessions else None)
+    asks = bool(planned) and not yes and is_dialogue()
+    if asks:
+        say(f"this removes {amount} for good, with every older version of the ledger")
+        _name_sessions(described, notes)
+        if not confirm(f"Remove {amount}?"):
+            return Listing(_COLUMNS, [], notes=["nothing was removed"])
     finish_forgetting(ledger)
     forgotten = forget(ledger, selection)
     amount = _amount(len(forgotten.sessions), sum(rules.values()))
-    note = f"removed {amount} for good, with every older version; the logs of the tools are unchanged: "
-    note += "a later import, also the one before `aix cost`, reads a log again once it changes"
-    return _with_note(Listing(columns, _rows(forgotten), empty=_NOTHING_MATCHES), note)
+    done = (
+        f"removed {amount} for good, with every older version of the ledger",
+        *notes,
+        "the tools' own logs are unchanged; a later import, also the one before `aix cost`, brings a session back once"
+        " its log changes",
+    )
+    rows = list(_rows(forgotten))
+    if asks:  # the question has shown all that goes
+        return Listing(_COLUMNS, rows, notes=[done[0], done[-1]], for_people=Listing((), []))
+    people = people if going.sessions else Listing(_COLUMNS, rows)
+    return Listing(
+        _COLUMNS, rows, empty=_NOTHING_MATCHES, for_people=replace(people, notes=done if forgotten.rows else ())
+    )
+
+
+def _described(ctx: click.Context, ledger: Path, going: "Going") -> tuple[dict[str, str], list[tuple[object, ...]]]:
+    """Return short names of sessions, and those that go as people know them: afterwards nothing can be read."""
+    if not going.sessions:
+        return {}, []
+    from aix.reading.ledger import open_ledger
+    from aix.reading.search import names_to_type
+
+    zone = load_config(ctx.obj).timezone
+    rows: list[tuple[object, ...]] = []
+    with open_ledger(ledger) as opened:
+        names = names_to_type(opened)
+        found = opened.sessions()
+        for row in (dict(zip(found.columns, each, strict=True)) for each in found):
+            if row["label"] in going.sessions:
+                title = f"{'↳ ' if row['is_subagent'] else ''}{one_line(row['title'] or '', _TITLE_CHARACTERS)}"
+                rows.append((names[row["label"]], title, local_time(row["updated_at"], zone), row["turns"]))
+    return names, rows
+
+
+def _name_sessions(described: Sequence[tuple[object, ...]], notes: Iterable[str]) -> None:
+    """Say which sessions would go, by name and title, and what stays."""
+    for name, title, *_ in described[:_NAMED_SESSIONS]:
+        say(f"  {name}  {title}".rstrip())
+    if len(described) > _NAMED_SESSIONS:
+        say(f"  and {len(described) - _NAMED_SESSIONS} more; --dry-run lists them")
+    for note in notes:
+        say(note)
+
+
+def _notes_on(going: "Going", rules: Mapping[str, int], names: Mapping[str, str]) -> Iterator[str]:
+    """Say which turns stay, and which files of rules are part of what goes."""
+    for file, count in rules.items():
+        yield f"{counted(count, 'permission rule')} of {file}"
+    shared = list(going.sharing_sessions.items())
+    for label, turns in shared[:_NAMED_SESSIONS]:
+        verb = "stays" if turns == 1 else "stay"
+        yield f"{counted(turns, 'turn')} {verb}: session {names[label]}, which is kept, shares {_them(turns)}"
+    if len(shared) > _NAMED_SESSIONS:
+        yield f"{len(shared) - _NAMED_SESSIONS} more sessions share turns and are kept; --json lists them"
+
+
+def _them(turns: int) -> str:
+    return "it" if turns == 1 else "them"
+
+
+def _staying(sharing_sessions: Mapping[str, int]) -> Iterator[tuple[str, str, int]]:
+    for label, turns in sharing_sessions.items():
+        yield "stays, and keeps shared turns", label, turns
 
 
 def _with_note(listing: Listing, note: str) -> Listing:
@@ -120,10 +205,11 @@ def _is_text(given: str | None) -> bool:
 
 def _select(
     ledger: Path, session: str | None, source: Path | None, before_ms: int | None, text: str | None
-) -> "tuple[Selection, dict[str, int]]":
-    """Return what to forget, and how many permission rules of each file are part of it."""
+) -> "tuple[Selection, Going, dict[str, int]]":
+    """Return what was named, all that goes with it, and how many permission rules of each file are part of it."""
     import duckdb
 
+    from aix.merge.forget import find_going
     from aix.merge.selection import Selection, count_rules, select_before, select_match, select_source
     from aix.reading.names import find_session
     from aix.store.engine import engine_errors_of
@@ -140,17 +226,17 @@ def _select(
             selection = select_before(connection, before_ms)
         else:
             selection = select_match(connection, text or "")
-        return selection, count_rules(connection, selection)
+        return selection, find_going(connection, selection), count_rules(connection, selection)
 
 
-def _rows(forgotten: "Forgotten") -> list[tuple[str, str, int]]:
-    return [
-        *(("session", label, 1) for label in forgotten.sessions),
-        *(("rows", table, count) for table, count in forgotten.rows.items()),
-        *([("copies of sources", "raw", forgotten.raw_copies)] if forgotten.raw_copies else []),
-        *([("files", "of older versions and left behind", forgotten.files)] if forgotten.files else []),
-        *(("stays, and keeps shared turns", label, turns) for label, turns in forgotten.sharing_sessions.items()),
-    ]
+def _rows(forgotten: "Forgotten") -> Iterator[tuple[str, str, int]]:
+    yield from (("session", label, 1) for label in forgotten.sessions)
+    yield from (("rows", table, count) for table, count in forgotten.rows.items())
+    if forgotten.raw_copies:
+        yield "copies of sources", "raw", forgotten.raw_copies
+    if forgotten.files:
+        yield "files", "of older versions and left behind", forgotten.files
+    yield from _staying(forgotten.sharing_sessions)
 
 
 @click.command(cls=Command)

@@ -1,20 +1,21 @@
 """`aix prices`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from aix.cli.command import Command, DateType, Group, ledger_option, listing_output, prices_option
-from aix.cli.stdout import emit_text
 from aix.errors import UnknownModelError
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import one_line
-from aix.prices.lines import COLUMNS, FOREVER, UNITS, PriceLine, parse_rule
+from aix.output.humanise import grouped, one_line
+from aix.prices.lines import COLUMNS, FOREVER, STANDARD, UNITS, PriceLine, parse_rule
 from aix.prices.table import PriceTable
+from aix.schema.sql import quote_name
 from aix.store.manifest import is_ledger, read_latest
 
 if TYPE_CHECKING:
@@ -25,12 +26,55 @@ _QUOTED = dict.fromkeys(UNITS, ("DECIMAL(18,6)", 6)) | {"web_search": ("DECIMAL(
 """Price lists are per million tokens, and per thousand searches."""
 _RULE_CHARACTERS = 40
 _PRICE_COLUMNS = tuple(ListingColumn(unit, _QUOTED[unit][0]) for unit in UNITS)
+_PEOPLES_COLUMNS = {
+    "model": ListingColumn("model"),
+    "variant": ListingColumn("served as", priority=2),
+    "tier_start_tokens": ListingColumn("from input of", "BIGINT", priority=2),
+    "input": ListingColumn("input", "BIGINT"),
+    "output": ListingColumn("output", "BIGINT"),
+    "cache_read": ListingColumn("cache read", "BIGINT", priority=3),
+    "cache_write_5m": ListingColumn("cache write", "BIGINT", priority=3),
+    "valid_from": ListingColumn("since", priority=5),
+    "valid_to": ListingColumn("until", priority=5),
+    "cache_write_1h": ListingColumn("1 h cache write", "BIGINT", priority=7),
+    "web_search": ListingColumn("web search", "BIGINT", priority=9),
+    "requests": ListingColumn("requests", "BIGINT", priority=6),
+    "provider": ListingColumn("vendor", priority=8),
+    "source": ListingColumn("source", priority=4, least=18, tone="dim"),
+    "match_rule": ListingColumn("for names", priority=9, tone="dim"),
+}
+"""By the column of the other formats, how the table shows it."""
+_ALWAYS_SHOWN = ("model", "input", "output", "cache_read", "cache_write_5m", "valid_from", "source")
+_UNIT_NOTE = "USD per million tokens, and per thousand web searches"
+_USED = """
+    select
+      s.model, coalesce(s.provider, '') as provider, s.variant, coalesce(p.tier_start_tokens, 0) as tier_start_tokens,
+      {prices},
+      min(p.valid_from) as valid_from, p.price_basis, count(*) as requests
+    from v_requests_usage s
+    left join model_prices p
+      on p.model = s.model and p.provider = coalesce(s.provider, '') and p.variant = s.variant
+      and s.requested_at >= p.valid_from and s.requested_at < p.valid_to
+      and coalesce(s.context_tokens, 0) >= p.tier_start_tokens and coalesce(s.context_tokens, 0) < p.tier_end_tokens
+    where s.model is not null
+    group by all
+    order by requests desc, s.model, provider, s.variant, tier_start_tokens, valid_from
+"""
 
 
-@click.group(cls=Group, invoke_without_command=True)
-@click.pass_context
-def command(ctx: click.Context) -> None:
+class _Prices(Group):
+    """A group that lists the prices in use when no command is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if named or ctx.resilient_parsing else ["used", *args])
+
+
+@click.group(cls=_Prices)
+def command() -> None:
     """Show what models cost, where the prices are from, and which models have none.
+
+    Without a command, the prices of the models in your ledger are listed, as `aix prices used` does.
 
     Prices are list prices in USD per million tokens, and per thousand web searches. They come with AIX as a dated
     table, which needs no network; your own file is asked first. A request is priced by its model, its provider, its
@@ -38,13 +82,67 @@ def command(ctx: click.Context) -> None:
     `prices` and `model_prices`.
 
     \b
+      aix prices
       aix prices list gemini
       aix prices show gemini-2.5-pro --input-tokens 250000
       aix prices check --prices my-prices.csv
       aix import --prices my-prices.csv
     """
-    if ctx.invoked_subcommand is None:
-        emit_text(ctx.get_help())
+
+
+@command.command("used", cls=Command, short_help="List the prices of the models in the ledger.")
+@ledger_option
+@listing_output
+def used(ledger: Path) -> Listing:
+    """List the prices of the models in the ledger, those with the most requests first.
+
+    Each line is a price that `aix cost` uses: in USD per million tokens, since when it holds (– where the source does
+    not say), and the source. A model has several lines when its price changed, or depends on how a request was served
+    or on the size of its input. `–` for all prices means that no price is known; `aix prices check` lists those too.
+
+    \b
+      aix prices
+      aix prices used --json
+    """
+    if not is_ledger(ledger):
+        note = f"there is no ledger at {ledger}: no model was used; `aix prices list` lists all prices"
+        return Listing(listing_columns("model"), [], notes=[note])
+    from aix.reading.ledger import open_ledger
+
+    prices = ", ".join(
+        f"cast(p.{unit}_usd * {10**scale} as {kind}) as {quote_name(unit)}" for unit, (kind, scale) in _QUOTED.items()
+    )
+    found = open_ledger(ledger).sql(_USED.format(prices=prices))
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    for row in rows:
+        row["source"] = (
+            row["price_basis"].partition("; ")[0].rpartition(" ")[0] if row["price_basis"] else "no price known"
+        )
+        row["valid_from"] = _day(row["valid_from"]) if row["valid_from"] else None
+    note = f"{_UNIT_NOTE}; next: `aix prices show MODEL` says more about one, `aix prices list` has all models"
+    return replace(found.listing(), empty="no request in the ledger names a model", for_people=_for_people(rows, note))
+
+
+def _for_people(rows: Sequence[Mapping[str, Any]], note: str) -> Listing:
+    """Return the table of some prices; columns in which all rows are alike and usual are left out."""
+    names = [
+        name
+        for name in _PEOPLES_COLUMNS
+        if any(name in row for row in rows)
+        and (name in _ALWAYS_SHOWN or any(row[name] not in (None, "", 0, STANDARD) for row in rows))
+    ]
+    lines = [tuple(_written(name, row[name]) for name in names) for row in rows]
+    return Listing(tuple(_PEOPLES_COLUMNS[name] for name in names), lines, notes=[note])
+
+
+def _written(name: str, value: Any) -> object:  # noqa: ANN401 - of any column
+    """Write a value of a column; a price with all its digits, and at least two after the point."""
+    if name in UNITS and value is not None:
+        whole, _, rest = f"{value.normalize():f}".partition(".")
+        return f"${int(whole):,}.{rest:0<2}"
+    if name == "match_rule":
+        return one_line(value, _RULE_CHARACTERS)
+    return grouped(value) if isinstance(value, int) and value else value or None
 
 
 @command.command("list", cls=Command, short_help="List the price lines in force.")
@@ -66,15 +164,13 @@ def list_lines(text: str | None, prices: Path | None) -> Listing:
     types = {column.name: column for column in _PRICE_COLUMNS} | {
         "tier_start_tokens": ListingColumn("tier_start_tokens", "BIGINT")
     }
-    short = ("provider", "model", "variant", "valid_from", "valid_to", "tier_start_tokens", *UNITS, "source")
     rows = [_line_row(line) for line in lines]
+    short = [{name: value for name, value in row.items() if name != "match_rule"} for row in rows]
     return Listing(
         tuple(types.get(name, ListingColumn(name)) for name in COLUMNS),
         [tuple(row[name] for name in COLUMNS) for row in rows],
-        for_people=Listing(
-            tuple(types.get(name, ListingColumn(name)) for name in short),
-            [tuple(_plain(row[name]) for name in short) for row in rows],
-        ),
+        empty="no price line has that in its model, vendor or source; `aix prices list` lists all",
+        for_people=_for_people(short, f"{_UNIT_NOTE}; next: `aix prices show MODEL` says which price a model gets"),
     )
 
 
@@ -107,10 +203,6 @@ def _quoted(line: PriceLine) -> list[Decimal | None]:
 
 def _day(moment_ms: int) -> str | None:
     return None if moment_ms == FOREVER else datetime.fromtimestamp(moment_ms // 1000, UTC).date().isoformat()
-
-
-def _plain(value: object) -> object:
-    return f"{value.normalize():f}" if isinstance(value, Decimal) else value
 
 
 @command.command("show", cls=Command, short_help="Show what a model costs, and why.")
@@ -158,20 +250,21 @@ def show(model: str, provider: str, at: "Span | None", input_tokens: int | None,
     return Listing(
         columns,
         [tuple(_price_row(price)) for price in wanted],
-        for_people=Listing(columns, [tuple(_for_people(price)) for price in own]),
+        for_people=_for_people([_line_row(price.line) | _period(price) for price in own], _UNIT_NOTE),
     )
 
 
-def _for_people(price: "ModelPrice") -> Iterator[object]:
-    *values, rule = _price_row(price)
-    yield from map(_plain, values)
-    yield one_line(str(rule), _RULE_CHARACTERS)
+def _period(price: "ModelPrice") -> dict[str, object]:
+    return {
+        "model": price.model,
+        "valid_from": _day(price.valid_from) if price.valid_from else None,
+        "valid_to": _day(price.valid_to),
+    }
 
 
 def _price_row(price: "ModelPrice") -> Iterator[object]:
     yield price.variant
-    yield _day(price.valid_from) if price.valid_from else None
-    yield _day(price.valid_to)
+    yield from list(_period(price).values())[1:]
     yield price.tier_start_tokens
     yield None if price.tier_end_tokens == FOREVER else price.tier_end_tokens
     yield from _quoted(price.line)

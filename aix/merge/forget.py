@@ -4,8 +4,9 @@ A turn that a session which stays shares with one that goes stays as well. Where
 the name becomes NULL.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pyarrow as pa
@@ -30,8 +31,20 @@ from aix.store.raw_copies import holds_any, kept_digests, raw_path
 from aix.store.sources import SourceTies, read_ties, source_id
 from aix.store.views import create_views
 
+if TYPE_CHECKING:
+    import duckdb
+
 _OWNERS = ("turn_id", "message_id", "session_label")
 """Columns that say what a row is part of, beside its key."""
+
+
+class Going(msgspec.Struct, frozen=True):
+    """Sessions and turns that go with a selection, and the sessions that stay with turns of them."""
+
+    sessions: list[str]
+    turns: set[str]
+    sharing_sessions: dict[str, int]
+    """Sessions that stay, with the number of turns which they share with those that go."""
 
 
 class Forgotten(msgspec.Struct):
@@ -108,7 +121,10 @@ def remove_conversations(
     for name, part in touched.items():
         add_part(workspace, groups, name, part)
     settle(workspace)
-    _find_gone(workspace, selection, forgotten, with_subagents=not come_back)
+    going = find_going(workspace.connection, selection, workspace.kept_rows, with_subagents=not come_back)
+    forgotten.sessions, forgotten.sharing_sessions = going.sessions, going.sharing_sessions
+    _mark_gone(workspace, "sessions.label", going.sessions)
+    _mark_gone(workspace, "turns.id", going.turns)
     tables = [table for table in TABLES.values() if workspace.has(table)]
     for table in sorted(tables, key=lambda table: table is INFERRED_VALUES):
         _delete(workspace, table, forgotten)
@@ -133,16 +149,22 @@ def nodes_of(workspace: MergeWorkspace, table: Table, key: str, values: Sequence
         return _column(workspace, f"select {node_of(table, key)} as node from {given}")
 
 
-def _find_gone(workspace: MergeWorkspace, selection: Selection, forgotten: Forgotten, *, with_subagents: bool) -> None:
-    """Fill `gone` with the sessions and turns that go."""
-    sessions = workspace.connection.execute(
-        f"select label, thread_id, parent_session_label from ({workspace.kept_rows(TABLES['sessions'])})"
+def find_going(
+    connection: "duckdb.DuckDBPyConnection",
+    selection: Selection,
+    rows_of: Callable[[Table], str] = lambda table: f"from {table.name}",
+    *,
+    with_subagents: bool = True,
+) -> Going:
+    """Find the sessions and turns that go with a selection, in the rows that some SQL gives for each table."""
+    sessions = connection.execute(
+        f"select label, thread_id, parent_session_label from ({rows_of(TABLES['sessions'])})"
     ).fetchall()
-    turns = workspace.connection.execute(
-        f"select id, parent_turn_id, started_at, false, 0 from ({workspace.kept_rows(TABLES['turns'])})"
+    turns = connection.execute(
+        f"select id, parent_turn_id, started_at, false, 0 from ({rows_of(TABLES['turns'])})"
     ).fetchall()
-    own_turns = workspace.connection.execute(
-        f"select session_label, turn_id from ({workspace.kept_rows(TABLES['session_turns'])})"
+    own_turns = connection.execute(
+        f"select session_label, turn_id from ({rows_of(TABLES['session_turns'])})"
     ).fetchall()
     parents = {label: parent for label, _, parent in sessions}
     going = _with_subagents(set(selection.labels), parents) if with_subagents else set(selection.labels) & set(parents)
@@ -156,12 +178,12 @@ def _find_gone(workspace: MergeWorkspace, selection: Selection, forgotten: Forgo
     gone_heads = [heads[label] for label in going]
     wanted = {*tree.ancestors_of_all(gone_heads), *gone_heads, *selection.turns}
     wanted.update(turn_id for label, turn_id in own_turns if label in going)
-    gone_turns = (tree.descendants(wanted) | wanted) - held
     shared = tree.counts_up_to(wanted & held)
-    forgotten.sessions = sorted(going)
-    forgotten.sharing_sessions = {label: shared[head] for label, head in sorted(staying.items()) if shared.get(head, 0)}
-    _mark_gone(workspace, "sessions.label", going)
-    _mark_gone(workspace, "turns.id", gone_turns)
+    return Going(
+        sessions=sorted(going),
+        turns=(tree.descendants(wanted) | wanted) - held,
+        sharing_sessions={label: shared[head] for label, head in sorted(staying.items()) if shared.get(head, 0)},
+    )
 
 
 def _with_subagents(labels: set[str], parents: Mapping[str, str | None]) -> set[str]:
@@ -171,7 +193,7 @@ def _with_subagents(labels: set[str], parents: Mapping[str, str | None]) -> set[
     return going
 
 
-def _mark_gone(workspace: MergeWorkspace, name: str, keys: set[str]) -> None:
+def _mark_gone(workspace: MergeWorkspace, name: str, keys: Collection[str]) -> None:
     with workspace.temporary("key", pa.array(keys, pa.string())) as given:
         workspace.connection.execute(f"insert into gone select {quote_text(name)}, key from {given}")
 

@@ -177,7 +177,7 @@ def test_a_conversation_in_a_large_database_waits_and_the_rest_does_not(
 
 
 def test_forget_says_that_a_changed_log_brings_the_session_back(ledger: Path, logs: Path) -> None:
-    shown, _ = run_on_terminal(AIX, "forget", "claude-code:a")
+    shown, _ = run_on_terminal(AIX, "forget", "claude-code:a", "--yes")
     assert "also the one before `aix cost`" in " ".join(shown.split())
     run_in_process("sessions", **ALWAYS)
     assert sessions_in(ledger) == ["b"]

@@ -13,7 +13,7 @@ from aix.store.manifest import read_latest
 from aix.store.raw_copies import keep_raw, kept_digests
 from tests.merge.test_groups import conversation
 from tests.merge.test_raw_copies import make_older
-from tests.support.command_line import run_in_process
+from tests.support.command_line import AIX, run_in_process, run_on_terminal
 from tests.support.row_batches import as_text, deliver, dump
 from tests.support.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SUBAGENT
 
@@ -101,17 +101,32 @@ def test_forgetting_says_what_was_removed_and_what_would_be(tmp_path: Path) -> N
     deliver(tmp_path, SAMPLE_ROWS)
     place = ("--ledger", str(tmp_path))
     planned = run_in_process("forget", MAIN, "--dry-run", *place)
-    assert planned.stderr == "aix: 1 session would be removed; nothing was removed (--dry-run)\n"
+    assert planned.stderr.splitlines() == [
+        "aix: 2 sessions would be removed for good; nothing was removed (--dry-run)",
+        "aix: 2 turns stay: session 0a1b2c3d, which is kept, shares them",
+    ]
     nothing = run_in_process("forget", "--before", "1960-01-01", *place)
     assert (nothing.stdout, nothing.stderr) == ("", "aix: no session matches; nothing was removed\n")
     assert run_in_process("forget", MAIN, *place).stderr.startswith("aix: removed 2 sessions for good")
     assert run_in_process("vacuum", *place).stderr == "aix: there is nothing to remove\n"
 
 
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_forgetting_asks_on_a_terminal(tmp_path: Path, answer: str) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    before = len(run_json("sessions", "--ledger", str(tmp_path)))
+    shown, code = run_on_terminal(AIX, "forget", MAIN, "--ledger", str(tmp_path), answer=answer)
+    assert code == 0
+    assert "this removes 2 sessions for good" in shown
+    assert ("removed 2 sessions for good" in shown, "nothing was removed" in shown) == (answer == "y", answer == "n")
+    assert len(run_json("sessions", "--ledger", str(tmp_path))) == before - (2 if answer == "y" else 0)
+
+
 def test_forgetting_prints_what_went(tmp_path: Path) -> None:
     deliver(tmp_path, SAMPLE_ROWS)
     planned = run_json("forget", MAIN, "--dry-run", "--ledger", str(tmp_path))
-    assert planned == [{"what": "session", "name": MAIN, "count": 1}]
+    assert [row["name"] for row in planned if row["what"] == "session"] == sorted([MAIN, SUBAGENT])
+    assert {"what": "stays, and keeps shared turns", "name": ABANDONED, "count": 2} in planned
     assert read_latest(tmp_path).version == 1
     went = run_json("forget", MAIN, "--ledger", str(tmp_path))
     assert [row["name"] for row in went if row["what"] == "session"] == sorted([MAIN, SUBAGENT])

@@ -72,6 +72,24 @@ def test_models_without_a_price_are_found_until_a_file_prices_them(ledger: Path,
     assert [(row["finding"], row["model"]) for row in json.loads(process.stdout)] == [("unused", "house-mdel-2")]
 
 
+def test_prices_alone_lists_the_prices_in_use(ledger: Path, tmp_path: Path) -> None:
+    process = run_in_process("prices", "--ledger", str(ledger))
+    assert [line.split() for line in process.stdout.splitlines()[2:]] == [
+        ["house-model", "–", "–", "–", "–", "–", "1", "no", "price", "known"]
+    ]
+    assert process.stderr.startswith("aix: USD per million tokens")
+    own = tmp_path / "own.csv"
+    own.write_text("model,input,output,cache_read,valid_from,source\nhouse-model,0.125,1234,0.5,2026-01-01,our list\n")
+    paid = tmp_path / "ledger"
+    run_in_process("import", str(ledger.parent / "a.jsonl"), "--ledger", str(paid), "--prices", str(own), "--jobs", "1")
+    shown = run_in_process("prices", "--ledger", str(paid)).stdout
+    assert shown.split("\n")[2].split() == [
+        *("house-model", "$0.125", "$1,234.00", "$0.50", "–", "2026-01-01", "1", "our", "list")
+    ]
+    [row] = json.loads(run_in_process("prices", "used", "--ledger", str(paid), "--json").stdout)
+    assert (row["model"], row["input"], row["valid_from"], row["requests"]) == ("house-model", 0.125, 1767225600000, 1)
+
+
 def test_a_broken_file_is_named_with_its_line_by_every_command(ledger: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("model,inputt\nm,1\n")
@@ -87,5 +105,8 @@ def test_prices_need_no_ledger(tmp_path: Path) -> None:
     process = run_in_process("prices", "check", "--ledger", str(tmp_path / "none"))
     assert process.returncode == 0
     assert "no ledger" in process.stderr
-    assert "aix prices list" in run_in_process("prices").stdout
+    process = run_in_process("prices", "--ledger", str(tmp_path / "none"))
+    assert (process.returncode, process.stdout) == (0, "")
+    assert "`aix prices list` lists all prices" in process.stderr
+    assert "aix prices list" in run_in_process("prices", "--help").stdout
     assert "'list'" in run_in_process("prices", "lst").stderr
