@@ -8,7 +8,6 @@ with `$ ` is a command; all lines up to the next one are its output.
 """
 
 import os
-import pty
 import re
 import shutil
 import sys
@@ -19,6 +18,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
+
+from tests.support.command_line import run_on_terminal
 
 _ROOT = Path(__file__).parent.parent
 _FOLDER = Path("/tmp/aix-screens")  # noqa: S108 - made and removed here, for nobody but developers
@@ -130,22 +131,11 @@ def _workplace() -> Iterator[None]:
 
 def shown(command: str, columns: int) -> str:
     """Run a command on a terminal of its own, and return everything that the terminal was sent."""
-    process, terminal = pty.fork()
-    if process == 0:
-        os.environ.update(COLUMNS=str(columns), TERM="xterm-256color")
-        if command.startswith("aix demo"):  # it refuses to replace the configured ledger
-            del os.environ["AIX_LEDGER"]
-        os.execv("/bin/sh", ["sh", "-c", command])  # noqa: S606 - the commands of our own pages
-    sent = b""
-    try:
-        while chunk := os.read(terminal, 65536):
-            sent += chunk
-    except OSError:  # how Linux says that the other side has closed the terminal
-        pass
-    _, status = os.waitpid(process, 0)
-    os.close(terminal)
-    text = sent.decode().replace("\r\n", "\n").replace(str(Path.cwd()), "~")
-    if os.waitstatus_to_exitcode(status) not in (0, 1):  # 1: an audit has findings
+    # The demo refuses to replace the configured ledger.
+    script = f"unset AIX_LEDGER; {command}" if command.startswith("aix demo") else command
+    sent, code = run_on_terminal("/bin/sh", "-c", script, columns=columns)
+    text = sent.replace("\r\n", "\n").replace(str(Path.cwd()), "~")
+    if code not in (0, 1):  # 1: an audit has findings
         sys.exit(f"{command} failed:\n{text}")
     return text
 

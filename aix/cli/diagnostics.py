@@ -1,12 +1,10 @@
 """The owner of stderr: every error becomes one message there, and the exit code of its kind."""
 
 import os
-import shutil
 import sys
 from contextlib import AbstractContextManager, redirect_stdout
 from enum import IntEnum
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +12,7 @@ import click
 from aix.cli.stdout import ReaderGoneError, is_terminal
 from aix.errors import AixError
 from aix.output.humanise import counted
+from aix.output.terminal import fitting_lines, has_colours
 from aix.output.text import escape_unsafe
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def say(message: str) -> None:
 
 def whisper(message: str) -> None:
     """Say something that matters less than the data: as `say` does, but dim where stderr has colours."""
-    is_dim = sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    is_dim = _has_person() and has_colours()
     for line in _message_lines(message):
         if is_dim:
             click.echo(click.style(escape_unsafe(line), dim=True), file=sys.stderr)
@@ -94,21 +93,23 @@ def _message_lines(message: str) -> list[str]:
 
 
 def _fitted(line: str) -> list[str]:
-    """Return a line as it is, or in parts that fit on the terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return [line]
-    return wrap(line, shutil.get_terminal_size().columns, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    return fitting_lines(line, "  ") if _has_person() else [line]
+
+
+def _has_person() -> bool:
+    """Whether stderr is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def is_screen() -> bool:
     """Whether a person reads data and messages together: stdout and stderr are both a terminal."""
-    return is_terminal() and sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal() and _has_person()
 
 
 def head(text: str) -> None:
     """Write a heading above the data, on a terminal."""
-    for line in wrap(escape_unsafe(text), shutil.get_terminal_size().columns):
-        click.echo(line if os.environ.get("NO_COLOR") else click.style(line, bold=True), file=sys.stderr)
+    for line in fitting_lines(escape_unsafe(text)):
+        click.echo(click.style(line, bold=True) if has_colours() else line, file=sys.stderr)
 
 
 def report_file(path: Path, rows: int | None = None) -> None:

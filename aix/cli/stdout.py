@@ -1,16 +1,15 @@
 """The owner of stdout, and of files that take its place: stdout is data and nothing else, and is written here."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from textwrap import wrap
 from typing import IO, TYPE_CHECKING
 
 from aix.errors import OutputError
 from aix.output import SUFFIXES, Listing
+from aix.output.terminal import fitting_lines
 
 if TYPE_CHECKING:
     from aix.output.dashboard import Dashboard
@@ -112,10 +111,7 @@ def emit(listing: Listing, *, output_format: str | None, path: Path | None, is_e
     if chosen == "table" and listing.text:
         from aix.output.text import escape_unsafe
 
-        lines = [escape_unsafe(line) for line in listing.text]
-        if path is None and is_terminal():
-            lines = [part for line in lines for part in _fitted(line)]
-        emit_lines(lines, path)
+        _emit_sentences(map(escape_unsafe, listing.text), path)
         return []
     with _opened(path) as sink:
         if path is None and sys.stdout.isatty():
@@ -159,17 +155,14 @@ def emit_paragraphs(paragraphs: "Iterable[Paragraph]", path: Path | None) -> Non
 
 def emit_text(text: str) -> None:
     """Write text that AIX itself made, such as help or a completion script; a terminal gets lines that fit."""
-    lines = text.splitlines()
-    if is_terminal():
-        lines = [part for line in lines for part in _fitted(line)]
-    emit_lines(lines, None)
+    _emit_sentences(text.splitlines(), None)
 
 
-def _fitted(line: str) -> list[str]:
-    """Return a line in parts that fit on the terminal, indented as deep as it is."""
-    width = shutil.get_terminal_size().columns
-    margin = " " * (len(line) - len(line.lstrip()))
-    return wrap(line, width, subsequent_indent=margin, break_on_hyphens=False) if len(line) > width else [line]
+def _emit_sentences(lines: Iterable[str], path: Path | None) -> None:
+    """Write lines of text; a terminal gets parts that fit, indented as deep as their line."""
+    if path is None and is_terminal():
+        lines = [part for line in lines for part in fitting_lines(line, " " * (len(line) - len(line.lstrip())))]
+    emit_lines(lines, path)
 
 
 def is_terminal() -> bool:

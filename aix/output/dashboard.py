@@ -6,7 +6,8 @@ from typing import IO, Literal
 import msgspec
 from rich.cells import cell_len, set_cell_size
 
-from aix.output.tables import has_colours, shortened
+from aix.output.tables import shortened
+from aix.output.terminal import has_colours
 from aix.output.text import escape_unsafe
 
 _GAP = "  "

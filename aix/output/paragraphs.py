@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
+from aix.output.terminal import has_colours
 from aix.output.text import escape_unsafe
 
 _NARROWEST = 20
@@ -40,8 +41,6 @@ def write_paragraphs(paragraphs: Iterable[Paragraph], stream: IO[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from aix.output.tables import has_colours
-
     console = Console(file=stream, highlight=False, color_system="auto" if has_colours() else None)
     for paragraph in paragraphs:
         before = Text(paragraph.mark, style=paragraph.style if paragraph.mark_style is None else paragraph.mark_style)
@@ -65,15 +64,14 @@ def fitted(text: str, width: int) -> str:
     >>> fitted("A sentence without a quotation", 12)
     'A sentence …'
     """
-    from rich.cells import cell_len, chop_cells
+    from rich.cells import cell_len
 
-    def cut(part: str, cells: int) -> str:
-        return part if cell_len(part) <= cells else f"{chop_cells(part, cells - 1)[0]}…"
+    from aix.output.tables import shortened
 
     start = text.find("`")
     end = text.find("`", start + 1)
     quoted = text[start + 1 : end]
     room = width - cell_len(text) + cell_len(quoted)
     if 0 <= start < end and cell_len(text) > width and room >= _NARROWEST_QUOTATION:
-        text = f"{text[: start + 1]}{cut(quoted, room)}{text[end:]}"
-    return cut(text, width)
+        text = f"{text[: start + 1]}{shortened(quoted, room, 'end')}{text[end:]}"
+    return shortened(text, width, "end")

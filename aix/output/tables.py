@@ -4,9 +4,7 @@ A terminal that is too narrow for all columns loses those that matter least, and
 Records show every column of a row below each other, with nothing cut.
 """
 
-import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import IO
@@ -15,6 +13,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from aix.output import Listing, ListingColumn
+from aix.output.terminal import has_colours, terminal_width
 from aix.output.text import NULL, escape_unsafe, to_cell, to_text
 
 TOTAL = "total"
@@ -91,11 +90,6 @@ def write_to_terminal(listing: Listing, stream: IO[str], *, is_expanded: bool = 
             padded = [_styled(cell, paint(row, index)) for cell, index in zip(padded, layout, strict=True)]
         stream.write(f"{_GAP.join(padded).rstrip()}\n")
     return [column.name for index, column in enumerate(columns) if index not in layout and column.name]
-
-
-def terminal_width() -> int:
-    """Return the number of columns of the terminal."""
-    return shutil.get_terminal_size().columns
 
 
 def shown(value: object) -> str:
@@ -202,11 +196,6 @@ def _beginning(text: str, width: int) -> str:
         if used > width:
             return text[:place]
     return text
-
-
-def has_colours() -> bool:
-    """Whether colours and bold text are wanted on the terminal."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _styled(text: str, style: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import shutil
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from aix.errors import LedgerNotFoundError
 from aix.pipeline.report import Outcome, Status
 from aix_importers.cursor.discovery import _CONVERSATIONS
 from aix_importers.cursor.key_tables import SourceKind
-from tests.support.command_line import AIX, run_aix
+from tests.support.command_line import AIX, run_aix, run_on_terminal
 
 FIXTURES = Path("fixtures").absolute()
 FOUND = "Claude Code, 1 session; Cursor, 1 session"
@@ -88,19 +87,7 @@ def test_a_prompt_looks_for_no_histories(home: dict[str, str]) -> None:
 
 
 def answer_on_terminal(answer: str, home: dict[str, str], *arguments: str) -> tuple[str, int]:
-    process, terminal = pty.fork()
-    if process == 0:
-        os.environ.update(home, COLUMNS="100", TERM="xterm-256color")
-        os.execv(AIX, [AIX, *arguments])
-    os.write(terminal, f"{answer}\n".encode())
-    shown = b""
-    try:
-        while chunk := os.read(terminal, 65536):
-            shown += chunk
-    except OSError:  # how Linux says that the other side has closed the terminal
-        pass
-    os.close(terminal)
-    return shown.decode(), os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return run_on_terminal(AIX, *arguments, columns=100, answer=answer, **home)
 
 
 @pytest.mark.parametrize("answer", ["n", ""])

@@ -39,16 +39,16 @@ def run_in_process(*arguments: str, **environment: str) -> subprocess.CompletedP
     return subprocess.CompletedProcess(["aix", *arguments], code, *said)
 
 
-def run_on_terminal(*command: str, columns: int = 80, answer: str = "") -> tuple[str, int]:
+def run_on_terminal(*command: str, columns: int = 80, answer: str | None = None, **environ: str) -> tuple[str, int]:
     """Run a command on a terminal of its own; return what the terminal was sent, and the exit code.
 
     An answer is typed ahead, for the question that the command asks.
     """
     process, terminal = pty.fork()
     if process == 0:
-        os.environ.update(COLUMNS=str(columns), TERM="xterm-256color")
+        os.environ.update(environ, COLUMNS=str(columns), TERM="xterm-256color")
         os.execv(command[0], command)
-    if answer:
+    if answer is not None:
         os.write(terminal, f"{answer}\n".encode())
     shown = b""
     try:
