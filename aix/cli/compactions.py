@@ -151,7 +151,6 @@ def command(
         return replace(
             shown.listing(),
             notes=list(_notes_without_rows(opened, given, is_narrowed=is_narrowed)),
-            for_people=Listing(() if is_screen() else _COLUMNS, []),
         )
     is_table = chosen_format(_given_format(ctx), ctx.params["path"]) == "table"
     balances = _read_balances(opened, given) if is_table else {}

@@ -1,7 +1,6 @@
 """`aix cost`: the command, its table for people with a bar for each share, and notes on how certain the figures are."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from decimal import Decimal
@@ -13,12 +12,11 @@ from click.shell_completion import CompletionItem
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
-from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
 from aix.output.charts import bar
-from aix.output.humanise import counted, dollars, grouped, local_time, one_line, per_cent, short_count
+from aix.output.humanise import counted, dollars, grouped, local_time, one_line, per_cent, project_name, short_count
 from aix.output.tables import TOTAL
 from aix.query.dates import last_day
 from aix.query.values import TIMEZONE, find_zone
@@ -164,8 +162,7 @@ def command(
     rows = _rows(found)
     running = [row for row in rows if row.get("is_running")]
     if not models:
-        for_people = Listing((), []) if is_screen() else None  # a sentence says it better than headings without rows
-        return replace(listing, totals=totals, notes=[_nothing_found(opened, parameters, zone)], for_people=for_people)
+        return replace(listing, totals=totals, notes=[_nothing_found(opened, parameters, zone)])
     return replace(
         listing,
         totals=totals,
@@ -276,7 +273,7 @@ def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> l
             short = names_to_type(ledger)
             return [value and short.get(value, value) for value in values]
         case "project":
-            return short_paths(values)
+            return [value and project_name(value) for value in values]
         case "block":
             return [value and local_time(int(value), zone) for value in values]
         case "month":
@@ -287,24 +284,6 @@ def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> l
             return [value and _ROLES.get(value, value) for value in values]
         case _:
             return [value and one_line(value, _NAME_CHARACTERS) for value in values]
-
-
-def short_paths(paths: Sequence[str | None]) -> list[str | None]:
-    """Return the end of each path, as long as it takes to tell it from the others.
-
-    >>> short_paths(["/home/ada/site", "/home/ada/tool", "/srv/tool", None, "/"])
-    ['site', 'ada/tool', 'srv/tool', None, '/']
-    """
-    parts = {path: [part for part in path.split("/") if part] for path in paths if path is not None}
-    lengths = dict.fromkeys(parts, 1)
-    while True:
-        ends = {path: "/".join(found[-lengths[path] :]) or path for path, found in parts.items()}
-        seen = Counter(ends.values())
-        unclear = [path for path in parts if seen[ends[path]] > 1 and lengths[path] < len(parts[path])]
-        if not unclear:
-            return [None if path is None else ends[path] for path in paths]
-        for path in unclear:
-            lengths[path] += 1
 
 
 def _together(rows: list[_Row]) -> _Row:

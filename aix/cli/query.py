@@ -158,10 +158,7 @@ def command(
     if is_screen():
         head(query.question)
     rows = list(listing.rows)
-    if is_screen() and not rows:
-        shown = Listing((), [])  # a sentence says it better than headings without rows
-    else:
-        shown = result_table(query, listing.columns, rows, find_zone(given.get(TIMEZONE, zone)), lambda: _names(opened))
+    shown = result_table(query, listing.columns, rows, find_zone(given.get(TIMEZONE, zone)), lambda: _names(opened))
     return replace(listing, for_people=shown, notes=list(_notes(query, rows, parameters.keys() | values.keys())))
 
 

@@ -121,11 +121,9 @@ def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
     sql = f"select * from (\n{tags}\n) where $tag is null or tag = $tag order by tag, entity_type, entity_id"  # noqa: S608
     found = opened.sql(sql, {"tag": tag})
     zone = load_config(ctx.obj).timezone
-    if is_screen() and not found.rows():
-        empty = "No tags yet; `aix tag add TAG SESSION` gives one" if tag is None else f"Nothing has the tag {tag!r}"
-        return replace(found.listing(), notes=[empty], for_people=Listing((), []))
     return replace(
         found.listing(),
+        empty="No tags yet; `aix tag add TAG SESSION` gives one" if tag is None else f"Nothing has the tag {tag!r}",
         for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, found, zone)),
     )
 

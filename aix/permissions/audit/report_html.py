@@ -23,7 +23,7 @@ from aix.permissions.audit.report_text import (
     checks_with_findings,
     details,
     files,
-    project_name,
+    last_folder,
     project_of,
     scope,
     short_ids,
@@ -253,7 +253,7 @@ def _advice(check: Check | None) -> Iterator[str]:
 def _article(finding: Finding, name: str, zone: tzinfo, *, with_state: bool) -> Iterator[str]:
     project = project_of(finding) or ""
     state = f" · {finding.state}" if with_state else ""
-    where = f" · {project_name(project)}" if project else ""
+    where = f" · {last_folder(project)}" if project else ""
     inferred = f" · {INFERRED}" if finding.is_inferred else ""
     evidence = finding.evidence
     names = (("session", evidence.session_label), ("turn", evidence.turn_id), ("call", evidence.call_id))

@@ -109,10 +109,10 @@ def project_of(finding: Finding) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def project_name(project: str) -> str:
+def last_folder(project: str) -> str:
     r"""Return the last folder of a project.
 
-    >>> [project_name(project) for project in ("/srv/mill", "C:\\work\\mill\\", "mill", "/")]
+    >>> [last_folder(project) for project in ("/srv/mill", "C:\\work\\mill\\", "mill", "/")]
     ['mill', 'mill', 'mill', '/']
     """
     found = _FOLDER.search(project)
@@ -173,14 +173,14 @@ def headline(message: str) -> str:
 
 
 def _where(finding: Finding) -> str:
-    name = project_name(project_of(finding) or "")
+    name = last_folder(project_of(finding) or "")
     return f" ({name})" if name and name not in finding.message else ""
 
 
 def _projects(findings: Sequence[Finding]) -> str:
     names = {project_of(each) for each in findings} - {None}
     if len(names) == 1:
-        return f" in {project_name(names.pop() or '')}"
+        return f" in {last_folder(names.pop() or '')}"
     return f" in {len(names)} projects" if names else ""
 
 
