@@ -56,7 +56,7 @@ def freshen(ctx: click.Context, ledger: Path) -> None:
     except Exception as error:  # a defect here must not cost the answer to another question
         whisper(f"changed logs could not be imported: {type(error).__name__}: {error}")
     else:
-        _tell(report)
+        _say_outcome(report)
 
 
 def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
@@ -75,7 +75,7 @@ def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
         return import_histories(ledger, None, settings, ArrowLoader())
 
 
-def _tell(report: "Report") -> None:
+def _say_outcome(report: "Report") -> None:
     """Say what was imported, and what waits."""
     from aix.cli.import_ import deletion_notices
     from aix.pipeline.report import Status

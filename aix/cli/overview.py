@@ -221,7 +221,7 @@ def _cost_of_days(rows: Sequence[_Row]) -> dict[date, Decimal]:
 
 
 def _sum(rows: Sequence[_Row], *columns: str) -> Any:  # noqa: ANN401 - a count or an amount, as the rows have it
-    """Add up the known values of these columns; None when there is none."""
+    """Add up the values of these columns that are known; None when no value is."""
     known = [row[column] for row in rows for column in columns if row[column] is not None]
     return sum(known) if known else None
 

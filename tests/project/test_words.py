@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 HISTORY = ROOT / "docs" / "decisions.md"
 """It quotes what was decided then."""
 GONE = (
-    r"not taken as (it|they) stood",
+    r"\btaken? as (it|they) stood",
     r"pieces? of input",
     r"is a lower bound: not all logs say",
     r"is what sources themselves report",
@@ -26,7 +26,6 @@ GONE = (
     r"What looks like a secret stands",
     r"refused for their risk",
     r"holds no versions folder",
-    r"could not take as it stood",
 )
 HELP = {
     "check": "Check the ledger for inconsistencies.",
