@@ -166,7 +166,7 @@ def command(
     return replace(
         listing,
         totals=totals,
-        notes=[*_block_notes(running, zone), *_cost_notes(models)],
+        notes=[*_block_notes(running, zone), *_cost_notes(models), *_turn_notes(totals)],
         for_people=_cost_table(opened, dimensions, zone, rows, totals, limit),
     )
 
@@ -361,6 +361,13 @@ def _block_notes(running: Sequence[_Row], zone: tzinfo) -> Iterator[str]:
 def _cost_notes(models: Sequence[_Row]) -> list[str]:
     """Say how certain the figures are and whose prices were taken, given what each model cost."""
     return [*_lower_bound(models), *_unpriced(models), *_reported(models), *_price_tables(models)]
+
+
+def _turn_notes(totals: _Row) -> Iterator[str]:
+    """Say how many turns the column `turns` leaves out."""
+    without = totals["turns_without_requests"]
+    if without:
+        yield f"{without:,} of {counted(without + totals['turns'], 'turn')} made no request, and are not counted above"
 
 
 def _sum(models: Sequence[_Row], column: str) -> Decimal:

@@ -99,7 +99,7 @@ def _about(ledger: Path) -> str:
         summary = read_summary(ledger)
     except LedgerError as error:
         return str(error)
-    sessions = f"{summary.sessions:,} {'session' if summary.sessions == 1 else 'sessions'}"
+    sessions = counted(summary.sessions, "session")
     if summary.imported_at is None:
         return sessions
     return f"{sessions}, last import {short_ago(time.time_ns() // 10**6 - summary.imported_at)}"

@@ -53,6 +53,7 @@ class Figures(msgspec.Struct, frozen=True):
     """The figures of the overview, exact; None is unknown."""
 
     sessions: int
+    subagents: int
     turns: int
     first_day: date | None
     last_day: date | None
@@ -183,8 +184,7 @@ def _figures(answers: _Answers) -> Figures:
     loss = answers.waste["cache_loss"]
     last_turns = [row["last_turn_at"] for row in answers.origins if row["last_turn_at"] is not None]
     return Figures(
-        sessions=sum(row["sessions"] for row in answers.origins),
-        turns=sum(row["turns"] for row in answers.origins),
+        **{name: sum(row[name] for row in answers.origins) for name in ("sessions", "subagents", "turns")},
         first_day=min(days, default=None),
         last_day=max(days, default=None),
         active_days=len(days),
@@ -272,6 +272,7 @@ def _lines(figures: Figures, answers: _Answers, zone: ZoneInfo) -> Iterator[Figu
     yield from _finding_lines(figures, answers)
     yield from _ranking("Projects", answers.projects, "project", _PROJECTS_SHOWN)
     yield from _ranking("Models", answers.models, "model", _MODELS_SHOWN)
+    yield _session_line(figures)
     yield from _tool_lines(answers)
     yield _freshness_line(figures, zone)
 
@@ -395,6 +396,12 @@ def _ranking(label: str, rows: Sequence[_Row], column: str, most: int) -> Iterat
         (write_name(row[column] or _UNKNOWN), dollars(row["cost_usd"]), bar(row["cost_usd"], largest)) for row in shown
     )
     yield Ranking(tuple(rows_shown), cut="start" if column == "project" else "end")
+
+
+def _session_line(figures: Figures) -> FigureLine:
+    subagents = [Figure(counted(figures.subagents, "subagent"))] if figures.subagents else []
+    turns = Figure(counted(figures.turns, "turn"))
+    return FigureLine("Sessions", (Figure(f"{figures.sessions:,}"), *subagents, turns), "aix sessions")
 
 
 def _tool_lines(answers: _Answers) -> Iterator[FigureLine]:

@@ -9,12 +9,13 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output
+from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import bounded_dollars, local_time, one_line, project_name, short_count
+from aix.output.humanise import bounded_dollars, counted, local_time, one_line, project_name, short_count
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.search import ORDERS, SessionSearch, names_to_type, search_sessions
+from aix.reading.search import ORDERS, SessionSearch, count_shared_turns, names_to_type, search_sessions
 from aix.schema import TABLES
 
 if TYPE_CHECKING:
@@ -106,8 +107,22 @@ def command(
     return replace(
         found.listing(),
         notes=[] if rows else ["no session in the ledger matches that"],
-        for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, rows, zone)),
+        for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, rows, zone), notes=[*_notes(opened, rows)]),
     )
+
+
+def _notes(ledger: Ledger, rows: list[dict[str, Any]]) -> Iterator[str]:
+    if shared := count_shared_turns(ledger, [row["label"] for row in rows]):
+        count = "counts" if shared == 1 else "count"
+        yield (
+            f"{counted(shared, 'turn')} shared by several sessions {count} in each of them;"
+            " `aix cost` counts every turn once"
+        )
+    if rows and is_screen():
+        subagents = sum(row["is_subagent"] for row in rows)
+        sessions = counted(len(rows) - subagents, "session")
+        yield f"{sessions} and {counted(subagents, 'subagent')} (↳)" if subagents else sessions
+        yield "next: `aix show SESSION`, with a name of the column session"
 
 
 def _peoples_rows(ledger: Ledger, rows: list[dict[str, Any]], zone: tzinfo) -> Iterator[tuple[object, ...]]:

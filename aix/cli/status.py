@@ -70,7 +70,7 @@ def command(
       block_left, block_pace   time until its end; cost per hour from its first to its last request
       session                  cost of a session with its subagents, and the same with _usd and so on
       context                  tokens in the context of that session at its last request
-      unpriced, sessions, imported
+      unpriced, sessions, subagents, imported
 
     The session is one of the 40 latest. With --stdin it is `session_id` of the JSON object, whose other values are
     fields too, by their path, such as {model.display_name}. docs/recipes.md has lines for several programs.
@@ -92,7 +92,7 @@ def command(
     found = find_session(summary, session or given.get("session_id"))
     if as_json:
         periods = {name: asdict(total) for name, total in of.items()}
-        about = {"version": summary.version, "sessions": summary.sessions, "imported_at": summary.imported_at}
+        about = {name: getattr(summary, name) for name in ("version", "sessions", "subagents", "imported_at")}
         others = {"block": block and {**asdict(block), "total": asdict(block.total)}, "session": _exact(found)}
         emit_lines([to_json({**about, "timezone": zone.key, **periods, **others})], None)
     elif template is not None:
@@ -158,6 +158,7 @@ def _fields(summary: Summary, of: Mapping[str, Total], now_ms: int) -> dict[str,
     fields = {
         "unpriced": str(of["month"].unpriced_requests),
         "sessions": str(summary.sessions),
+        "subagents": str(summary.subagents),
         "imported": "never" if imported_at is None else short_ago(now_ms - imported_at),
     }
     for name, total in of.items():

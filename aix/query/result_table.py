@@ -101,10 +101,14 @@ def _tone(name: str, cost: str | None) -> str:
 def _titles(names: Sequence[str]) -> list[str]:
     """Return the headings of columns; a name whose short form another column has as well stays whole.
 
+    A query that has no column of its own for subagents counts them among the sessions.
+
     >>> _titles(["session_label", "cost_usd", "is_paid_back", "peak_at", "peak_tokens", "cost_share"])
     ['session', 'cost', 'paid back', 'peak', 'peak tokens', 'cost %']
     """
-    titles = [_title(name) for name in names]
+    titles = [
+        "sessions and subagents" if name == "sessions" and "subagents" not in names else _title(name) for name in names
+    ]
     return [
         title if titles.count(title) == 1 else name.replace("_", " ") for name, title in zip(names, titles, strict=True)
     ]

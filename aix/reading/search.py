@@ -32,6 +32,13 @@ _TITLES = """
     select session_label, title from v_session_titles
     where session_label in (select unnest($1)) and title is not null
 """
+_SHARED_TURNS = """
+    select count(*)
+    from (
+      select turn_id from v_session_turns group by turn_id
+      having count(*) > 1 and count(case when list_contains($1, session_label) then 1 end) > 0
+    )
+"""
 _CONDITIONS = {
     "origin": "origin = $origin",
     "project": "(contains(lower(project), lower($project)) or contains(lower(workspace_path), lower($project)))",
@@ -98,6 +105,12 @@ def search_sessions(
 def names_to_type(ledger: "Ledger") -> dict[str, str]:
     """Return the shortest name by which each session is found."""
     return short_names(ledger.sql(NAMES_OF_SESSIONS).rows())
+
+
+def count_shared_turns(ledger: "Ledger", labels: list[str]) -> int:
+    """Count the turns of these sessions that other sessions have as well."""
+    [(count,)] = ledger.sql(_SHARED_TURNS, [labels]).rows()
+    return int(count)
 
 
 def count_microcompactions(ledger: "Ledger", parameters: Mapping[str, object]) -> int:

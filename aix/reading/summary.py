@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import msgspec
 
 from aix.errors import AixError, LedgerDamagedError, LedgerNotFoundError
-from aix.store.manifest import STATUS_FILE, count_rows, read_latest, version_numbers
+from aix.store.manifest import STATUS_FILE, read_latest, version_numbers
 from aix.store.stored_files import read_note
 from aix.version import __version__
 
@@ -27,6 +27,7 @@ _BLOCK_HOURS = 5
 _SHORTEST_PACE_MS = 600_000
 """Two requests in a row would have the pace of a busy day."""
 _IMPORTED_AT = "select max(coalesce(finished_at, started_at)) from import_runs"
+_SESSIONS = "select count(*) filter (is_subagent = 0), count(*) filter (is_subagent = 1) from sessions"
 _REQUESTS_WITHIN = (
     "select min(requested_at), max(requested_at) from v_requests where requested_at >= ? and requested_at < ?"
 )
@@ -67,6 +68,7 @@ class Summary(msgspec.Struct, frozen=True):
     made_by: str
     """The version of AIX."""
     sessions: _Number
+    subagents: _Number
     imported_at: _Number | None
     """When the last import that brought something ended, in Unix ms."""
     uses: tuple[Use, ...]
@@ -135,13 +137,14 @@ def refresh_summary(ledger: Path) -> Summary:
     named = views_named(asked, library_views(), cached_views())
     kept = cached_selects(folder, manifest, [view.name for view in named if view.name in cached_views()])
     views = views_named(asked, library_views(), kept)
-    texts = [_IMPORTED_AT, asked, *(view.sql for view in views if view.name not in kept)]
+    texts = [_IMPORTED_AT, _SESSIONS, asked, *(view.sql for view in views if view.name not in kept)]
     # Every import makes one: a connection with all views would take longer than the answers.
     try:
         with engine(folder, is_reader=True) as connection:
             create_views(connection, folder, manifest, tables_named(texts))
             create_library_views(connection, views, kept, folder)
             [(imported_at,)] = connection.execute(_IMPORTED_AT).fetchall()
+            [(people_sessions, subagents)] = connection.execute(_SESSIONS).fetchall()
             uses = tuple(Use(*row[:-2], *map(_as_text, row[-2:])) for row in connection.execute(recent_use).fetchall())
             within = (
                 (_latest_block_hour(uses) * _HOUR_MS, uses[-1].quarter_hour * _QUARTER_MS + _QUARTER_MS)
@@ -155,7 +158,8 @@ def refresh_summary(ledger: Path) -> Summary:
     summary = Summary(
         manifest.version,
         __version__,
-        count_rows(manifest, "sessions"),
+        people_sessions,
+        subagents,
         imported_at,
         uses,
         None if None in block_requests else block_requests,

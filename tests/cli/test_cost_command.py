@@ -89,7 +89,7 @@ def test_json_has_the_totals_of_all_rows(ledger: Path, capsys: pytest.CaptureFix
     written = json.loads(capsys.readouterr().out)
     assert [row["project"] for row in written["rows"]] == ["/web/site"]
     totals = written["totals"]
-    assert [totals[name] for name in ("turns", "requests", "sessions", "cost_usd")] == [4, 4, 3, 5]
+    assert [totals[name] for name in ("turns", "requests", "sessions", "subagents", "cost_usd")] == [4, 4, 2, 1, 5]
     assert totals["first_at"] < totals["last_at"]
 
 

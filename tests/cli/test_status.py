@@ -45,7 +45,7 @@ def moment(zone: str, *clock: int) -> int:
 def summary_of(*moments: int, cost: str | None = "1", likely: str | None = "1") -> Summary:
     """A summary with a request of that cost at each moment."""
     uses = tuple(Use(at // QUARTER, 1, int(cost is None), 10, cost, likely) for at in sorted(moments))
-    return Summary(1, aix.__version__, 3, 1_000, uses, None, ())
+    return Summary(1, aix.__version__, 3, 1, 1_000, uses, None, ())
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Asia/Kathmandu"])
@@ -84,7 +84,7 @@ def test_the_line_says_how_sure_it_is(cost: str | None, likely: str | None, line
 
 
 def test_a_ledger_without_use_or_import_says_so() -> None:
-    empty = Summary(1, aix.__version__, 0, None, (), None, ())
+    empty = Summary(1, aix.__version__, 0, 0, None, (), None, ())
     line = status_line(empty, totals(empty, 10**12, ZoneInfo("UTC")), 10**12)
     assert line == "today $0.00 · week $0.00 · month $0.00 · imported never"
 
@@ -159,14 +159,14 @@ def test_a_summary_that_cannot_be_kept_is_still_told(tmp_path: Path) -> None:
 def test_json_has_exact_values(priced: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_here("status", "--json", "--timezone", "Asia/Kolkata", "--ledger", str(priced))
     told = json.loads(capsys.readouterr().out)
-    assert (told["version"], told["sessions"], told["imported_at"], told["timezone"]) == (3, 3, None, "Asia/Kolkata")
+    assert (told["version"], told["sessions"], told["imported_at"], told["timezone"]) == (3, 2, None, "Asia/Kolkata")
     names = ["from_ms", "requests", "unpriced_requests", "tokens", "cost_usd", "cost_estimated_usd"]
     assert [list(told[period]) for period in ("today", "week", "month")] == [names] * 3
 
 
 def test_a_template_is_filled_on_the_command_line(priced: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_here("status", "--template", "{sessions} sessions, {imported}", "--ledger", str(priced))
-    assert capsys.readouterr().out == "3 sessions, never\n"
+    run_here("status", "--template", "{sessions} sessions, {subagents} subagents, {imported}", "--ledger", str(priced))
+    assert capsys.readouterr().out == "2 sessions, 1 subagents, never\n"
 
 
 def test_the_running_block_is_that_of_the_query(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_the_running_block_is_that_of_the_query(tmp_path: Path) -> None:
 def test_a_request_of_the_future_does_not_hide_the_running_block() -> None:
     now = 1_700_000_000_000
     uses = (Use(now // QUARTER, 2, 0, 10, "2", "2"), Use(now // QUARTER + 10**6, 1, 0, 10, "1", "1"))
-    summary = Summary(1, aix.__version__, 2, now, uses, (now + 10**12, now + 10**12), ())
+    summary = Summary(1, aix.__version__, 2, 0, now, uses, (now + 10**12, now + 10**12), ())
     block = running_block(summary, now)
     assert block is not None
     assert (block.total.requests, block.cost_per_hour_usd) == (2, None)
@@ -208,7 +208,7 @@ def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[
     uses = (Use(began, 3, 0, 10, "2", "3"),)
     deliver(tmp_path, conversation("a"))
     version = read_summary(tmp_path).version
-    stored = Summary(version, aix.__version__, 2, now, uses, (first, last), (session, other))
+    stored = Summary(version, aix.__version__, 2, 0, now, uses, (first, last), (session, other))
     (tmp_path / STATUS_FILE).write_bytes(msgspec.json.encode(stored))
 
     def shown(*arguments: str) -> str:

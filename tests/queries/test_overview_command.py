@@ -15,7 +15,7 @@ from aix.reading.ledger import Ledger
 from aix.store.manifest import FINDINGS_FILE
 from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
 
-COMMAND = re.compile(r"aix (?:cost|audit|import|query \w+)(?: --\w+ \S+)?$")
+COMMAND = re.compile(r"aix (?:cost|sessions|audit|import|query \w+)(?: --\w+ \S+)?$")
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -75,9 +75,13 @@ def test_each_figure_is_that_of_the_query_behind_its_line(
     assert found["compactions"] == len(compactions)
     assert found["compactions_paid_back"] == sum(row["is_paid_back"] is True for row in compactions)
     assert (found["compactions_net_usd"] or 0) == total(compactions, "net_usd")
-    assert (found["sessions"], found["turns"]) == (total(origins, "sessions"), total(origins, "turns"))
-    assert 0 < found["sessions"] <= len(filled.sessions().rows())
-    assert bool(filters) == (found["sessions"] < len(filled.sessions().rows()))
+    [costs] = rows("cost_total")
+    for name in ("sessions", "subagents"):
+        assert found[name] == total(origins, name) == costs[name]
+    assert found["turns"] == total(origins, "turns")
+    everything = [row["is_subagent"] for row in filled.sessions().polars().to_dicts()]
+    assert 0 < found["sessions"] <= everything.count(0)
+    assert bool(filters) == (found["sessions"] + found["subagents"] < len(everything))
     days = {row["day"]: row["cost_usd"] or 0 for row in rows("cost_by_day") if row["day"] is not None}
     last = date.fromisoformat(found["last_day"])
     ages = {(last - date.fromisoformat(day)).days: cost for day, cost in days.items()}
@@ -122,14 +126,14 @@ def test_the_screen_fits_and_names_a_command_on_each_line(filled: Ledger, column
     lines = COLOUR.sub("", shown).replace("\r", "").splitlines()
     headline, blank, *rest = lines[: next(place for place, line in enumerate(lines) if line.startswith("aix:"))]
     assert (blank, max(map(len, lines)) <= columns) == ("", True)
-    assert headline == "68 sessions cost $23.18; the cache saved $24.76."
+    assert headline == "64 sessions cost $23.18; the cache saved $24.76."
     labelled = [line for line in rest if not line.startswith(" ")]
     assert [line.split("  ")[0] for line in labelled] == [
         *("Cost", "Tokens", "Days", "Last 30 days", "Trend", "Cache", "Waste", "Compactions", "Findings"),
-        *("Projects", "Models", "Tools", "Data"),
+        *("Projects", "Models", "Sessions", "Tools", "Data"),
     ]
     assert all(COMMAND.search(line) for line in labelled)
-    assert len(lines) <= 28
+    assert len(lines) <= 29
 
 
 def test_the_commands_get_the_filters_as_they_were_given(filled: Ledger) -> None:

@@ -85,6 +85,19 @@ def test_a_session_is_counted_with_every_turn_that_leads_to_its_head(sample: Pat
     assert rows[SUBAGENT]["title"] == "Look for callers"
 
 
+def test_notes_count_subagents_and_the_turns_that_sessions_share(sample: Path) -> None:
+    shared = "aix: 1 turn shared by several sessions counts in each of them; `aix cost` counts every turn once"
+    for arguments in ([], ["--no-subagents", "--limit", "1"]):
+        assert run_in_process("sessions", *arguments, "--ledger", str(sample)).stderr == f"{shared}\n"
+    assert run_in_process("sessions", "--subagents", "--ledger", str(sample)).stderr == ""
+    shown, _ = run_on_terminal(AIX, "sessions", "--ledger", str(sample), columns=140)
+    assert shown.replace("\r", "").splitlines()[-3:] == [
+        shared,
+        "aix: 2 sessions and 1 subagent (↳)",
+        "aix: next: `aix show SESSION`, with a name of the column session",
+    ]
+
+
 def test_unknown_tokens_are_null_and_never_zero(sample: Path) -> None:
     [subagent] = listed(sample, "--subagents")
     assert (subagent["input_tokens"], subagent["output_tokens"]) == (None, 50)
@@ -351,7 +364,7 @@ def test_the_date_of_a_file_is_in_no_range_and_on_no_day(undated: Path, capsys: 
         since = ledger.query("token_economics/cost_by_day", since="2029-01-01")
         assert since.rows() == []
         scopes = [ledger.query("permission_usage/scope", **given).rows() for given in ({}, {"since": "2029-01-01"})]
-        assert [row[:2] for [row] in scopes] == [(3, 3), (0, 0)]
+        assert [row[:3] for [row] in scopes] == [(3, 0, 3), (0, 0, 0)]
 
 
 def test_no_session_is_forgotten_by_the_date_of_its_file(undated: Path, capsys: pytest.CaptureFixture[str]) -> None:

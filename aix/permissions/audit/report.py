@@ -24,9 +24,11 @@ class LedgerState(msgspec.Struct, frozen=True):
     last_run_id: str | None = None
     last_run_at: int | None = None
     sessions: int | None = None
-    """Sessions that were looked at; None where that was not counted."""
+    """Sessions that were looked at, without subagents; None where that was not counted."""
     data_until: int | None = None
     """When the newest turn of them began, in Unix ms."""
+    subagents: int = 0
+    """Sessions that other sessions spawned, which were looked at as well."""
 
 
 class Check(msgspec.Struct, frozen=True):

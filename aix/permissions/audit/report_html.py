@@ -194,6 +194,8 @@ def _tiles(report: Report) -> Iterator[str]:
     yield f"<li><b>{len(checks_with_findings(report))} of {len(report.checks)}</b>checks with findings</li>"
     if report.ledger.sessions is not None:
         yield f"<li><b>{report.ledger.sessions:,}</b>sessions</li>"
+    if report.ledger.subagents:
+        yield f"<li><b>{report.ledger.subagents:,}</b>subagents</li>"
     yield "</ul>"
 
 

@@ -38,6 +38,7 @@ def scope(report: Report, zone: tzinfo) -> list[str]:
     state = report.ledger
     parts = [] if state.data_until is None else [f"data up to {local_time(state.data_until, zone)}"]
     parts += [] if state.sessions is None else [counted(state.sessions, "session")]
+    parts += [counted(state.subagents, "subagent")] if state.subagents else []
     parts += [f"{name} {last_day(value) if name == 'until' else value}" for name, value in report.filters.items()]
     parts += [f"settings {path}" for path in report.settings]
     return parts + ([f"risks of {report.risks}"] if report.risks else [])

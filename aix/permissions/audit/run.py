@@ -78,10 +78,10 @@ def audit(
         else:
             gathered.list(query, answers[name])
     [(run_id, run_at)] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
-    sessions, data_until = _scope(ledger, filters)
+    sessions, data_until, subagents = _scope(ledger, filters)
     return Report(
         aix_version=aix.__version__,
-        ledger=LedgerState(ledger.version, run_id, run_at, sessions, data_until),
+        ledger=LedgerState(ledger.version, run_id, run_at, sessions, data_until, subagents),
         pack=pack,
         filters=_written(ledger, filters, zone),
         settings=tuple(map(str, settings)),
@@ -217,11 +217,11 @@ def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: 
         raise QueryFileError(query.path, 1, f"DuckDB cannot run it: {error}") from error
 
 
-def _scope(ledger: Ledger, filters: Mapping[str, object]) -> tuple[int, int | None]:
-    """Count the sessions that an audit looks at, with the time of their newest turn."""
+def _scope(ledger: Ledger, filters: Mapping[str, object]) -> tuple[int, int | None, int]:
+    """Return the number of sessions that an audit looks at, the time of their newest turn, and their subagents."""
     result = ledger.query(_SCOPE, **filters)
     [row] = [dict(zip(result.columns, row, strict=True)) for row in result]
-    return row["sessions"], row["last_turn_at"]
+    return row["sessions"], row["last_turn_at"], row["subagents"]
 
 
 def _written(ledger: Ledger, filters: Mapping[str, object], zone: str) -> dict[str, str]:

@@ -79,16 +79,24 @@ def test_sessions_of_each_tool_are_those_of_the_story(sample: Imported) -> None:
 def test_the_overview_has_the_totals_of_the_manifest_and_of_the_cost(sample: Imported) -> None:
     told = {
         name: json.loads(run_in_process(name, "--json", "--ledger", str(sample.folder)).stdout, parse_float=Decimal)
-        for name in ("overview", "cost")
+        for name in ("overview", "cost", "sessions", "status")
     }
+    audited = run_in_process("audit", "--format", "json", "--ledger", str(sample.folder))
+    told["audit"] = json.loads(audited.stdout)
     [figures] = told["overview"]
     kinds = ("input", "output", "cache_read", "cache_write")
     assert Usage(*(figures[f"{kind}_tokens"] for kind in kinds)) == sample.manifest.usage
     assert figures["total_tokens"] == sum(sample.manifest.usage)
     costs = told["cost"]["rows"]
     assert figures["cost_usd"] == sum(row["cost_usd"] or 0 for row in costs) == sample.manifest.total_cost_usd
-    assert figures["sessions"] == sample.manifest.sessions.total()
     counts = sample.manifest.counts
+    people_sessions = sample.manifest.sessions.total() - counts["subagents"]
+    totals = told["cost"]["totals"]
+    for found in (figures, totals, told["status"], told["audit"]["ledger"]):
+        assert (found["sessions"], found["subagents"]) == (people_sessions, counts["subagents"])
+    listed = Counter(row["is_subagent"] for row in told["sessions"])
+    assert listed == Counter({0: people_sessions, 1: counts["subagents"]})
+    assert totals["turns"] + totals["turns_without_requests"] == counts["turns"]
     assert (figures["compactions"], figures["compactions_paid_back"]) == (
         counts["compactions"],
         counts["compactions paid back"],
@@ -116,7 +124,6 @@ def test_the_overview_has_the_totals_of_the_manifest(sample: Imported) -> None:
     usage = Usage(*(figures[f"{kind}_tokens"] for kind in Usage._fields))
     assert usage == sample.manifest.usage
     assert Decimal(figures["cost_usd"]) == sample.manifest.total_cost_usd
-    assert figures["sessions"] == sum(sample.manifest.sessions.values())
     assert figures["requests"] == sample.manifest.counts["requests"]
 
 
@@ -237,7 +244,14 @@ def test_the_page_about_the_demo_names_the_figures(sample: Imported) -> None:
 @pytest.mark.parametrize(
     ("command", "sentences"),
     [
-        ("audit", ["Permission audit · data up to 2026-11-", "48 sessions", "Possible private key in a tool result"]),
+        (
+            "audit",
+            [
+                "Permission audit · data up to 2026-11-",
+                "45 sessions · 3 subagents",
+                "Possible private key in a tool result",
+            ],
+        ),
         (
             "audit",
             ["Read credentials 1 time, not denied", "Inferred, not logged.", "Destructive command ran: `rm -rf "],
