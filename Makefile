@@ -9,6 +9,8 @@ EXAMPLES = 60
 SEED = 0
 # Neighbours mostly run in one process, which makes what they share once.
 PARALLEL = -n auto --dist worksteal
+# The first process keeps the bytecode for the hundreds that tests start, whatever the environment says.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
 .PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark test-browser lint format docs screens bench fuzz clean
 
@@ -31,11 +33,11 @@ run: $(VENV)/.run  ## Set up, import the histories on this machine, and show wha
 	fi
 
 check: lint  ## Check style, types, and what breaks most often, within a minute
-	$(BIN)/python -m pytest -q $(PARALLEL) -m "not long and not faults" tests/importers/session_log tests/schema/test_schema.py \
+	$(PYTEST) -q $(PARALLEL) -m "not long and not faults" tests/importers/session_log tests/schema/test_schema.py \
 	  tests/test_errors.py tests/pipeline/test_growth.py tests/schema/test_migrations.py tests/test_config.py tests/test_ids.py
 
 test: $(VENV)/.dev  ## Set up and run the tests, but for the long ones that have targets of their own
-	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not faults and not scale and not spark and not browser" $(PYTEST_ARGS)
+	$(PYTEST) $(PARALLEL) -m "not long and not faults and not scale and not spark and not browser" $(PYTEST_ARGS)
 
 # Test files that have targets of their own: test-orders and test-crash.
 ORDERS = tests/merge/test_merge_rows.py tests/pipeline/test_import_properties.py tests/pipeline/test_connected_sources.py
@@ -43,10 +45,10 @@ CRASH = tests/merge/test_crash.py
 ELSEWHERE = $(ORDERS:%=--ignore=%) $(CRASH:%=--ignore=%)
 
 test-long: $(VENV)/.dev  ## Run the tests that make many commits, processes or environments
-	$(BIN)/python -m pytest $(PARALLEL) -m "long and not faults and not scale" $(ELSEWHERE) $(PYTEST_ARGS)
+	$(PYTEST) $(PARALLEL) -m "long and not faults and not scale" $(ELSEWHERE) $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
-	$(BIN)/python -m pytest $(PARALLEL) -m faults $(ELSEWHERE) $(PYTEST_ARGS)
+	$(PYTEST) $(PARALLEL) -m faults $(ELSEWHERE) $(PYTEST_ARGS)
 
 # Tests that other versions of DuckDB, pyarrow, polars, msgspec or click could break: of the SQL library, of rows that are
 # checked, joined, committed, forgotten and read, of the catalog and the cache, the formats and the command line. The files
@@ -54,33 +56,33 @@ test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 LOWEST = tests/queries tests/importers/session_log/test_situations.py tests/importers/claude_code/test_golden.py tests/importers/cursor/test_golden.py \
   tests/permissions/test_derived_tables.py tests/merge/test_merge_rows.py tests/derived/test_catalog.py tests/cli/test_commands.py \
   tests/cli/test_cost_command.py tests/output/test_formats.py tests/merge/test_groups.py tests/derived/test_view_cache.py \
-  tests/store/test_ledgers_of_all_versions.py tests/schema/test_migrations.py tests/reading/test_ledger.py tests/merge/test_forget.py \
-  tests/merge/test_dead_rows.py tests/merge/test_replacement.py tests/schema/test_schema.py tests/reading/test_sessions.py tests/cli/test_sql_command.py \
+  tests/store/test_ledgers_of_all_versions.py tests/schema/test_migrations.py tests/reading tests/merge/test_forget.py \
+  tests/merge/test_dead_rows.py tests/merge/test_replacement.py tests/schema/test_schema.py tests/cli/test_sql_command.py \
   tests/cli/test_status.py tests/cli/test_stdout.py tests/merge/test_tagging.py
 
 test-lowest:  ## Run the tests that depend on them with the lowest supported versions of the dependencies
 	@$(MAKE) --no-print-directory .venv-lowest/.dev VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
-	.venv-lowest/bin/python -m pytest $(PARALLEL) -m "not scale and not spark" -k "not plain_client" $(LOWEST) $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= .venv-lowest/bin/python -m pytest $(PARALLEL) -m "not scale and not spark" -k "not plain_client" $(LOWEST) $(PYTEST_ARGS)
 
 test-crash: $(VENV)/.dev  ## Kill processes in the middle of their commits: KILLS=200 each, writers and workers
-	AIX_CRASH_KILLS=$(KILLS) $(BIN)/python -m pytest $(PARALLEL) -rP $(CRASH)
+	AIX_CRASH_KILLS=$(KILLS) $(PYTEST) $(PARALLEL) -rP $(CRASH)
 
 test-scale: $(VENV)/.dev  ## Check what is large within bounded memory: 10,000 turns in a tree, long sessions, many rows
-	AIX_SCALE_TURNS=10000 $(BIN)/python -m pytest tests/test_scale.py
-	$(BIN)/python -m pytest $(PARALLEL) -m scale $(PYTEST_ARGS)
+	AIX_SCALE_TURNS=10000 $(PYTEST) tests/test_scale.py
+	$(PYTEST) $(PARALLEL) -m scale $(PYTEST_ARGS)
 
 test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits: EXAMPLES=60 of each
-	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) $(ORDERS)
+	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(PYTEST) $(PARALLEL) $(ORDERS)
 
 test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare the rows with DuckDB's
 	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null 2>&1 || \
 	  { echo "Spark needs Java 17 or newer, and there is no java; install one (Debian, Ubuntu: apt install openjdk-17-jre-headless)" >&2; exit 1; }
 	@$(MAKE) --no-print-directory $(VENV)/.spark
-	$(BIN)/python -m pytest $(PARALLEL) -m spark tests/queries/test_spark.py $(PYTEST_ARGS)
+	$(PYTEST) $(PARALLEL) -m spark tests/queries/test_spark.py $(PYTEST_ARGS)
 
 test-browser: $(VENV)/.dev  ## Open the HTML report in headless Chromium, which is installed where it is missing
 	@tests/support/install_chromium.sh
-	$(BIN)/python -m pytest -m browser tests/permissions/audit/test_browser.py $(PYTEST_ARGS)
+	$(PYTEST) -m browser tests/permissions/audit/test_browser.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -126,6 +126,7 @@ def find_query(name: str) -> Query:
     raise UnknownQueryError(name, tuple(files))
 
 
+@cache
 def _own_packs() -> list[Pack]:
     root = query_root()
     folders = [folder for folder in sorted(root.iterdir()) if folder.is_dir() and folder.name != VIEWS]

@@ -15,7 +15,7 @@ from aix.errors import LedgerNotFoundError
 from aix.pipeline.report import Outcome, Status
 from aix_importers.cursor.discovery import _CONVERSATIONS
 from aix_importers.cursor.key_tables import SourceKind
-from tests.support.command_line import AIX, run_aix, run_on_terminal
+from tests.support.command_line import AIX, run_aix, run_in_process, run_on_terminal
 
 FIXTURES = Path("fixtures").absolute()
 FOUND = "Claude Code, 1 session; Cursor, 1 session"
@@ -57,7 +57,7 @@ def test_aix_alone_says_what_it_found_and_what_comes_next(home: dict[str, str]) 
 
 @pytest.mark.parametrize("command", ["cost", "sessions", "overview", "audit", "check", "sql select 1", "tag ls"])
 def test_without_a_ledger_a_command_says_how_to_make_one(home: dict[str, str], command: str) -> None:
-    process = run_aix(*command.split(maxsplit=1 if command.startswith("sql") else -1), **home)
+    process = run_in_process(*command.split(maxsplit=1 if command.startswith("sql") else -1), **home)
     assert (process.returncode, process.stdout) == (3, "")
     assert process.stderr.startswith(f"aix: No ledger yet. Run `aix import` (found: {FOUND})\n")
     assert f"its folder would be {home['AIX_LEDGER']}" in process.stderr
@@ -65,23 +65,27 @@ def test_without_a_ledger_a_command_says_how_to_make_one(home: dict[str, str], c
 
 def test_the_ledger_that_was_named_is_the_one_to_import_into(home: dict[str, str], tmp_path: Path) -> None:
     other = tmp_path / "other"
-    assert f"Run `aix import --ledger {other}` (found" in run_aix("cost", "--ledger", str(other), **home).stderr
-    assert f"there is no ledger at {FIXTURES}" in run_aix("cost", "--ledger", str(FIXTURES), **home).stderr
+    assert f"Run `aix import --ledger {other}` (found" in run_in_process("cost", "--ledger", str(other), **home).stderr
+    assert f"there is no ledger at {FIXTURES}" in run_in_process("cost", "--ledger", str(FIXTURES), **home).stderr
     spaced = tmp_path / "my ledger"
-    assert f"Run `aix import --ledger '{spaced}'` (found" in run_aix("cost", "--ledger", str(spaced), **home).stderr
+    assert (
+        f"Run `aix import --ledger '{spaced}'` (found" in run_in_process("cost", "--ledger", str(spaced), **home).stderr
+    )
     relative = os.path.relpath(other)
-    assert f"Run `aix import --ledger {other}` (found" in run_aix("cost", "--ledger", relative, **home).stderr
+    assert f"Run `aix import --ledger {other}` (found" in run_in_process("cost", "--ledger", relative, **home).stderr
 
 
 def test_where_nothing_is_found_the_sample_is_named(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "AIX_LEDGER": str(tmp_path / "ledger")}
-    assert "No ledger yet. No histories were found here: try `aix demo`" in run_aix("cost", **home).stderr
-    assert "`aix demo` for a sample" in run_aix(**home).stdout
-    assert run_aix("import", **home).stdout.startswith("No histories were found on this machine. Next: `aix demo`")
+    assert "No ledger yet. No histories were found here: try `aix demo`" in run_in_process("cost", **home).stderr
+    assert "`aix demo` for a sample" in run_in_process(**home).stdout
+    assert run_in_process("import", **home).stdout.startswith(
+        "No histories were found on this machine. Next: `aix demo`"
+    )
 
 
 def test_a_prompt_looks_for_no_histories(home: dict[str, str]) -> None:
-    process = run_aix("status", **home)
+    process = run_in_process("status", **home)
     assert (process.returncode, process.stdout) == (3, "")
     assert process.stderr.startswith("aix: No ledger yet. Run `aix import`\n")
 
@@ -104,15 +108,15 @@ def test_after_the_import_the_command_goes_on(home: dict[str, str]) -> None:
 
 
 def test_the_result_of_an_import_is_a_sentence_and_rows_for_programs(home: dict[str, str]) -> None:
-    planned = run_aix("import", "--dry-run", **home).stdout
+    planned = run_in_process("import", "--dry-run", **home).stdout
     assert planned.startswith("Would import 2 sources")
     assert "Nothing was imported (--dry-run)." in planned
-    process = run_aix("import", "--json", **home)
+    process = run_in_process("import", "--json", **home)
     rows = {(row["what"], row["name"]): row["count"] for row in json.loads(process.stdout)}
     assert (rows["sources", "imported"], rows["new rows", "sessions"], rows["problems", "found"]) == (2, 2, 1)
-    assert run_aix("import", **home).stdout.startswith("Nothing new in 2 sources, ")
+    assert run_in_process("import", **home).stdout.startswith("Nothing new in 2 sources, ")
     shutil.rmtree(home["AIX_LEDGER"])
-    verbose = run_aix("import", "--verbose", **home)
+    verbose = run_in_process("import", "--verbose", **home)
     assert "new rows" in verbose.stdout
     assert verbose.stderr.startswith("aix: 2 sessions, ")
 

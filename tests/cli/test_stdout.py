@@ -71,17 +71,17 @@ def test_the_suffix_of_the_file_decides_unless_a_format_is_named(tmp_path: Path)
     }
     for suffix, start in starts.items():
         target = tmp_path / f"out{suffix}"
-        assert run_aix("schema", "-o", str(target)).stdout == ""
+        assert run_in_process("schema", "-o", str(target)).stdout == ""
         assert target.read_text().startswith(start), suffix
-    run_aix("schema", "-o", str(tmp_path / "out.parquet"))
+    run_in_process("schema", "-o", str(tmp_path / "out.parquet"))
     assert pq.read_table(tmp_path / "out.parquet").column_names == ["table", "kind", "columns", "description"]
-    run_aix("schema", "--format", "csv", "-o", str(tmp_path / "out.json"))
+    run_in_process("schema", "--format", "csv", "-o", str(tmp_path / "out.json"))
     assert (tmp_path / "out.json").read_text().startswith("table,")
 
 
 def test_json_is_short_for_format_json() -> None:
-    assert run_aix("schema", "--json").stdout == run_aix("schema", "--format", "json").stdout
-    contradiction = run_aix("schema", "--json", "--format", "csv")
+    assert run_in_process("schema", "--json").stdout == run_in_process("schema", "--format", "json").stdout
+    contradiction = run_in_process("schema", "--json", "--format", "csv")
     assert contradiction.returncode == 2
     assert "contradict" in contradiction.stderr
 
@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path) 
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(OutputError):
         emit(LISTING, output_format="csv", path=tmp_path / "loop")
-    refused = run_aix("schema", "-o", str(tmp_path / "absent" / "out.csv"))
+    refused = run_in_process("schema", "-o", str(tmp_path / "absent" / "out.csv"))
     assert refused.returncode == 2
     assert "out.csv" in refused.stderr
 

@@ -12,7 +12,7 @@ import pytest
 from aix.query.packs import START, find_query, own_query_names
 from aix.reading.ledger import Ledger
 from tests.queries.other_packs import TURNS_BY_DAY, install
-from tests.support.command_line import run_aix, run_on_terminal
+from tests.support.command_line import run_aix, run_in_process, run_on_terminal
 
 QUERY = "acme/turns_by_day"
 
@@ -26,19 +26,19 @@ def search_path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def succeed(*arguments: str | Path, **environment: str) -> str:
-    process = run_aix("query", *map(str, arguments), **environment)
+    process = run_in_process("query", *map(str, arguments), **environment)
     assert (process.returncode, process.stderr) == (0, "")
     return process.stdout
 
 
 def fail(*arguments: str | Path, **environment: str) -> str:
-    process = run_aix("query", *map(str, arguments), **environment)
+    process = run_in_process("query", *map(str, arguments), **environment)
     assert (process.returncode, process.stdout) == (2, "")
     return process.stderr
 
 
 def test_all_queries_are_listed_with_their_questions(search_path: str) -> None:
-    listed = json.loads(succeed("--json", PYTHONPATH=search_path))
+    listed = json.loads(run_aix("query", "--json", PYTHONPATH=search_path).stdout)
     assert [row["query"] for row in listed] == [*own_query_names(), QUERY]
     assert listed[-1]["question"] == "How many turns began on each day?"
     assert listed[-1]["parameters"] == ["since", "until", "status", "least", "timezone"]
@@ -72,7 +72,7 @@ def test_queries_are_searched_by_name_question_and_columns(text: str, found: str
 
 
 def test_a_search_that_finds_nothing_says_so() -> None:
-    process = run_aix("query", "--search", "zebra")
+    process = run_in_process("query", "--search", "zebra")
     assert (process.returncode, process.stdout.splitlines()[2:]) == (0, [])
     assert process.stderr.startswith("aix: no query has 'zebra' in its name")
     assert "--search lists queries" in fail("table_rows", "--search", "rows")
@@ -124,7 +124,7 @@ def test_a_pack_alone_lists_its_queries(search_path: str) -> None:
 def test_a_broken_pack_is_named_beside_the_others(tmp_path: Path, search_path: str) -> None:
     install(tmp_path, "bolt-queries", "bolt", {}, module="nowhere_to_be_found")
     path = f"{tmp_path}{os.pathsep}{search_path}"
-    process = run_aix("query", "--json", PYTHONPATH=path)
+    process = run_in_process("query", "--json", PYTHONPATH=path)
     assert process.returncode == 1
     assert [row["query"] for row in json.loads(process.stdout)] == [*own_query_names(), QUERY]
     assert process.stderr.startswith("aix: pack bolt: nowhere_to_be_found cannot be found")

@@ -23,11 +23,16 @@ def run_aix(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
 
 
 def run_in_process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `aix` as `run_aix` does, but in this process, which takes a fraction of the time."""
+    """Run `aix` as `run_aix` does, but in this process, which takes a fraction of the time.
+
+    Of the environment, PYTHONPATH names folders where Python looks for other distributions.
+    """
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
+        if "PYTHONPATH" in environment:
+            patch.setattr(sys, "path", [*environment["PYTHONPATH"].split(os.pathsep), *sys.path])
         patch.setattr(sys, "argv", ["aix", *arguments])
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
