@@ -1,7 +1,5 @@
 """No test sees the user's home, configuration or ledger."""
 
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +11,6 @@ from tests.support.compacted_ledger import make_compacted_ledger
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("aix", deadline=None)
 settings.load_profile("aix")
-
-# Where the environment forbids bytecode, every process that a test starts would compile AIX again.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 
 @pytest.fixture(autouse=True)
