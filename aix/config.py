@@ -134,17 +134,17 @@ _DEFINITIONS = {
         _absolute_path,
     ),
     "timezone": _Definition(
-        "Zone in which days, weeks and months begin; UTC gives the same figures on every machine.",
+        "Zone in which days begin; so do weeks and months. UTC gives the same figures on every machine.",
         lambda: "UTC",
         _time_zone,
     ),
     "prices": _Definition(
-        "Your own file of prices, taken before those that come with AIX; none unless you name one.",
+        "Your own file of prices; it is taken before those that come with AIX.",
         lambda: "",
         lambda value, folder: _absolute_path(value, folder) if value else "",
     ),
     "auto_import": _Definition(
-        "When commands import small changes before they read: terminal (only onto a terminal), always or never.",
+        "When to import before reading: terminal (only onto a terminal), always or never.",
         lambda: "terminal",
         _auto_import,
     ),

@@ -5,15 +5,17 @@ from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
+from msgspec.structs import replace
 
 from aix.cli.command import Command, listing_output
 from aix.cli.stdout import emit_text
-from aix.output import Listing, listing_columns
+from aix.output import Listing, ListingColumn, listing_columns
 from aix.schema import SCHEMA_VERSION, TABLES, Table, find_table
 from aix.version import __version__
 
 _LIBRARIES = ("duckdb", "polars", "pyarrow", "tree-sitter", "tree-sitter-bash")
 _SHELLS = ("bash", "zsh", "fish")
+_LEAST_DESCRIPTION = 44
 
 
 @click.command(cls=Command)
@@ -38,10 +40,15 @@ def config(config_file: Path | None) -> Listing:
         "config",
         str(current.file),
         "exists" if current.file.exists() else "absent",
-        "The file settings are read from.",
+        "File of settings.",
     )
     rows = [(setting.name, setting.value, setting.origin, setting.description) for setting in current.settings.values()]
-    return Listing(columns, [file_row, *rows])
+    short = [
+        (name, value.replace(str(Path.home()), "~", 1) or None, description, Path(origin).name)
+        for name, value, origin, description in (file_row, *rows)
+    ]
+    people = listing_columns("setting", "value", "description", ListingColumn("origin", priority=2))
+    return Listing(columns, [file_row, *rows], for_people=Listing(people, short))
 
 
 @click.command(cls=Command)
@@ -113,12 +120,25 @@ def _all_tables() -> Listing:
         (table.name, "canonical" if table.canonical else "extension", len(table.columns), table.description)
         for table in TABLES.values()
     ]
-    return Listing(columns, rows)
+    kinds = f"{sum(table.canonical for table in TABLES.values())} canonical tables, then extensions"
+    people = Listing(
+        listing_columns("table", "description"),
+        [(name, description) for name, _, _, description in rows],
+        notes=[f"{kinds}; next: `aix schema TABLE` lists the columns of one"],
+    )
+    return Listing(columns, rows, for_people=people)
 
 
 def _columns_of(table: Table) -> Listing:
     columns = listing_columns(
-        "column", "type", ("nullable", "BOOLEAN"), "unit", "join", ("words", "VARCHAR[]"), "references", "description"
+        "column",
+        "type",
+        ListingColumn("nullable", "BOOLEAN", priority=4),
+        ListingColumn("unit", priority=3),
+        ListingColumn("join", priority=6),
+        ListingColumn("words", "VARCHAR[]", priority=5),
+        ListingColumn("references", priority=7),
+        "description",
     )
     rows = [
         (
@@ -133,4 +153,10 @@ def _columns_of(table: Table) -> Listing:
         )
         for column in table
     ]
-    return Listing(columns, rows)
+    # The description comes early, since a narrow terminal shows the first three columns at least.
+    order = [0, 1, 7, 3, 2, 5, 4, 6]
+    people = Listing(
+        tuple(replace(columns[place], least=_LEAST_DESCRIPTION if place == 7 else 0) for place in order),
+        [tuple(row[place] for place in order) for row in rows],
+    )
+    return Listing(columns, rows, for_people=people)

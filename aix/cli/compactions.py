@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
-from aix.cli.diagnostics import is_screen
+from aix.cli.diagnostics import head, is_screen
 from aix.cli.freshness import import_first
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
@@ -66,12 +66,12 @@ _BREAK_EVEN = "compaction_impact/break_even"
 _SHOWN_CHARACTERS = 20_000
 _IN_DETAIL = ("table", "markdown", "json")
 _TEXT_CHARACTERS = 60
-_UNLOGGED = "system prompt, tools, what estimates miss"
-_PARTS = {"later": "turn", "kept": "kept turn", "this": "this turn", "unlogged": "not logged"}
+_UNLOGGED = "system prompt, tool definitions, the rest"
+_PARTS = {"later": "earlier turn", "kept": "kept turn", "this": "this turn", "unlogged": "not logged"}
 _CONTEXT_COLUMNS = listing_columns(
     "part",
     ListingColumn("tokens", "BIGINT"),
-    ListingColumn("text", priority=2),
+    ListingColumn("begins with", priority=2, least=38),
     ListingColumn("turn", priority=2),
     ListingColumn("total", "BIGINT", priority=3),
     ListingColumn("when", priority=4),
@@ -285,6 +285,8 @@ def context(ctx: click.Context, name: str, ledger: Path) -> Listing:
     """
     found = open_ledger(ledger).context(name)
     rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    if is_screen() and chosen_format(_given_format(ctx), ctx.params["path"]) == "table":
+        head(_context_title(rows))
     return replace(
         found.listing(),
         notes=list(_context_notes(rows)),
@@ -309,18 +311,30 @@ def _context_lines(rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[obje
         )
 
 
+def _context_title(rows: Sequence[_Row]) -> str:
+    """Say of which turn the parts are, and how large its context was."""
+    this = next((row for row in rows if row["part"] == "this"), None)
+    if this is None:
+        return "The context of the turn, in the order in which the model saw it"
+    size = "" if this["context_tokens"] is None else f" ({this['context_tokens']:,} tokens)"
+    return (
+        f"The context{size} with which turn {this['turn_id'][:_TURN_CHARACTERS]} began, in the order the model saw it"
+    )
+
+
 def _context_notes(rows: Sequence[_Row]) -> Iterator[str]:
+    """Say how well the parts explain the context that the turn's first request reports."""
     reported = next((row["context_tokens"] for row in rows if row["part"] == "this"), None)
     unlogged = next((row["tokens"] or 0 for row in rows if row["part"] == "unlogged"), 0)
     if reported is None:
         yield "no request of this turn reports its context, so the rest of it is unknown"
     elif unlogged < 0:
         yield (
-            f"this turn's first request reports {reported:,} tokens of context; the parts come to {-unlogged:,} more:"
+            f"the log reports a context of {reported:,} tokens, and the parts add up to {-unlogged:,} more:"
             " a compaction can keep less than a whole turn, and estimates err"
         )
     else:
-        yield f"this turn's first request reports {reported:,} tokens of context; {unlogged:,} of them are in no log"
+        yield f"the log reports a context of {reported:,} tokens; {unlogged:,} of them are in no log"
     turn = next((row["turn_id"] for row in rows if row["part"] == "this"), None)
     if is_screen() and turn:
         yield f"next: `aix show {turn[:_TURN_CHARACTERS]}` shows the turn"

@@ -1,5 +1,6 @@
 """`aix importers` and `aix golden`: the importers that are installed, and tests of one."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -14,7 +15,8 @@ from aix.output import Listing, ListingColumn, listing_columns
 def command(name: str | None) -> Listing:
     """List the tools whose histories can be imported, or the options of one importer.
 
-    The columns from `usage` on show what an importer finds in its logs: `yes`, `no` where it does not read it yet, and
+    `not found` names what an importer does not find in its logs, of usage, cost, compaction, permissions, subagents,
+    files, lints and codeblocks. All other formats have a column for each: `yes`, `no` where it is not read yet, and
     `not applicable` where the logs do not have it. Importers of other packages appear here once they are installed. An
     importer that cannot be used is listed with the reason.
 
@@ -43,7 +45,29 @@ def _all() -> Listing:
         for each in known
     ]
     names = ("importer", "version", "distribution", "description", *facts)
-    return Listing(tuple(map(ListingColumn, names)), rows, has_findings=any(not each.kind for each in known))
+    columns = listing_columns(
+        "importer",
+        ListingColumn("description", least=38),
+        ListingColumn("not found", least=28),
+        ListingColumn("version", priority=2),
+        ListingColumn("distribution", priority=3),
+    )
+    people = [
+        (name, description, ", ".join(_missing(facts, answers)) or None, version, distribution)
+        for name, version, distribution, description, *answers in rows
+    ]
+    notes = ["next: `aix sources` lists the histories on this machine, `aix importers NAME` the options of one"]
+    return Listing(
+        tuple(map(ListingColumn, names)),
+        rows,
+        has_findings=any(not each.kind for each in known),
+        for_people=Listing(columns, people, notes=notes),
+    )
+
+
+def _missing(facts: Iterable[str], answers: Iterable[str | None]) -> Iterator[str]:
+    """Give the facts that an importer does not find in its logs."""
+    yield from (fact for fact, answer in zip(facts, answers, strict=True) if answer not in (None, "yes"))
 
 
 def _options_of(name: str) -> Listing:

@@ -1,6 +1,6 @@
 """`aix query` and `aix sql`: ready-made queries, and any others."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from time import time
 from typing import TextIO
@@ -91,7 +91,9 @@ def _parse_values(
     help="Set any parameter that the query has. Can be repeated.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N rows.")
-@click.option("--search", metavar="TEXT", help="List the queries with TEXT in their name, question or columns.")
+@click.option(
+    "--search", metavar="TEXT", help="List the queries with TEXT in their name, question or columns, the best first."
+)
 @click.option("--sql", "show_sql", is_flag=True, help="Print the SQL file instead of running it.")
 @version_option
 @ledger_option
@@ -111,9 +113,10 @@ def command(
     """List or run ready-made queries.
 
     Without NAME, the queries are listed by pack, the best ones to start with first. NAME is a pack and a query, such as
-    overview/sessions; the pack can be left out where no other has a query of that name. A pack alone lists its queries.
-    `aix query NAME --help` explains a query: its parameters, its columns, and what to be careful about. Which of the
-    options below a query takes, its parameters say.
+    overview/sessions; the pack can be left out where no other has a query of that name, and its beginning is enough
+    (token/what_if). A pack alone lists its queries.
+    `aix query NAME --help` explains a query: its parameters, its columns, and what to be careful about. A query takes
+    only those of the options below that are among its parameters.
 
     The table is written for people: the important columns first, short names that `aix show` accepts, amounts, shares
     and times in short, days and times in the time zone. All other formats have exact values under the names of the
@@ -132,8 +135,11 @@ def command(
     """
     chosen = [pack for pack in packs() if pack.name == name] if name and "/" not in name else []
     if name is None or chosen:
-        if parameters or values or show_sql or limit:
-            raise click.UsageError("Name the query that this is for.")
+        others = {"param": values, "sql": show_sql, "limit": limit}
+        options = [f"--{option}" for option in (*parameters, *(name for name, value in others.items() if value))]
+        if options:
+            said = " and ".join(options)
+            raise click.UsageError(f"Name one query for {said}, such as `aix query waste`; `aix query` lists them.")
         return _list(chosen, search)
     if search is not None:
         raise click.UsageError("--search lists queries: leave out the name, or name a pack.")
@@ -191,11 +197,16 @@ def _notes(query: Query, rows: Sequence[Sequence[object]], given: Set[str]) -> I
 
 def _list(chosen: Sequence[Pack], search: str | None) -> Listing:
     queries, problems = read_packs(chosen or packs())
+    names = _short_names(queries)
     if search is not None:
-        queries = [each for each in queries if _matches(each, search.lower().split())]
+        queries = _found(queries, search.lower().split())
     columns = listing_columns("query", "title", "question", ("parameters", "VARCHAR[]"))
     rows = [(each.name, each.title, each.question, [one.name for one in each.parameters]) for each in queries]
-    grouped = _grouped(queries, is_whole=not chosen and search is None)
+    lines = (
+        _grouped(queries, names, is_whole=not chosen)
+        if search is None
+        else ((names[each.name], each.question) for each in queries)
+    )
     notes = [f"{error}; {error.remedy}" for error in problems]
     if search is not None and not queries:
         notes.append(f"no query has {search!r} in its name, question or columns; `aix query` lists all")
@@ -206,23 +217,39 @@ def _list(chosen: Sequence[Pack], search: str | None) -> Listing:
         rows,
         has_findings=bool(problems),
         notes=notes,
-        for_people=Listing(listing_columns("query", "question"), list(grouped)),
+        for_people=Listing(listing_columns("query", "question"), list(lines)),
     )
 
 
-def _matches(query: Query, words: Iterable[str]) -> bool:
-    """Whether each word is in a query's name, title, question or columns."""
-    columns = [f"{column.name} {column.meaning}" for column in query.columns]
-    text = " ".join([query.name, query.title, query.question, query.why, *columns]).lower()
-    return all(word in text for word in words)
+def _short_names(queries: Sequence[Query]) -> dict[str, str]:
+    """Return by its full name the shortest name of each query that `find_query` understands."""
+    last = [name.rpartition("/")[2] for name in query_names()]
+    names = {query.name: query.name.rpartition("/")[2] for query in queries}
+    return {
+        full: name if last.count(name) == 1 else f"{full.partition('/')[0].partition('_')[0]}/{name}"
+        for full, name in names.items()
+    }
 
 
-def _grouped(queries: Iterable[Query], *, is_whole: bool) -> Iterator[tuple[str, str]]:
+def _found(queries: Iterable[Query], words: Sequence[str]) -> list[Query]:
+    """Return the queries that have each word, the best first: in name or title, in the question, in the description."""
+    ranked = [(sum(_rank(query, word) for word in words), query) for query in queries]
+    kept = [(rank, query) for rank, query in ranked if all(_rank(query, word) for word in words)]
+    return [query for _, query in sorted(kept, key=lambda found: (-found[0], found[1].pack == HEALTH))]
+
+
+def _rank(query: Query, word: str) -> int:
+    """Return how much a word says about a query; 0 where it has it nowhere."""
+    columns = " ".join(f"{column.name} {column.meaning}" for column in query.columns)
+    texts = (columns, query.why, query.question, query.title, query.name)
+    return max((rank for rank, text in enumerate(texts, start=1) if word in text.lower()), default=0)
+
+
+def _grouped(queries: Iterable[Query], names: Mapping[str, str], *, is_whole: bool) -> Iterator[tuple[str, str]]:
     """Give a line for each query below the title of its pack; of the whole library the best first, and no checks."""
     by_pack: dict[str, list[Query]] = {}
     for query in queries:
         by_pack.setdefault(query.pack, []).append(query)
-    names = [query.name.rpartition("/")[2] for found in by_pack.values() for query in found]
     checks = by_pack.pop(HEALTH, []) if is_whole else []
     ordered = sorted(
         by_pack, key=lambda pack: (pack == HEALTH, PACK_ORDER.index(pack) if pack in PACK_ORDER else len(PACK_ORDER))
@@ -236,13 +263,12 @@ def _grouped(queries: Iterable[Query], *, is_whole: bool) -> Iterator[tuple[str,
             yield "", ""
         yield f"── {title} ──", ""
         for query in found:
-            short = query.name.rpartition("/")[2]
-            yield short if names.count(short) == 1 else query.name, query.question
+            yield names[query.name], query.question
     if checks:
         yield "", ""
         yield (
             f"── {pack_title(HEALTH)} ──",
-            f"{counted(len(checks), 'check')}; `aix check` runs them, `aix query health` lists them",
+            f"{counted(len(checks), 'check')}: run `aix check`, list `aix query health`",
         )
 
 

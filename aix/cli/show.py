@@ -47,11 +47,11 @@ def command(
     SESSION is a label, an alias, or the beginning of either that no other session has; `aix sessions` lists short
     ones. TURN is the id of a turn or its first four characters or more, its thread key, or the id of its answer.
 
-    Prompts stand behind >, thinking behind ~, calls behind • or, when they failed, ✗, with the parameter that says most
-    about them; ↳ names the session of a subagent and ≡ marks a compaction of the context. Long texts are folded to
-    their first lines, with a count of what is hidden. Times are those of the configured time zone. A session says
-    its list price, the likely one where the logs do not give the final count of output, how many requests have no
-    price, and what its subagents cost; before the cost of a turn, ≥ says that it was more.
+    Prompts begin with >, thinking with ~, calls with • (✗ when they failed) and the parameter that says most about
+    them; ↳ names the session of a subagent and ≡ marks a compaction of the context. Long texts are folded to their
+    first lines, with a count of what is hidden. Times are those of the configured time zone. The cost of a session
+    is its list price; where some logs omit final output counts it is a lower bound (≥ before the cost of a turn),
+    and an estimate follows. The cost of its subagents is given apart, and requests without a price are counted.
 
     json is an array of turns with their messages and calls inside, every text whole.
 

@@ -55,9 +55,8 @@ def command(
 ) -> None:
     """Say on one line what today, this week and this month cost: for a prompt or a status bar.
 
-    The figures are list prices of what was imported, whatever you pay. ≥ stands before an amount when the logs do not
-    say how much the models wrote in the end, and it was likely more; requests of this month that no price is known for
-    are counted as unpriced. Weeks begin on Monday.
+    The figures are list prices of what was imported, whatever you pay. ≥ marks a lower bound: some logs omit final
+    output counts. Requests of this month that no price is known for are counted as unpriced. Weeks begin on Monday.
 
     The line comes from a small file that every import leaves in the ledger, so that it takes a moment; after other
     changes to the ledger, the first call makes that file again and takes longer. Nothing is imported. Without a ledger

@@ -105,17 +105,21 @@ def query_names() -> list[str]:
 
 
 def find_query(name: str) -> Query:
-    """Return the query of that name; the pack may be left out where no other has a query of that name.
+    """Return the query of that name; the pack may be shortened or left out where no other has a query of that name.
 
     >>> find_query("table_rows").question
     'How many rows does each table of the ledger hold?'
+    >>> find_query("token/what_if").name
+    'token_economics/what_if'
     """
     for pack in _own_packs():  # without a look at what else is installed
         if name in pack.files:
             return read_query_file(name, pack.files[name])
     known = packs()
     files = {full: path for pack in known for full, path in pack.files.items()}
-    found = [name] if name in files else [full for full in files if full.rpartition("/")[2] == name]
+    pack_begins, _, last = name.rpartition("/")
+    alike = [full for full in files if full.rpartition("/")[2] == last and full.startswith(pack_begins)]
+    found = [name] if name in files else alike
     if len(found) > 1:
         raise AmbiguousQueryError(name, tuple(found))
     if found:

@@ -1,5 +1,5 @@
 -- title: Aftermath
--- question: Did work go worse after a compaction than before it, and how long was it until the next edit?
+-- question: Did work go worse after a compaction than before?
 -- why: A compaction that is followed by failures and a long search cost more than its tokens.
 -- grain: compaction
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Break-even of compactions
--- question: After how many requests had a compaction paid for itself, and did as many follow?
+-- question: Has a compaction paid for itself, and how soon?
 -- why: A compaction shortly before the end of a session costs more than it saves.
 -- grain: compaction
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Compactions by group
--- question: How do compactions differ by trigger, model, project, version, month or origin?
+-- question: How do compactions differ by model or project?
 -- why: One compaction is an anecdote; a median with its spread and number of cases shows what a change does.
 -- grain: group
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Compactions
--- question: When was a context compacted, why, how large was it before and after, and how long until the next time?
+-- question: When and why was a context compacted, and how far?
 -- why: The list that all other figures of compactions start from.
 -- grain: compaction
 -- params: filters

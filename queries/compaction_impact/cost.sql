@@ -1,5 +1,5 @@
 -- title: Cost of compactions
--- question: What did each compaction cost: the summarising call, and the cache that had to be written anew?
+-- question: What did each compaction cost?
 -- why: No tool shows this: the call is in few logs, and the rebuilt cache hides in the next request.
 -- grain: compaction
 -- params: filters

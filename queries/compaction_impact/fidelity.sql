@@ -1,5 +1,5 @@
 -- title: Fidelity of summaries
--- question: How much of what the summarised turns dealt with does the summary name, and what was dropped?
+-- question: How much of what it replaced does a summary name?
 -- why: What the summary does not name, the model reads again, asks again, or forgets.
 -- grain: compaction; with per=item, item that the summary does not name
 -- params: filters

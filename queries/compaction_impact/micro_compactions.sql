@@ -1,5 +1,5 @@
 -- title: Micro-compactions
--- question: When were old results cleared from a context without a summary, and how much did that save?
+-- question: When were old results cleared without a summary?
 -- why: They cut the context inside a turn, unseen, and put off the compaction.
 -- grain: micro-compaction
 -- params: filters

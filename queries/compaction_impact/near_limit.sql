@@ -1,5 +1,5 @@
 -- title: Long contexts that were never compacted
--- question: Which sessions worked near the limit of the context without a compaction afterwards, and what did that cost?
+-- question: Which sessions worked near the context's limit?
 -- why: Each request there reads almost a whole window, and the next step may not fit.
 -- grain: session
 -- params: filters

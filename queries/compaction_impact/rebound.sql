@@ -1,5 +1,5 @@
 -- title: Rebound
--- question: How soon after a compaction was the context back at the level before it?
+-- question: How soon was the context as large again?
 -- why: A context that is soon full again gained little; smaller results or a new session would have helped more.
 -- grain: compaction
 -- params: filters

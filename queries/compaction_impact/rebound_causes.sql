@@ -1,5 +1,5 @@
 -- title: Causes of the rebound
--- question: What filled the context again after a compaction, by kind of content and tool?
+-- question: What filled the context again after a compaction?
 -- why: Says what to make smaller so that the next compaction comes later, or not at all.
 -- grain: class and tool; with per = compaction each compaction apart
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Calls repeated after a compaction
--- question: Which calls were made again, with the very same parameters, in the turns after a compaction?
+-- question: Which calls were repeated after a compaction?
 -- why: A call that is made again may ask for what the summary dropped; say in the prompt of the compaction what to keep.
 -- grain: compaction, tool and parameters
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Files read again after a compaction
--- question: Which files were read before a compaction and again soon after it, and what did that cost?
+-- question: Which files were read again after a compaction?
 -- why: These are what the summary could not keep; reading them again takes back part of what it saved.
 -- grain: compaction and file
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Spirals of compactions
--- question: Where was one session compacted again and again within a short time?
+-- question: Where did compactions follow soon on each other?
 -- why: A context that is full again at once pays for each compaction and gets nothing done.
 -- grain: run of compactions of one session
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: What if: compacted earlier, or not at all
--- question: What would the same sessions have cost had they been compacted at another size, or never?
+-- question: What if compacted at another size, or never?
 -- why: Where to compact is a setting; this tells what a change is worth before it is made.
 -- grain: session
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: What the ledger holds, by origin
--- question: How many sessions, subagents, turns, messages, calls and tokens came from each tool, and from when to when?
+-- question: How much came from each tool, and of which time?
 -- why: The first look after an import: is everything there, and what is it worth looking at?
 -- grain: origin
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Problems of imports
--- question: Which lines of logs could not be fully read, and why?
+-- question: Which lines could not be fully read, and why?
 -- why: What was left out of the ledger is missing from every answer it gives.
 -- grain: problem
 -- column source: VARCHAR; the source: its path, and its key inside a container

@@ -1,5 +1,5 @@
 -- title: Recent sessions
--- question: What did each of the 40 sessions with the latest requests cost, with its subagents, and how full is its context?
+-- question: What did the latest 40 sessions cost?
 -- why: A status line shows the session that runs: `aix status` takes it from here.
 -- grain: session
 -- column session_label: VARCHAR; the session

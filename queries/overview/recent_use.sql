@@ -1,5 +1,5 @@
 -- title: Recent use, by quarter of an hour
--- question: What was used in each quarter of an hour of the last 62 days on which anything was?
+-- question: What was used in each quarter of an hour lately?
 -- why: The days, weeks and months of every time zone are made of such quarters: `aix status` adds them up.
 -- grain: quarter of an hour
 -- column quarter_hour: BIGINT; quarters of an hour since 1970

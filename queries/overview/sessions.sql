@@ -1,5 +1,5 @@
 -- title: Sessions
--- question: Which sessions are there, what was each about, and how large did it become?
+-- question: Which sessions are there, and how large are they?
 -- why: The way in: find the session to read, and see where turns and tokens went.
 -- grain: session
 -- column label: VARCHAR; the session

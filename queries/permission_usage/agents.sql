@@ -1,5 +1,5 @@
 -- title: Kinds of agents
--- question: Which kinds of agents were started, how often, and how much did they do?
+-- question: Which kinds of agents were started, and how often?
 -- why: Each kind has tools and rules of its own, and one that is started often deserves narrow ones.
 -- grain: kind of agent
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Rules wider than their use
--- question: Which allow rules let pass more than was ever used, and which narrow rules would cover that?
+-- question: Which allow rules are broader than what was used?
 -- why: What a rule allows beyond its use is a risk that buys nothing.
 -- grain: file and rule
 -- params: filters

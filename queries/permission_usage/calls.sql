@@ -1,5 +1,5 @@
 -- title: Calls, with what the rules decide about each
--- question: What did each call ask for, what came of it, and what would the rules in force have said?
+-- question: What did each call ask for, and what came of it?
 -- why: Proposals and replays of settings stand on these rows, and so can your own questions.
 -- grain: call
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Commands
--- question: Which programs were run, with which subcommands, how often, and what came of it?
+-- question: Which programs were run, and what came of it?
 -- why: Settings can allow only what has a name, and this is the list of the names.
 -- grain: program and subcommand
 -- params: filters

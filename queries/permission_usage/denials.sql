@@ -1,5 +1,5 @@
 -- title: Denials, and what the agent did next
--- question: Which calls were denied, by whom, and did the agent then stop, try again, or find another way round?
+-- question: Which calls were denied, and what happened next?
 -- why: A denial that is asked for every day should become a rule, and one that is walked around protects nothing.
 -- grain: project, tool_name, target and cause
 -- params: filters

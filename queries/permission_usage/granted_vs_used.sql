@@ -1,5 +1,5 @@
 -- title: Granted against used
--- question: What do the rules grant to each agent in each project, and what did it use?
+-- question: What do rules grant each agent, and what is used?
 -- why: The difference is what can be taken away, and what people grant by hand again and again.
 -- grain: project, origin, agent and tool_name
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Hosts
--- question: Which hosts did calls and commands name, how often, and what came of it?
+-- question: Which hosts did calls name, and what came of it?
 -- why: What leaves a machine leaves through these.
 -- grain: host
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: MCP servers and their tools
--- question: Which tools of which servers were called, how often, and what came of it?
+-- question: Which tools of which MCP servers were called?
 -- why: A server brings in tools by the dozen, and few of them are used.
 -- grain: server and tool
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Mentions of agents that take no part
--- question: Which agents are mentioned in a chat without ever becoming a part of it?
+-- question: Which mentioned agents never take part in the chat?
 -- why: A mention brings an agent into a chat; where it did not, a message reached nobody.
 -- grain: conversation_id and agent_id
 -- params: filters

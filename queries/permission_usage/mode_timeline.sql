@@ -1,5 +1,5 @@
 -- title: Changes of the permission mode
--- question: When did each session change its permission mode, from which to which, and how is that known?
+-- question: When did sessions change their permission mode?
 -- why: A session often begins with questions asked and ends without; this shows since when.
 -- grain: change
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Permission modes
--- question: How long was worked in which mode, and what was risked in it?
+-- question: How long was each mode used, and what was risked?
 -- why: A mode that never asks takes the place of all rules, so it should not be where the risky calls are made.
 -- grain: project and mode
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Paths outside the workspace
--- question: Which files and folders outside of the project were read or written?
+-- question: Which files outside of the project were touched?
 -- why: An agent seldom needs them, and settings can name those that it does.
 -- grain: path and access
 -- params: filters

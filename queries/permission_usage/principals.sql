@@ -1,5 +1,5 @@
 -- title: Principals
--- question: In whose name did agents act, on whose behalf, and what did that cost?
+-- question: In whose name did agents act, and at what cost?
 -- why: Who answers for a call is who it was made for.
 -- grain: principal and on_behalf_of
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Mentions of private agents by others than their owner
--- question: Who mentions an agent in a chat that only its owner may use?
+-- question: Who mentions an agent that only its owner may use?
 -- why: A private agent can see and do what its owner can; who calls it borrows that.
 -- grain: agent_id and author_id
 -- params: filters

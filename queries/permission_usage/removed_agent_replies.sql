@@ -1,5 +1,5 @@
 -- title: Messages of agents that were removed
--- question: Which agents whose membership of a chat has ended have written in it?
+-- question: Which agents wrote in a chat that they had left?
 -- why: Who was removed from a chat should no longer write in it.
 -- grain: conversation_id and agent_id
 -- params: filters

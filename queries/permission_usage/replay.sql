@@ -1,5 +1,5 @@
 -- title: Rules replayed over what happened
--- question: What would the rules that are known have decided, and does that agree with what happened?
+-- question: Do the known rules agree with what happened?
 -- why: Where they disagree, a rule does not do what it says, or something else decides.
 -- grain: project, origin, decision and outcome
 -- params: filters

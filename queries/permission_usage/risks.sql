@@ -1,5 +1,5 @@
 -- title: Risky calls by project
--- question: Which classes of risky calls were made in which project, and did they run?
+-- question: Which risky calls were made, and did they run?
 -- why: Few of all calls can do harm; an audit begins with these.
 -- grain: project and risk
 -- params: filters

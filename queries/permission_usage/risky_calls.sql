@@ -1,5 +1,5 @@
 -- title: Risky calls
--- question: Which calls fall into a class of risk, when, in which mode, and what came of each?
+-- question: Which calls are risky, and what came of each?
 -- why: These are the calls behind the figures of the risks, to be read one by one.
 -- grain: call, target and risk
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Denials by rule, and whether the rules predict them
--- question: Which calls were denied by a rule, and by which of the rules that are known?
+-- question: Which calls were denied, and by which rule?
 -- why: A denial that no known rule predicts comes from rules that nobody has looked at.
 -- grain: call_id
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Use of each rule
--- question: How often did each rule match and decide, for how many different things, and from when to when?
+-- question: How often did each rule match and decide?
 -- why: The rules that carry the work are few, and these are the ones to keep.
 -- grain: rule
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Scope of the audit
--- question: How many sessions, subagents, turns and projects were looked at, and from when to when?
+-- question: How much does the audit look at, and of which time?
 -- why: A report about few sessions, or about old ones, says little about today.
 -- grain: one row
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Possible secrets in texts
--- question: Which messages, calls and summaries hold keys, tokens or passwords?
+-- question: Where are keys, tokens or passwords in the logs?
 -- why: What an assistant has seen was sent to a provider and lies in its logs: such a secret should be replaced.
 -- grain: pattern, fingerprint, field and id
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Shadowed, redundant and unreachable rules
--- question: Which rules never decide anything, or only what another rule decides already?
+-- question: Which rules never decide, because others do?
 -- why: They give a wrong picture of what is allowed, and a deny rule that never fires gives false safety.
 -- grain: file, kind, rule and remark
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Subagents that did what their parents could not
--- question: Which subagents ran what a rule denies or asks for, or what their parent was denied, or had no mode or use for?
+-- question: Which subagents did more than they were allowed to?
 -- why: What is delegated is watched less, so a subagent should never be the way round a denial.
 -- grain: project, agent, cause and tool_name
 -- params: filters

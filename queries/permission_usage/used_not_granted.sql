@@ -1,5 +1,5 @@
 -- title: Used but not granted
--- question: Which calls ran although the rules that are known do not let them run?
+-- question: Which calls ran although no rule lets them run?
 -- why: Either a rule does not do what its author thinks, or something goes past the rules.
 -- grain: project, cause, agent, tool_name, file and rule
 -- params: filters

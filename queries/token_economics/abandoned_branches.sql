@@ -1,5 +1,5 @@
 -- title: Abandoned branches
--- question: Which sessions left turns behind that lead to no head any more, and what did those cost?
+-- question: Which turns were abandoned, and what did they cost?
 -- why: Work that was rewound or forked away from was paid for all the same.
 -- grain: session
 -- params: filters

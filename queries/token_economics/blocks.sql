@@ -1,5 +1,5 @@
 -- title: Five-hour blocks
--- question: How much was used in each 5-hour block, and where does the running one lead?
+-- question: How much was used in each 5-hour block?
 -- why: Some plans limit use by blocks of 5 hours that begin with the first request.
 -- grain: block
 -- params: filters

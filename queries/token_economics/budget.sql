@@ -1,5 +1,5 @@
 -- title: Budget
--- question: How much of a limit was spent in each day, week or month, and where does the running one lead?
+-- question: How much of a limit was spent in each day or month?
 -- why: Warns before the limit is reached, and shows which periods went over it.
 -- grain: period with requests
 -- params: filters

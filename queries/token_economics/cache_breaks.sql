@@ -1,5 +1,5 @@
 -- title: Cache breaks
--- question: When was the cache lost, what did that cost, and why?
+-- question: When was the cache lost, why, and at what cost?
 -- why: Waiting too long, switching models, compacting and changing the prefix all make the input be paid for again.
 -- grain: request
 -- params: filters

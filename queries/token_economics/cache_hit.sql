@@ -1,5 +1,5 @@
 -- title: Cache hits
--- question: How much of the input came out of the cache, by model, project, session, day or origin?
+-- question: How much of the input came out of the cache?
 -- why: Input read from the cache costs a tenth of fresh input; a low ratio is money lost.
 -- grain: key
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Cache writes for 5 minutes and for 1 hour
--- question: What did cache writes of each lifetime cost, what would the other have cost, and how soon was read again?
+-- question: What do cache writes of each lifetime cost?
 -- why: Writing for 1 hour costs more, and pays only where the next request comes later than 5 minutes.
 -- grain: lifetime
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Savings by the cache
--- question: What would the same input have cost without a cache, and what did writing to it cost extra?
+-- question: What would the same input cost without a cache?
 -- why: Caching pays only where what is written is read again.
 -- grain: key
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Carry cost
--- question: What do tool results cost over their life, because every later request sends them again?
+-- question: What do tool results cost in all later requests?
 -- why: A large result early in a session costs far more than its first reading: cut the output of such tools.
 -- grain: tool, or call
 -- params: filters

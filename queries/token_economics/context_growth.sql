@@ -1,5 +1,5 @@
 -- title: Context growth
--- question: How did the context of a session fill, turn by turn?
+-- question: How did a session's context fill, turn by turn?
 -- why: Shows which turns made the context large, and how near the limit it came.
 -- grain: turn
 -- params: filters

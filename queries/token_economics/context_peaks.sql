@@ -1,5 +1,5 @@
 -- title: Context peaks
--- question: How large did the context of each session become, and how often was it compacted?
+-- question: How large did the context of each session become?
 -- why: A session pays for its whole context with every request, and loses some of it at each compaction.
 -- grain: session
 -- params: filters

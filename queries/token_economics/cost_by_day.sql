@@ -1,5 +1,5 @@
 -- title: Cost by day
--- question: What was spent in each day, by the calendar of the time zone?
+-- question: What was spent in each day?
 -- why: Shows the rhythm of spending, and the day on which it changed.
 -- grain: day
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Cost by month
--- question: What was spent in each month, by the calendar of the time zone?
+-- question: What was spent in each month?
 -- why: Stands beside an invoice.
 -- grain: month
 -- params: filters

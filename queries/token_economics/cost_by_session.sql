@@ -1,5 +1,5 @@
 -- title: Cost by session
--- question: What did each session cost, every turn counted once?
+-- question: What did each session cost, each turn counted once?
 -- why: Finds the sessions worth reading again.
 -- grain: session
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Cost by two things
--- question: What did each pair cost: each model on each day, each day of each project, and so on?
+-- question: What did each pair cost, such as day and model?
 -- why: A day that costs much shows its models, a project its days.
 -- grain: pair of values
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Cost by week
--- question: What was spent in each week, by the calendar of the time zone?
+-- question: What was spent in each week?
 -- why: Evens out weekends, so that a trend shows.
 -- grain: week
 -- params: filters

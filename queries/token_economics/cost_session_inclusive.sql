@@ -1,5 +1,5 @@
 -- title: Inclusive cost of a session
--- question: What did each session cost with the history it goes on from and the subagents it started?
+-- question: What did sessions cost with history and subagents?
 -- why: A session's own requests tell only part of what its result took.
 -- grain: session
 -- param since: timestamp = none; first moment counted

@@ -1,5 +1,5 @@
 -- title: Cost of all requests
--- question: What did everything cost together, and from when to when?
+-- question: What did everything cost, and of which time?
 -- why: Every breakdown of cost adds up to this row, and overviews and totals show it.
 -- grain: the whole ledger, or what the filters leave of it
 -- params: filters

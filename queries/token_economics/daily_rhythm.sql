@@ -1,5 +1,5 @@
 -- title: Daily rhythm
--- question: At which hours of which weekdays is the work done, and what does it cost?
+-- question: When is the work done, by weekday and hour?
 -- why: Shows when limits are under pressure, and when batch work would disturb nobody.
 -- grain: weekday and hour
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: MCP overhead
--- question: What do the results of each MCP server take of the context, and what does it cost to carry them?
+-- question: What do results of each MCP server cost to carry?
 -- why: A server that is hardly used, or that answers at length, costs with every request.
 -- grain: MCP server
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Model mix
--- question: Which models were used in which month, and what share of the cost did each have?
+-- question: Which models were used in each month?
 -- why: Shows how work moves between models, and whether the dear ones do the bulk of it.
 -- grain: month and model
 -- params: filters

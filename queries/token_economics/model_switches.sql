@@ -1,5 +1,5 @@
 -- title: Model switches
--- question: When did a session change its model, and what did the cache that was lost with it cost?
+-- question: When did a session change its model, at what cost?
 -- why: Each model has a cache of its own: a switch sends the whole context again at full price.
 -- grain: switch
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Price per output token
--- question: What does a token of output cost with everything that is read for it, by model?
+-- question: What does output cost with all that is read for it?
 -- why: List prices leave out the input; this is what an answer really costs.
 -- grain: model
 -- params: filters

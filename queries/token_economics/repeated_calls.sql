@@ -1,5 +1,5 @@
 -- title: Repeated calls
--- question: Which tools were called again with the very same parameters within one session?
+-- question: Which calls were repeated within one session?
 -- why: The same question asked twice fills the context twice; a cache, a note or a better prompt avoids it.
 -- grain: tool
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: API errors and retries
--- question: In which turns could the model not answer, and what did the next try cost?
+-- question: Where did the model not answer, at what extra cost?
 -- why: An error breaks off a turn; the next request sends the whole context again, often after its cache has expired.
 -- grain: error
 -- param since: timestamp = none; first moment counted

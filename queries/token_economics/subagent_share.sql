@@ -1,5 +1,5 @@
 -- title: Subagent share
--- question: How much of a session's cost did its subagents have, and how much did they write for it?
+-- question: How much of a session's cost are its subagents?
 -- why: Delegation keeps the parent's context small, but every subagent pays for a context of its own.
 -- grain: session with subagents
 -- param since: timestamp = none; first moment counted

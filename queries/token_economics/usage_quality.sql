@@ -1,5 +1,5 @@
 -- title: Quality of usage figures
--- question: How far can the token counts of each origin and model be trusted?
+-- question: How far can the token counts be trusted?
 -- why: Every cost is as good as the counts and prices under it.
 -- grain: origin and model
 -- params: filters

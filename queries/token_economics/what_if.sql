@@ -1,5 +1,5 @@
 -- title: What if: another model or cache lifetime
--- question: What would the same tokens have cost on another model, or written to the cache for another time?
+-- question: What would another model or cache lifetime cost?
 -- why: Shows what a change of model or lifetime is worth before it is made.
 -- grain: model and the model it is priced at
 -- params: filters

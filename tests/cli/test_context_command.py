@@ -26,22 +26,20 @@ def test_people_get_the_parts_and_where_their_tokens_end(compacted: Path, capsys
     run_here("context", "0XCCMYRJ", "--ledger", str(compacted))
     captured = capsys.readouterr()
     assert captured.out == (
-        "part        tokens  text                                                          turn      total"
+        "part          tokens  begins with                                                   turn      total"
         "  when              calls  known by\n"
-        "──────────  ──────  ────────────────────────────────────────────────────────────  ────────  ─────"
+        "────────────  ──────  ────────────────────────────────────────────────────────────  ────────  ─────"
         "  ────────────────  ─────  ─────────  ────────────\n"
-        "summary         27  This session is being continued from a previous conversatio…  704XBVFA     27"
+        "summary           27  This session is being continued from a previous conversatio…  704XBVFA     27"
         "  2026-02-10 09:00      –  estimated  ▏\n"
-        "turn             7  The atlas is about the sea.                                   26K07P4G     34"
+        "earlier turn       7  The atlas is about the sea.                                   26K07P4G     34"
         "  2026-02-10 09:00      –  estimated  ▏\n"
-        "this turn       48  Thanks                                                        0XCCMYRJ     82"
+        "this turn         48  Thanks                                                        0XCCMYRJ     82"
         "  2026-02-10 09:00      –  measured   ▏\n"
-        "not logged     31k  system prompt, tools, what estimates miss                     –           31k"
+        "not logged       31k  system prompt, tool definitions, the rest                     –           31k"
         "  –                     –  computed   ████████████\n"
     )
-    assert captured.err == (
-        "aix: this turn's first request reports 31,054 tokens of context; 30,972 of them are in no log\n"
-    )
+    assert captured.err == "aix: the log reports a context of 31,054 tokens; 30,972 of them are in no log\n"
 
 
 def test_a_compaction_leaves_its_summary_and_what_it_kept(compacted: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,9 +50,7 @@ def test_a_compaction_leaves_its_summary_and_what_it_kept(compacted: Path, capsy
         ("unlogged", None, -70_024, "computed", 15_003),
     ]
     run_here("context", "461QTGE7", "--ledger", str(compacted))
-    assert (
-        "15,003 tokens of context; the parts come to 70,024 more: a compaction can keep less" in capsys.readouterr().err
-    )
+    assert "15,003 tokens, and the parts add up to 70,024 more: a compaction can keep less" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

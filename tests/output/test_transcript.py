@@ -22,10 +22,10 @@ from tests.test_scale import measure
 
 SAMPLE_TEXT = """\
 Rename a function
-session-log:s-1 · session-log · näve · /home/ada/näve
+session-log:s-1 · /home/ada/näve
 1970-01-01 00:00 · 4 turns · model-x
 388 tokens: 15 in, 33 out, 300 from cache, 40 to cache
-3 requests unpriced · subagents 1 request unpriced
+3 requests without a price · subagents 1 request without a price
 
 ── 1 · 1970-01-01 00:00 · model-x · 370 tokens · unpriced · 500 ms · 09MZPVPS
 
@@ -51,7 +51,7 @@ session-log:s-1 · session-log · näve · /home/ada/näve
 
 ── 3 · 1970-01-01 00:00 · model-x · 500 ms · 33M5MWTC
 
-≡ context compacted: 9.0P → 32k tokens · 2 turns summarised · context_limit
+≡ context compacted: 9.0P → 32k tokens · 2 turns summarised · auto
   A function was renamed.
 
 ── 4 · 1970-01-01 00:00 · model-x · 7 tokens · unpriced · 500 ms · 13SEYQ1X
@@ -91,11 +91,11 @@ def test_a_session_says_its_cost_and_that_of_its_subagents_apart(
     priced = ["--ledger", str(make_priced_ledger(tmp_path / "ledger"))]
     run_here("show", "log:main", *priced)
     shown = capsys.readouterr().out
-    assert "\n$3.00, likely $3.50 · subagents $2.00\n" in shown
+    assert "\nat least $3.00, estimated $3.50 · subagents $2.00\n" in shown
     assert "· model-x · 1.1M tokens · $2.00 ·" in shown
     assert "· model-x · 1.0M tokens · ≥$1.00 ·" in shown
     run_here("show", "log:other", "--format", "markdown", *priced)
-    assert "- 1 request unpriced\n" in capsys.readouterr().out
+    assert "- 1 request without a price\n" in capsys.readouterr().out
     run_here("show", "h-1", *priced)
     assert "· $2.00 ·" in capsys.readouterr().out
 

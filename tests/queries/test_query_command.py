@@ -51,9 +51,10 @@ def test_people_get_the_packs_with_the_best_first_and_the_checks_in_one_line(sea
     assert titles == ["Start with these", *packs]
     best = [line.split()[0] for line in lines[3 : 3 + len(START)]]
     assert [find_query(name).name for name in best] == list(START)
-    assert "turns_by_day                      How many turns began on each day?" in lines
-    assert any(line.startswith("token_economics/what_if ") for line in lines), "another pack has one of that name"
-    assert lines[-1].endswith("33 checks; `aix check` runs them, `aix query health` lists them")
+    assert "turns_by_day                 How many turns began on each day?" in lines
+    assert any(line.startswith("token/what_if ") for line in lines), "another pack has one of that name"
+    assert lines[-1].endswith("33 checks: run `aix check`, list `aix query health`")
+    assert all(len(line) <= 80 for line in lines), "each question is whole on a terminal of 80 columns"
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,18 @@ def test_queries_are_searched_by_name_question_and_columns(text: str, found: str
     assert found in listed
     assert len(listed) < len(own_query_names()) / 3
     assert found.rpartition("/")[2] in succeed("--search", text)
+
+
+def test_a_search_gives_matches_of_names_and_questions_before_those_of_columns() -> None:
+    listed = [row["query"] for row in json.loads(succeed("--search", "cache", "--json"))]
+    in_names = ["cache" in name for name in listed]
+    assert in_names == sorted(in_names, reverse=True)
+    assert listed.index("token_economics/model_switches") < listed.index("token_economics/cost_by_day")
+
+
+def test_a_pack_can_be_shortened() -> None:
+    assert succeed("token/what_if", "--sql") == succeed("token_economics/what_if", "--sql")
+    assert "several packs" in fail("what_if")
 
 
 def test_a_search_that_finds_nothing_says_so() -> None:
@@ -100,7 +113,7 @@ def test_a_terminal_gets_the_question_the_important_columns_and_a_next_step(fill
     shown, code = run_on_terminal(*command, columns=80)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
     assert code == 0
-    assert lines[0] == "What would the same tokens have cost on another model, or written to the cache"
+    assert lines[0] == "What would another model or cache lifetime cost?"
     [row] = [line for line in lines if line.startswith("claude-sonnet-4-5-20250929 ")]
     assert row.split()[1].startswith("claude-haiku")
     assert row.split()[2:4] == ["-$6.87", "$10.24"]
@@ -221,7 +234,8 @@ def test_an_earlier_version_can_be_asked(filled: Ledger) -> None:
         ([QUERY, "--param", "least"], "NAME=VALUE"),
         ([QUERY, "--param", "least=1", "--param", "least=2"], "least is given twice"),
         ([QUERY, "--since", "2026-11-01", "--param", "since=2026-11-02"], "since is given twice"),
-        (["acme", "--since", "2026-11-01"], "Name the query"),
+        (["acme", "--since", "2026-11-01"], "Name one query for --since"),
+        (["token_economics", "--limit", "3"], "Name one query for --limit"),
         (["health/append_only"], "aix check"),
     ],
 )

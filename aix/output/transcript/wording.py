@@ -10,6 +10,7 @@ from aix.output.humanise import (
     bounded_dollars,
     counted,
     dollars,
+    in_words,
     local_time,
     one_line,
     short_count,
@@ -149,8 +150,10 @@ def session_title(header: Header) -> str:
 
 def session_facts(header: Header, zone: tzinfo) -> Iterator[str]:
     """Say what is known of a session, a line at a time."""
-    places = [header.origin, header.project, header.workspace_path]
-    yield " · ".join([header.label, *(place for place in places if place)])
+    origin = "" if header.label.startswith(f"{header.origin}:") else header.origin
+    path = header.workspace_path or ""
+    project = "" if path.endswith(header.project or "") else header.project
+    yield " · ".join(place for place in (header.label, origin, project, path) if place)
     turns = counted(header.turns, "turn") + (f", {header.failed_turns} failed" if header.failed_turns else "")
     status = "" if header.status == "active" else header.status
     facts = [_period(header.created_at, header.updated_at, zone), turns, header.models, status]
@@ -197,15 +200,16 @@ def tokens_text(tokens: Tokens) -> str:
 
 
 def cost_text(cost: Cost) -> str:
-    """Say what something cost at list price, what it likely was, and how much of it has no price.
+    """Say what something cost at list price, the estimate where that is a lower bound, and how much has no price.
 
     >>> from decimal import Decimal
     >>> cost_text(Cost(Decimal("1.2"), Decimal("1.5"), 3))
-    '$1.20, likely $1.50, 3 requests unpriced'
+    'at least $1.20, estimated $1.50, 3 requests without a price'
     """
-    usd, likely = (None if amount is None else dollars(amount) for amount in (cost.usd, cost.estimated_usd))
-    unpriced = f"{counted(cost.unpriced_requests, 'request')} unpriced" if cost.unpriced_requests else ""
-    parts = [usd, f"likely {likely}" if likely not in (None, usd) else "", unpriced]
+    usd, estimate = (None if amount is None else dollars(amount) for amount in (cost.usd, cost.estimated_usd))
+    is_bound = estimate not in (None, usd)
+    unpriced = f"{counted(cost.unpriced_requests, 'request')} without a price" if cost.unpriced_requests else ""
+    parts = [f"at least {usd}" if usd and is_bound else usd, f"estimated {estimate}" if is_bound else "", unpriced]
     return ", ".join(part for part in parts if part)
 
 
@@ -266,7 +270,7 @@ def compaction_text(compaction: Compaction) -> str:
     facts = [
         f"context compacted: {before} → {after} tokens",
         counted(compaction.turns_summarized, "turn") + " summarised" if compaction.turns_summarized else "",
-        compaction.trigger,
+        in_words(compaction.trigger) if compaction.trigger else "",
     ]
     return " · ".join(fact for fact in facts if fact)
 
