@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aix.derived.materialised_tables import derived_selects, rows_select
-from aix.derived.view_cache import cached_views
+from aix.derived.materialised_tables import derived_selects
 from aix.errors import LedgerDamagedError, LedgerError, LedgerUnwritableError, QueryFileError
 from aix.query.packs import library_views_digest
 from aix.query.views import create_library_views, library_views
@@ -118,7 +117,7 @@ def _empty_catalog(_: str) -> tuple[bytes, Mapping[str, str]]:
 
     def create(connection: "duckdb.DuckDBPyConnection") -> None:
         create_views(connection, nowhere, EMPTY)
-        _create_library_views(connection)
+        create_library_views(connection, library_views().values())
 
     return _database(b"", create), _texts(nowhere, EMPTY)
 
@@ -163,18 +162,6 @@ def _database(content: bytes, change: Callable[["duckdb.DuckDBPyConnection"], No
         except duckdb.Error as error:
             raise LedgerUnwritableError(made, str(error)) from error
         return made.read_bytes()
-
-
-def _create_library_views(connection: "duckdb.DuckDBPyConnection") -> None:
-    """Create the views of the library.
-
-    DuckDB reads all that a new view stands on. So views that are costly to read are empty ones of the same columns
-    until all others are there; each is then replaced before those that it stands on.
-    """
-    views = library_views()
-    costly = [views[name] for name in reversed(views) if name in cached_views()]
-    create_library_views(connection, views.values(), {view.name: rows_select(view, []) for view in costly})
-    create_library_views(connection, costly)
 
 
 def _identity(status: os.stat_result) -> tuple[int, int, int]:

@@ -60,8 +60,7 @@ def derived_columns(manifest: Manifest) -> dict[str, list[str]]:
 def rows_select(view: "Query", files: "Sequence[StoredRows]") -> str:
     """Return a SELECT of the rows of a view in these files."""
     if not files:
-        nothing = (f"cast(null as {column.type}) as {quote_name(column.name)}" for column in view.columns)
-        return f"select {', '.join(nothing)} limit 0"
+        return empty_select(view.columns)
     return live_select(", ".join(quote_name(column.name) for column in view.columns), files)
 
 

@@ -16,7 +16,7 @@ from aix.errors import LedgerDamagedError, QueryFileError
 from aix.query.packs import VIEWS, library_views_digest
 from aix.query.query_file import Query, query_root, read_query_file
 from aix.schema import TABLES
-from aix.schema.sql import quote_name
+from aix.schema.sql import empty_select, quote_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -94,12 +94,18 @@ def create_library_views(
     kept: Mapping[str, str] = _NONE_KEPT,
     ledger: Path | None = None,
 ) -> None:
-    """Create these views, in this order, over those of the ledger's tables, or over the rows that are kept."""
+    """Create these views over those of the ledger's tables, or over the rows that are kept.
+
+    DuckDB reads all that a new view stands on. So each is an empty one of the same columns until those that stand on it
+    are there.
+    """
     import duckdb
 
-    for view in views:
+    chosen = list(views)
+    foundations = {name for view in chosen if view.name not in kept for name in view.names}
+    empty = [(view, empty_select(view.columns)) for view in chosen if view.name in foundations]
+    for view, select in [*empty, *((view, kept.get(view.name, view.statement)) for view in reversed(chosen))]:
         try:
-            select = kept.get(view.name, view.statement)
             connection.execute(f"create or replace view {quote_name(view.name)} as {select}")
         except duckdb.Error as error:
             if ledger is not None and view.name in kept:

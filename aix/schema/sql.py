@@ -1,5 +1,8 @@
 """SQL text made from the schema: quoted names, column lists, empty relations."""
 
+from collections.abc import Iterable
+from typing import Protocol
+
 from aix.schema.model import Table
 
 
@@ -20,10 +23,17 @@ def name_list(table: Table) -> str:
     return ", ".join(map(quote_name, table.column_names))
 
 
-def empty_select(table: Table) -> str:
-    """Return a SELECT with the table's columns and types and no rows.
+class _Column(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+
+
+def empty_select(columns: Iterable[_Column]) -> str:
+    """Return a SELECT with these columns, of a table or a view, and no rows.
 
     DuckDB cannot read an empty list of files, so a table without files needs a relation of its own.
     """
-    columns = ", ".join(f"cast(null as {column.type}) as {quote_name(column.name)}" for column in table)
-    return f"select {columns} where false"
+    nothing = ", ".join(f"cast(null as {column.type}) as {quote_name(column.name)}" for column in columns)
+    return f"select {nothing} where false"

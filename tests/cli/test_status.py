@@ -200,14 +200,14 @@ def test_a_request_of_the_future_does_not_hide_the_running_block() -> None:
 
 
 def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    now = time.time_ns() // 10**6
+    deliver(tmp_path, conversation("a"))
+    version = read_summary(tmp_path).version
+    now = time.time_ns() // 10**6  # from here on every second counts: the pace is that of half an hour
     began = (now - 60_000) // QUARTER
     session = SessionUse("tool:5e55-01", now, 7, 0, 91_000, "1.5", "1.5", 84_000)
     other = SessionUse("tool:5e55-02", now - 1, 1, 0, None, None, None, None)
     first, last = now - 1_800_000, now
     uses = (Use(began, 3, 0, 10, "2", "3"),)
-    deliver(tmp_path, conversation("a"))
-    version = read_summary(tmp_path).version
     stored = Summary(version, aix.__version__, 2, 0, now, uses, (first, last), (session, other))
     (tmp_path / STATUS_FILE).write_bytes(msgspec.json.encode(stored))
 
