@@ -81,6 +81,11 @@ def one_turn(ledger: Path, **rows: list[dict[str, object]]) -> Path:
     return ledger
 
 
+@pytest.fixture(scope="module")
+def whole_by_form(sample: Path) -> dict[str, str]:
+    return {form: show(sample, MAIN, "--format", form) for form in ("text", "markdown", "json")}
+
+
 def test_a_session_reads_from_its_first_turn_to_its_last(sample: Path) -> None:
     assert show(sample, MAIN) == show(sample, "s-1") == SAMPLE_TEXT
 
@@ -129,8 +134,10 @@ def test_a_single_turn_is_shown_with_its_number(sample: Path, name: str) -> None
     ],
 )
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_what_is_not_wanted_is_left_out(sample: Path, form: str, flags: list[str], missing: list[str]) -> None:
-    whole, less = show(sample, MAIN, "--format", form), show(sample, MAIN, "--format", form, *flags)
+def test_what_is_not_wanted_is_left_out(
+    sample: Path, whole_by_form: dict[str, str], form: str, flags: list[str], missing: list[str]
+) -> None:
+    whole, less = whole_by_form[form], show(sample, MAIN, "--format", form, *flags)
     assert "Done." in less
     for text in missing:
         if text in whole:
@@ -160,24 +167,40 @@ def test_long_results_are_folded_with_a_count_and_unfolded_in_full(tmp_path: Pat
     assert "more" not in full
 
 
-@pytest.mark.parametrize(
-    "result",
-    [
-        json.dumps("x" * 3_000_000),
-        json.dumps({"stdout": "x" * 3_000_000}),
-        json.dumps([{"type": "text", "text": "x" * 3_000_000}]),
-        "x" * 3_000_000,
-        "[" * 3_000_000,
-    ],
-)
-def test_huge_results_are_cut_unless_wanted_whole(tmp_path: Path, result: str) -> None:
-    ledger = one_turn(tmp_path, tool_calls=[call("c", "turn-1", result_json=result, params_json=result)])
-    folded = show(ledger, "s")
+HUGE = {
+    "text": json.dumps("x" * 3_000_000),
+    "object": json.dumps({"stdout": "x" * 3_000_000}),
+    "parts": json.dumps([{"type": "text", "text": "x" * 3_000_000}]),
+    "no JSON": "x" * 3_000_000,
+    "broken JSON": "[" * 3_000_000,
+}
+
+
+@pytest.fixture(scope="module")
+def huge(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with a session for each huge result."""
+    folder = tmp_path_factory.mktemp("huge")
+    rows: Rows = {
+        "turns": [turn(f"turn {name}") for name in HUGE],
+        "turn_context": [context(f"turn {name}") for name in HUGE],
+        "sessions": [session(name, f"turn {name}") for name in HUGE],
+        "tool_calls": [
+            call(f"call {name}", f"turn {name}", result_json=result, params_json=result)
+            for name, result in HUGE.items()
+        ],
+    }
+    deliver(folder, rows)
+    return folder
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_huge_results_are_cut_unless_wanted_whole(huge: Path, name: str) -> None:
+    folded = show(huge, name)
     assert len(folded) < 2_000
     assert "3.0M more characters" in folded
-    assert len(show(ledger, "s", "--full")) > 3_000_000
-    [shown] = json.loads(show(ledger, "s", "--format", "json"))
-    assert shown["calls"][0]["result"] == result
+    assert len(show(huge, name, "--full")) > 3_000_000
+    [shown] = json.loads(show(huge, name, "--format", "json"))
+    assert shown["calls"][0]["result"] == HUGE[name]
 
 
 def test_a_huge_prompt_title_or_name_is_cut_too(tmp_path: Path) -> None:
@@ -225,7 +248,8 @@ def test_subagents_that_no_call_names_and_calls_of_no_message_are_shown(tmp_path
         assert "Spade" in shown
 
 
-def hostile_ledger(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows: dict[str, list[dict[str, object]]] = {
         "messages": [
             message("m1", "turn-1", "user", content=HOSTILE + "\n```\nnot closed `" + HOSTILE),
@@ -245,24 +269,23 @@ def hostile_ledger(folder: Path) -> Path:
         "session_context": [{"label": "s", "title": f"{HOSTILE}\nsecond", "project": HOSTILE}],
         "message_files": [{"id": 1, "message_id": "m2", "kind": "read", "file_path": HOSTILE}],
     }
-    return one_turn(folder, **rows)
+    return one_turn(tmp_path_factory.mktemp("hostile"), **rows)
 
 
 @pytest.mark.parametrize("flags", [[], ["--full"]])
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_text_of_a_log_cannot_drive_the_terminal(tmp_path: Path, form: str, flags: list[str]) -> None:
-    ledger = hostile_ledger(tmp_path)
-    shown, code = run_on_terminal(AIX, "show", "s", "--format", form, *flags, "--ledger", str(ledger))
+def test_text_of_a_log_cannot_drive_the_terminal(hostile: Path, form: str, flags: list[str]) -> None:
+    shown, code = run_on_terminal(AIX, "show", "s", "--format", form, *flags, "--ledger", str(hostile))
     assert code == 0
-    in_pipe = show(ledger, "s", "--format", form, *flags)
+    in_pipe = show(hostile, "s", "--format", form, *flags)
     for text in (shown, in_pipe):
         assert "plain" in text
         assert not [sequence for sequence in ("\x1b]", "\x07", "\x1b[2J", "\u202e") if sequence in text]
 
 
 @pytest.mark.parametrize("flags", [[], ["--full"]])
-def test_text_of_a_log_makes_no_tag_link_or_heading_of_markdown(tmp_path: Path, flags: list[str]) -> None:
-    text = show(hostile_ledger(tmp_path), "s", "--format", "markdown", *flags)
+def test_text_of_a_log_makes_no_tag_link_or_heading_of_markdown(hostile: Path, flags: list[str]) -> None:
+    text = show(hostile, "s", "--format", "markdown", *flags)
     tokens = [inner for token in MarkdownIt("commonmark").parse(text) for inner in (token, *(token.children or ()))]
     kinds = [token.type for token in tokens]
     assert not {"html_block", "html_inline", "link_open", "image", "hr"} & set(kinds)
@@ -307,13 +330,18 @@ def test_the_suffix_of_the_file_decides_unless_a_format_is_named(sample: Path, t
     assert (tmp_path / "b.json").read_text() == SAMPLE_TEXT
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
-def test_ledgers_of_all_versions_are_shown(version: int, form: str, tmp_path: Path) -> None:
-    ledger = shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger")
-    shown = show(ledger, MAIN, "--format", form)
+def test_ledgers_of_all_versions_are_shown(version: int, tmp_path: Path) -> None:
+    """The forms are written from the same turns, so that one of them shows what is read."""
+    shown = show(shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger"), MAIN)
     assert "Rename the function." in shown
     assert "A function was renamed." in shown
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_every_form_has_the_prompts_and_the_summaries(whole_by_form: dict[str, str], form: str) -> None:
+    assert "Rename the function." in whole_by_form[form]
+    assert "A function was renamed." in whole_by_form[form]
 
 
 @pytest.mark.parametrize(
