@@ -1,15 +1,24 @@
 """The sessions of Claude Code in the sample: transcripts, subagents, summarising calls and settings files."""
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from aix_importers.sample.figures import Context, Manifest, Usage, answer_tokens, call_tokens, text_tokens
-from aix_importers.sample.story import Session, Step, Story, file_text, made_id, made_uuid, stamp
+from aix_importers.sample.story import (
+    Session,
+    Step,
+    Story,
+    file_text,
+    json_lines,
+    made_id,
+    made_uuid,
+    stamp,
+    write_dated,
+)
 
 _VERSION = "2.1.117"
 _AGENT_CONTEXT = 9_800
@@ -42,9 +51,7 @@ def write_transcripts(folder: Path, story: Story, manifest: Manifest) -> None:
         conversation.save()
         written[session.key] = conversation
     for name, settings in story.settings.items():
-        path = folder / f"{name}.json"
-        path.write_text(f"{json.dumps(settings, indent=2)}\n", "utf-8")
-        _set_time(path, story.begins_at)
+        write_dated(folder / f"{name}.json", f"{json.dumps(settings, indent=2)}\n", story.begins_at)
     for rule in story.settings["settings"]["permissions"]["allow"]:
         if rule in ("Bash(rm:*)", "WebFetch"):
             manifest.findings.add(("permission_usage/broad_rules", rule))
@@ -77,7 +84,7 @@ class _Conversation:
         """Begin with a copy of another session, up to one of its prompts."""
         point = other._points[prompts]
         self._records = [{**record, "sessionId": self._session.name} for record in other._records[: point.records]]
-        self._parent, self._context = point.parent, point.context.copy()
+        self._parent, self._context = point.parent, replace(point.context)
         self._forked_from = {"sessionId": other._session.name, "messageUuid": point.parent}
         self._manifest.counts["forks"] += 1
 
@@ -92,33 +99,32 @@ class _Conversation:
             self._records.append(
                 {"type": "custom-title", "customTitle": self._session.title, "sessionId": self._session.name}
             )
-            path = self._folder / f"{self._session.name}.jsonl"
-        else:
-            path = self._folder / self._session.name / "subagents" / f"agent-{self._agent}.jsonl"
-        _write_lines(path, self._records, self._now)
+        write_dated(self._path("jsonl", self._agent), json_lines(self._records, (",", ":")), self._now)
+
+    def _path(self, suffix: str, agent: str | None) -> Path:
+        if agent is None:
+            return self._folder / f"{self._session.name}.{suffix}"
+        return self._folder / self._session.name / "subagents" / f"agent-{agent}.{suffix}"
 
     # Prompts and answers
-
-    def _prompt(self, text: str) -> None:
-        self._begin_turn(text, {"role": "user", "content": text})
 
     def _command(self, name: str, arguments: str, text: str) -> None:
         said = (
             f"<command-message>{name.removeprefix('/')} is running…</command-message>\n"
             f"<command-name>{name}</command-name>\n<command-args>{arguments}</command-args>"
         )
-        self._begin_turn(said, {"role": "user", "content": said})
+        self._prompt(said)
         self._add("user", 0, message={"role": "user", "content": [{"type": "text", "text": text}]}, isMeta=True)
         self._context.tokens += text_tokens(text)
 
-    def _begin_turn(self, text: str, message: Record) -> None:
+    def _prompt(self, text: str) -> None:
         if self._number:
             self._wait(40 + len(text) // 4)
-        self._points.append(_Point(len(self._records), self._parent, self._context.copy()))
+        self._points.append(_Point(len(self._records), self._parent, replace(self._context)))
         fields: Record = {"permissionMode": self._session.mode}
         if len(self._points) == 1 and self._session.fork:
             fields["forkedFrom"] = self._forked_from
-        self._add("user", 0, message=message, **fields)
+        self._add("user", 0, message={"role": "user", "content": text}, **fields)
         self._context.tokens += text_tokens(text)
         self._manifest.counts["turns"] += 1
         self._is_cut = False
@@ -162,15 +168,19 @@ class _Conversation:
 
     def _call(
         self, tool: str, given: Record, result: str, structured: object, *, tokens: int = 0, is_error: bool = False
-    ) -> str:
-        """Add a call with its result; return its id."""
-        call_id = self._id("toolu_01")
-        block = {"type": "tool_use", "id": call_id, "name": tool, "input": given}
-        self._answer(block, "tool_use", call_tokens(json.dumps(given)))
+    ) -> None:
+        """Add a call with its result."""
+        call_id = self._ask_for(tool, given)
         content: Record = {"tool_use_id": call_id, "type": "tool_result", "content": result}
         if is_error:
             content["is_error"] = True
         self._result(content, structured, tokens or text_tokens(result))
+
+    def _ask_for(self, tool: str, given: Record) -> str:
+        """Let the model ask for a call; return the id of the call."""
+        call_id = self._id("toolu_01")
+        block = {"type": "tool_use", "id": call_id, "name": tool, "input": given}
+        self._answer(block, "tool_use", call_tokens(json.dumps(given)))
         return call_id
 
     def _result(self, content: Record, structured: object, tokens: int) -> None:
@@ -233,21 +243,20 @@ class _Conversation:
         self._bash(command, "".join(output), 600)
 
     def _fails(self, command: str, output: str) -> None:
-        result = f"Exit code 1\n{output}"
-        self._manifest.counts["failed calls"] += 1
+        self._fail("failed calls", command, f"Exit code 1\n{output}")
+
+    def _fail(self, count: str, command: str, result: str) -> None:
+        self._manifest.counts[count] += 1
         self._call("Bash", {"command": command}, result, f"Error: {result}", is_error=True)
 
     def _refused(self, command: str, reason: str) -> None:
         """Let the user refuse a command."""
         result = f"{_REFUSED}The user provided the following reason for the rejection: {reason}"
-        self._manifest.counts["denied calls"] += 1
-        self._call("Bash", {"command": command}, result, f"Error: {result}", is_error=True)
+        self._fail("denied calls", command, result)
 
     def _forbidden(self, command: str) -> None:
         """Let a rule of the settings stop a command."""
-        result = f"Permission to use Bash with command {command} has been denied."
-        self._manifest.counts["denied calls"] += 1
-        self._call("Bash", {"command": command}, result, f"Error: {result}", is_error=True)
+        self._fail("denied calls", command, f"Permission to use Bash with command {command} has been denied.")
 
     def _fetch(self, url: str, text: str, tokens: int) -> None:
         structured = {"bytes": len(text), "code": 200, "codeText": "OK", "result": text, "url": url}
@@ -260,18 +269,15 @@ class _Conversation:
     def _agent_call(self, kind: str, task: str, prompt: str, model: str, steps: Sequence[Step], answer: str) -> None:
         """Start a subagent, and wait for its answer."""
         given = {"description": task, "prompt": prompt, "subagent_type": kind}
-        call_id = self._id("toolu_01")
-        block = {"type": "tool_use", "id": call_id, "name": "Task", "input": given}
-        self._answer(block, "tool_use", call_tokens(json.dumps(given)))
+        call_id = self._ask_for("Task", given)
         child = _Conversation(replace(self._session, fork=()), self._story, self._manifest, self._folder, {})
         child._folder, child._now = self._folder, self._now
         child._agent, child._model = made_uuid(call_id).replace("-", "")[:17], self._story.models[model]
         child._context = Context(_AGENT_CONTEXT)
         child.follow([["prompt", prompt], *steps, ["say", answer]])
         child.save()
-        meta = self._folder / self._session.name / "subagents" / f"agent-{child._agent}.meta.json"
-        meta.write_text(json.dumps({"agentType": kind, "description": task, "toolUseId": call_id}), "utf-8")
-        _set_time(meta, child._now)
+        meta = json.dumps({"agentType": kind, "description": task, "toolUseId": call_id})
+        write_dated(self._path("meta.json", child._agent), meta, child._now)
         content: Record = {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": answer}]}
         structured = {
             "status": "completed",
@@ -347,8 +353,7 @@ class _Conversation:
         message = self._message([{"type": "text", "text": summary}], "end_turn", usage)
         self._add("assistant", 0, message=message, requestId=self._id("req_011C"), **beside)
         lines, self._records = self._records[started:], self._records[:started]
-        path = self._folder / self._session.name / "subagents" / f"agent-{agent}.jsonl"
-        _write_lines(path, lines, self._now)
+        write_dated(self._path("jsonl", agent), json_lines(lines, (",", ":")), self._now)
         self._parent = None
         details = {"trigger": trigger, "preTokens": before, "durationMs": 27_000}
         self._add(
@@ -374,7 +379,7 @@ class _Conversation:
             "parentUuid": self._parent,
             "isSidechain": self._agent is not None,
             "type": kind,
-            "uuid": self._uuid(),
+            "uuid": made_uuid(self._session.key, self._agent, self._number),
             "timestamp": stamp(self._now),
             "userType": "external",
             "entrypoint": "cli",
@@ -391,23 +396,8 @@ class _Conversation:
     def _wait(self, seconds: int) -> None:
         self._now += timedelta(seconds=seconds)
 
-    def _uuid(self) -> str:
-        return made_uuid(self._session.key, self._agent, self._number)
-
     def _id(self, prefix: str) -> str:
         return made_id(prefix, self._session.key, self._agent, self._number, prefix)
 
     def _place(self, path: str) -> str:
         return path if path.startswith(("/", "~")) else f"{self._cwd}/{path}"
-
-
-def _write_lines(path: Path, records: Sequence[Record], moment: datetime) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) for record in records)
-    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    _set_time(path, moment)
-
-
-def _set_time(path: Path, moment: datetime) -> None:
-    """Date a file as the tool that writes it would have."""
-    os.utime(path, (moment.timestamp(), moment.timestamp()))

@@ -1,7 +1,6 @@
 """The conversations of Cursor in the sample: the editor's databases, with its permission settings."""
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aix_importers.sample.figures import Manifest, Usage, answer_tokens, text_tokens
-from aix_importers.sample.story import Session, Step, Story, file_text, made_uuid, stamp
+from aix_importers.sample.story import Session, Step, Story, file_text, made_uuid, set_time, stamp, write_dated
 
 _SETTINGS = "src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser"
 _RULES = {
@@ -42,9 +41,7 @@ def write_databases(folder: Path, story: Story, manifest: Manifest) -> None:
     for project, heads in sorted(by_project.items()):
         workspace = folder / "workspaceStorage" / made_uuid(project).replace("-", "")
         _write(workspace / "state.vscdb", [], [("composer.composerData", _json({"allComposers": heads}))], last)
-        opened = workspace / "workspace.json"
-        opened.write_text(_json({"folder": f"file://{story.projects[project]}"}), "utf-8")
-        os.utime(opened, (last.timestamp(), last.timestamp()))
+        write_dated(workspace / "workspace.json", _json({"folder": f"file://{story.projects[project]}"}), last)
 
 
 class _Conversation:
@@ -167,7 +164,7 @@ def _write(path: Path, rows: Iterable[Row], items: Iterable[Row], moment: dateti
             database.execute(f"CREATE TABLE {name} {_TABLE}")
         database.executemany("INSERT INTO ItemTable VALUES (?, ?)", items)
         database.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", rows)
-    os.utime(path, (moment.timestamp(), moment.timestamp()))
+    set_time(path, moment)
 
 
 def _json(value: object) -> str:

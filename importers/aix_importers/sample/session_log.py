@@ -1,27 +1,21 @@
 """The session logs of the sample: an assistant that the team runs itself, and the programs it is made of."""
 
 import json
-import os
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from aix_importers.sample.figures import Context, Manifest, answer_tokens, text_tokens
-from aix_importers.sample.story import Session, Story, made_uuid, stamp
+from aix_importers.sample.story import Session, Story, json_lines, made_uuid, stamp, write_dated
 
 _CONTEXT = 2_600
 
 
 def write_session_logs(folder: Path, story: Story, manifest: Manifest) -> None:
     """Write one log for each session, and the programs that they refer to."""
-    folder.mkdir(parents=True, exist_ok=True)
-    programs = folder / "programs.json"
-    programs.write_text(f"{json.dumps(story.programs, indent=2)}\n", "utf-8")
-    os.utime(programs, (story.begins_at.timestamp(), story.begins_at.timestamp()))
+    write_dated(folder / "programs.json", f"{json.dumps(story.programs, indent=2)}\n", story.begins_at)
     for session in story.of("session-log"):
         entries, ended_at = _entries(session, story.models[session.model], manifest)
-        path = folder / f"{session.key}.jsonl"
-        path.write_text("".join(f"{json.dumps(entry, ensure_ascii=False)}\n" for entry in entries), "utf-8")
-        os.utime(path, (ended_at.timestamp(), ended_at.timestamp()))
+        write_dated(folder / f"{session.key}.jsonl", json_lines(entries), ended_at)
         manifest.sessions["session-log"] += 1
 
 

@@ -1,11 +1,14 @@
 """The story of the sample: sessions with their steps, from `story.toml`, and the clock that dates them."""
 
+import json
+import os
 import tomllib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 _LAST_DAY = 20
@@ -107,6 +110,23 @@ def made_id(prefix: str, *parts: object) -> str:
 def stamp(moment: datetime) -> str:
     """Return a moment as logs write it."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def write_dated(path: Path, text: str, moment: datetime) -> None:
+    """Write a file, dated as the tool that writes it would have."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    set_time(path, moment)
+
+
+def set_time(path: Path, moment: datetime) -> None:
+    """Date a file."""
+    os.utime(path, (moment.timestamp(), moment.timestamp()))
+
+
+def json_lines(values: Iterable[object], separators: tuple[str, str] | None = None) -> str:
+    """Return values as JSON, one on each line."""
+    return "".join(f"{json.dumps(value, ensure_ascii=False, separators=separators)}\n" for value in values)
 
 
 def file_text(path: str) -> str:
