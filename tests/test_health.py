@@ -17,7 +17,6 @@ from aix.health import Examination, Severity, Status, check, check_names, find_c
 from aix.query.query_file import Query
 from aix.query.views import library_views
 from aix.schema import SCHEMA_VERSION, TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store.commit import Stage
 from aix.store.manifest import Manifest, manifest_path
 from tests import ROOT
@@ -33,6 +32,7 @@ from tests.support.sample_ledger import (
     SAMPLE_ROWS,
     SECOND,
     Row,
+    batch_from_rows,
     write_ledger,
 )
 

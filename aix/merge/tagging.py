@@ -18,7 +18,7 @@ from aix.merge.merge_rows import Addition, Part, add, gather
 from aix.merge.row_batches import Delivery
 from aix.merge.workspace import Delivered, open_workspace
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
+from aix.schema.arrow import batch_from_columns
 from aix.schema.sql import quote_name
 from aix.store.commit import Change, Stage, commit
 from aix.store.locks import staging_folder
@@ -55,12 +55,15 @@ def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -
     """Give a tag to sessions and turns, in one commit, and return those that did not have it."""
     check_tag(tag)
     read_latest(ledger)
-    rows = [
-        {"entity_type": entity.table, "entity_id": entity.key, "tag": tag, "added_at": added_at} for entity in entities
-    ]
+    columns: dict[str, list[object]] = {
+        "entity_type": [entity.table for entity in entities],
+        "entity_id": [entity.key for entity in entities],
+        "tag": [tag] * len(entities),
+        "added_at": [added_at] * len(entities),
+    }
     with staging_folder(ledger) as folder:
         with Delivery(folder / "tags") as delivery:
-            delivery.add(_SOURCE, _TAGS, batch_from_rows(_TAGS, rows))
+            delivery.add(_SOURCE, _TAGS, batch_from_columns(_TAGS, columns))
         given = TagGiven(tag, entities, gather([Part(delivery.files())], folder / "gathered"))
         return commit(ledger, Change(adds=given, derived=DerivedData())).result(given)
 

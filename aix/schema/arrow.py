@@ -5,7 +5,7 @@ question about the whole ledger.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 
@@ -88,21 +88,6 @@ def find_problems(table: Table, batch: pa.RecordBatch) -> list[RowProblem]:
     return [problem for column in table for problem in _column_problems(column, batch.column(column.name))]
 
 
-def batch_from_rows(table: Table, rows: Iterable[Mapping[str, object]]) -> pa.RecordBatch:
-    """Make a batch of plain rows, with defaults filled in, or raise `RowError` naming what breaks the schema.
-
-    For tests, fixtures and small tables; importers build columns.
-    """
-    listed = list(rows)
-    unknown = sorted({name for row in listed for name in row} - set(table.column_names))
-    if unknown:
-        raise RowError(table.name, tuple(f"{name}: the table has no such column" for name in unknown))
-    arrays = [_array(table, column, [row.get(column.name, column.default) for row in listed]) for column in table]
-    batch = pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(table))
-    check_batch(table, batch)
-    return batch
-
-
 def batch_from_columns(table: Table, columns: Mapping[str, Sequence[object]]) -> pa.RecordBatch:
     """Make a batch of plain columns, or raise `RowError`; what is left out or NULL gets its default.
 
@@ -177,23 +162,3 @@ def _filler(column: Column) -> str | int | None:
 def repaired(text: str) -> str:
     """Return text as it is stored: what is not Unicode in it becomes U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _array(table: Table, column: Column, values: list[object]) -> pa.Array:
-    wanted = arrow_type(column.type)
-    for row, value in enumerate(values):
-        if not _fits(value, column.type, wanted):
-            raise RowError(table.name, (f"{column.name}: {value!r} in row {row} is not {column.type}",))
-    return pa.array(values, wanted)
-
-
-def _fits(value: object, sql_type: Type, wanted: pa.DataType) -> bool:
-    if value is None:
-        return True
-    if type(value) not in _PYTHON_TYPES[sql_type]:  # Arrow would cut 1.5 to 1 and take bytes for text
-        return False
-    try:
-        pa.scalar(value, wanted)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return False
-    return True

@@ -25,7 +25,6 @@ from aix.merge.selection import Selection
 from aix.reading.export import export_parquet
 from aix.reading.ledger import open_ledger
 from aix.schema import SCHEMA_VERSION, TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store import manifest
 from aix.store.commit import Change, commit
 from aix.store.locks import staging_folder
@@ -34,6 +33,7 @@ from tests import ROOT
 from tests.merge.test_groups import conversation
 from tests.support.changes import FunctionStep
 from tests.support.row_batches import as_text, deliver, dump, rows_of
+from tests.support.sample_ledger import batch_from_rows
 
 pytestmark = pytest.mark.long
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aix.merge.join import Statement, join, join_json, join_sets
 from aix.schema import TABLES, Column, Join, Table, Type, Unit
-from aix.schema.arrow import batch_from_rows
+from tests.support.sample_ledger import batch_from_rows
 
 # Few different values, so that equal ones meet; the awkward ones among them.
 TEXTS = st.sampled_from(["", "a", "b", "aa", "unknown", "é", "\x1b", "z" * 50])

@@ -12,13 +12,12 @@ from aix.errors import RowError
 from aix.merge import groups
 from aix.merge import merge_rows as addition
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store.manifest import is_ledger, read_latest
 from tests.merge.test_groups import conversation
 from tests.support.conversations import message, request, session, turn
 from tests.support.random_rows import Source, sources
 from tests.support.row_batches import as_text, deliver, dump
-from tests.support.sample_ledger import SAMPLE_ROWS
+from tests.support.sample_ledger import SAMPLE_ROWS, batch_from_rows
 
 pytestmark = pytest.mark.long
 

@@ -10,13 +10,13 @@ from aix.merge.merge_rows import Addition, Part, gather
 from aix.merge.replacement import without_sessions
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store.commit import Change, commit
 from aix.store.locks import staging_folder
 from aix.store.manifest import Manifest
 from tests.support.changes import FunctionStep
 from tests.support.conversations import message, request, session, turn
 from tests.support.row_batches import Rows, deliver, facts, rows_of
+from tests.support.sample_ledger import batch_from_rows
 
 ONE: Rows = {
     "turns": [turn("t")],

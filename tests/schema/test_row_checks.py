@@ -8,8 +8,8 @@ import pytest
 
 from aix.errors import RowError
 from aix.schema import TABLES
-from aix.schema.arrow import arrow_schema, batch_from_rows, find_problems
-from tests.support.sample_ledger import SAMPLE_ROWS
+from aix.schema.arrow import arrow_schema, find_problems
+from tests.support.sample_ledger import SAMPLE_ROWS, batch_from_rows
 
 ALIASES = TABLES["session_aliases"]
 GOOD: dict[str, Any] = {"alias": "a", "session_label": "s", "created_at": 1, "reason": "manual"}
@@ -33,12 +33,12 @@ def test_defaults_are_filled_in() -> None:
     [
         ({"alias": None}, "alias: is NULL in row 1"),
         ({"created_at": None}, "created_at: is NULL in row 1"),
-        ({"created_at": "yesterday"}, "created_at: 'yesterday' in row 1 is not BIGINT"),
-        ({"created_at": 2**63}, "in row 1 is not BIGINT"),
-        ({"created_at": 1.5}, "created_at: 1.5 in row 1 is not BIGINT"),
-        ({"created_at": True}, "created_at: True in row 1 is not BIGINT"),
-        ({"alias": b"abc"}, "alias: b'abc' in row 1 is not VARCHAR"),
-        ({"session_label": 7}, "session_label: 7 in row 1 is not VARCHAR"),
+        ({"created_at": "yesterday"}, "created_at: str is not BIGINT"),
+        ({"created_at": 2**63}, "created_at: Python int too large to convert to C long"),
+        ({"created_at": 1.5}, "created_at: float is not BIGINT"),
+        ({"created_at": True}, "created_at: bool is not BIGINT"),
+        ({"alias": b"abc"}, "alias: bytes is not VARCHAR"),
+        ({"session_label": 7}, "session_label: int is not VARCHAR"),
         ({"reason": "whim"}, "reason: 'whim' is not one of identity_promotion, identity_merge, manual in row 1"),
         ({"raison": "manual"}, "raison: the table has no such column"),
     ],

@@ -19,7 +19,7 @@ from aix.derived.catalog import CATALOG, CATALOG_NOTE
 from aix.derived.derived_data import DerivedData
 from aix.errors import LedgerDamagedError, LedgerUnwritableError, RowError
 from aix.schema import SCHEMA_VERSION, TABLES, migrations
-from aix.schema.arrow import arrow_schema, batch_from_rows
+from aix.schema.arrow import arrow_schema
 from aix.schema.migrations import TableChange
 from aix.store import durable
 from aix.store.commit import Change, Stage
@@ -27,7 +27,7 @@ from aix.store.commit import commit as commit_change
 from aix.store.manifest import Manifest, Segment, manifest_path, read_latest
 from tests.support.changes import Function, commit, overtake
 from tests.support.numbered_ledgers import next_generation, read_generation, with_tables
-from tests.support.sample_ledger import write_ledger
+from tests.support.sample_ledger import batch_from_rows, write_ledger
 
 pytestmark = pytest.mark.long
 

@@ -14,9 +14,8 @@ from aix.ids import ulid
 from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store.locks import staging_folder
-from tests.support.sample_ledger import Row
+from tests.support.sample_ledger import Row, batch_from_rows
 
 _ROWS_AT_ONCE = 1_000
 

@@ -16,12 +16,12 @@ from aix.merge import groups
 from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery, Files
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store.locks import staging_folder
 from aix.store.manifest import count_rows, is_ledger, read_latest
 from aix.workers import map_in_workers
 from tests.support.conversations import call, context, message, request, session, turn
 from tests.support.row_batches import Rows
+from tests.support.sample_ledger import batch_from_rows
 
 SESSION_TURNS = 5
 RESTING_TURNS = 30

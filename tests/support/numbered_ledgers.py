@@ -14,11 +14,10 @@ import msgspec
 import polars as pl
 
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store.commit import Stage
 from aix.store.manifest import Manifest, Segment, is_ledger, read_latest
 from tests.support.changes import commit
-from tests.support.sample_ledger import Row
+from tests.support.sample_ledger import Row, batch_from_rows
 
 GENERATION_TABLES = ("tags", "chat_users", "programs")
 FILES_OF_A_COMMIT = 2 * len(GENERATION_TABLES)

@@ -10,12 +10,11 @@ import duckdb
 from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.schema.extensions import IMPORT_TABLES
 from aix.store.locks import staging_folder
 from aix.store.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
 from aix.store.views import create_views
-from tests.support.sample_ledger import Row
+from tests.support.sample_ledger import Row, batch_from_rows
 
 Rows = Mapping[str, Sequence[Row]]
 

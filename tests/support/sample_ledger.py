@@ -9,7 +9,7 @@ Run as a program to write it to a folder, as a fixture of the current schema ver
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aix.ids import h63, ulid
-from aix.schema import SCHEMA_VERSION, TABLES
-from aix.schema.arrow import batch_from_rows
+from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema.arrow import batch_from_columns
 from aix.store.manifest import manifest_path
 
 Row = dict[str, Any]
@@ -519,6 +519,13 @@ EXTENSION_ROWS: Mapping[str, list[Row]] = {
     ],
 }
 SAMPLE_ROWS: Mapping[str, list[Row]] = {**CANONICAL_ROWS, **EXTENSION_ROWS}
+
+
+def batch_from_rows(table: Table, rows: Iterable[Mapping[str, object]]) -> pa.RecordBatch:
+    """Return rows as a batch, with defaults for the columns that a row leaves out."""
+    listed = list(rows)
+    named = dict.fromkeys(name for row in listed for name in row)
+    return batch_from_columns(table, {name: [row.get(name) for row in listed] for name in named})
 
 
 def write_ledger(folder: Path, rows: Mapping[str, list[Row]]) -> None:

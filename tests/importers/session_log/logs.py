@@ -8,11 +8,10 @@ from aix.importing import Candidate, Problem, Source
 from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_rows
 from aix.store.locks import staging_folder
 from aix_importers.session_log import SessionLogImporter
 from tests import ROOT
-from tests.support.sample_ledger import Row
+from tests.support.sample_ledger import Row, batch_from_rows
 
 FIXTURES = ROOT / "fixtures" / "session_log"
 SITUATIONS = sorted(path.name for path in FIXTURES.iterdir())
