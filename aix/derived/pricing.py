@@ -41,12 +41,11 @@ Pair = tuple[str, str]
 
 def without_prices(base: Manifest) -> Manifest:
     """Return a version without the prices that this AIX keeps in it."""
-    tables = {name: _joined(name, segments) for name, segments in base.tables.items()}
+    tables = {
+        name: tuple(segment for segment in segments if name not in PRICE_TABLES or segment.group is not None)
+        for name, segments in base.tables.items()
+    }
     return msgspec.structs.replace(base, tables={name: segments for name, segments in tables.items() if segments})
-
-
-def _joined(name: str, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    return tuple(segment for segment in segments if name not in PRICE_TABLES or segment.group is not None)
 
 
 def with_prices(before: Manifest, version: Manifest, prices: PriceTable | None, stage: Stage) -> Manifest:

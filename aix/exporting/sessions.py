@@ -98,10 +98,6 @@ def _rows(result: "Result") -> Iterator[Row]:
     return (dict(zip(result.columns, row, strict=True)) for row in result)
 
 
-if TYPE_CHECKING:
-    from aix.reading.ledger import Ledger
-
-
 def export_sessions(ledger: "Ledger", exporter: Exporter, target: Path, name: str | None = None) -> None:
     """Write every session, or the one of that name, and the tables that belong beside them."""
     labels = labels_to_export(ledger, name)

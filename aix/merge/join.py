@@ -91,14 +91,11 @@ def _standing(column: Column, statement: Statement) -> _Standing:
     value = _value(column, statement)
     if value is None:
         return _Standing.NULL
-    if value == column.placeholder or (value == column.default and not _says_most(column, value)):
+    is_last_word = column.join is Join.FURTHEST and value == column.words[-1]
+    if value == column.placeholder or (value == column.default and not is_last_word):
         return _Standing.PLACEHOLDER
     marked = column.join is Join.FURTHEST and statement.values.get(INFERENCE_FLAG) is True
     return _Standing.INFERRED if marked or column.name in statement.inferred else _Standing.KNOWN
-
-
-def _says_most(column: Column, value: object) -> bool:
-    return column.join is Join.FURTHEST and value == column.words[-1]
 
 
 def _order(column: Column, value: object) -> tuple[object, ...]:
@@ -177,7 +174,7 @@ def _parse(text: str) -> object:
             parse_int=_Number,
             parse_float=_Number,
             parse_constant=_refuse,
-            object_pairs_hook=_sorted_by_name,
+            object_pairs_hook=lambda pairs: dict(sorted(pairs, key=itemgetter(0))),
         )
     except (ValueError, RecursionError):
         return _Opaque(text)
@@ -198,10 +195,6 @@ def _json_text(value: object) -> str:
 
 def _refuse(constant: str) -> object:
     raise ValueError(constant)
-
-
-def _sorted_by_name(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    return dict(sorted(pairs, key=itemgetter(0)))
 
 
 def _is_shallow(value: object, levels: int) -> bool:

@@ -71,7 +71,7 @@ def _given_elsewhere(ledger: Path, other: Path, theirs: Manifest) -> dict[str, F
     here, what the log of this machine gives must not take their place.
     """
     ours = read_latest(ledger) if is_ledger(ledger) else None
-    known = read_fingerprints(ledger, ours) if ours else {}
+    known = read_fingerprints(ledger, ours.fingerprints) if ours else {}
     if ours is None or not known:
         return {}
     with duckdb.connect() as connection:

@@ -29,9 +29,6 @@ def sparkline(amounts: Sequence[Decimal | float]) -> str:
     >>> sparkline([0, 1, 4, 8])
     '·▁▄█'
     """
-    largest = max(amounts, default=0)
-    return "".join(_NO_BAR if amount <= 0 else _HEIGHTS[_height(amount, largest)] for amount in amounts)
-
-
-def _height(amount: Decimal | float, largest: Decimal | float) -> int:
-    return max(0, round(float(amount) / float(largest) * len(_HEIGHTS)) - 1)
+    most = float(max(amounts, default=0))
+    heights = (round(float(amount) / most * len(_HEIGHTS)) if amount > 0 else None for amount in amounts)
+    return "".join(_NO_BAR if height is None else _HEIGHTS[max(0, height - 1)] for height in heights)

@@ -45,7 +45,8 @@ def csv_lines(listing: Listing) -> Iterator[str]:
     """RFC 4180 with a header; NULL is nothing between the commas, the empty string is `""`."""
     yield ",".join(_csv_text(column.name) for column in listing.columns)
     for row in listing.rows:
-        yield ",".join(_csv_cell(value) for value, _ in zip(row, listing.columns, strict=True))
+        values = (value for value, _ in zip(row, listing.columns, strict=True))
+        yield ",".join("" if value is None else _csv_text(to_text(value)) for value in values)
 
 
 def json_lines(listing: Listing) -> Iterator[str]:
@@ -82,10 +83,6 @@ LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "mar
 
 def _json_object(fields: Iterable[tuple[str, object]]) -> str:
     return "{" + ",".join(f"{to_json(name)}:{to_json(value)}" for name, value in fields) + "}"
-
-
-def _csv_cell(value: object) -> str:
-    return "" if value is None else _csv_text(to_text(value))
 
 
 def _csv_text(text: str) -> str:

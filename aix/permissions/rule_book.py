@@ -108,7 +108,7 @@ def rule_book(rows: Iterable[Row]) -> RuleBook:
 
 def in_order(rules: Iterable[Rule]) -> list[Rule]:
     """Return rules from those of the weakest scope to those of the strongest, and as they are written."""
-    return sorted(rules, key=_order)
+    return sorted(rules, key=lambda rule: (_SCOPES.index(rule.scope), rule.file, rule.kind, rule.position, rule.text))
 
 
 def in_force_rows(book: RuleBook, keys: Collection[Row]) -> Iterator[Row]:
@@ -119,10 +119,6 @@ def in_force_rows(book: RuleBook, keys: Collection[Row]) -> Iterator[Row]:
             if key in keys:
                 with suppress(Exception):  # of another distribution: what it breaks must not end an import
                     yield (*key, _reach(rule) or None, dialects()[origin].is_tool_wide(rule))
-
-
-def _order(rule: Rule) -> tuple[object, ...]:
-    return _SCOPES.index(rule.scope), rule.file, rule.kind, rule.position, rule.text
 
 
 def _holds(rule: Rule, cwd: str) -> bool:

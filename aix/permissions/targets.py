@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from aix.permissions.operands import files_named, host_of_stream, host_or_none, hosts_named
-from aix.permissions.paths import Folders, PlacedPath, folders_of, is_file_name, place
+from aix.permissions.paths import Folders, folders_of, is_file_name, place
 from aix.permissions.programs import plain_name
 from aix.permissions.shell import Command, Redirect, Script, split
 
@@ -166,12 +166,9 @@ class _Reading:
             yield Part("host", "net", host, program)
 
     def _path(self, access: str, path: str, cwds: tuple[str | None, ...], program: str | None) -> Part:
-        places = [self._place(path, cwd) for cwd in cwds]
+        places = [place(path, cwd, self._folders) for cwd in cwds]
         is_agreed = all(each.is_outside == places[-1].is_outside for each in places)
         return Part("path", access, places[-1].path, program, is_outside=places[-1].is_outside if is_agreed else None)
-
-    def _place(self, path: str, cwd: str | None) -> PlacedPath:
-        return place(path, cwd, self._folders)
 
     def _cwds(self, wrappers: tuple[str, ...]) -> tuple[str | None, ...]:
         while wrappers and wrappers not in self._cwd_in:

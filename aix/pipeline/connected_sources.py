@@ -106,7 +106,7 @@ class ConnectedSources:
         held_ties = {**graph.stored, **ties}
         self._known.tied.update(held_ties)
         sets = list(graph.sets_with(among, ties))
-        known = {**read_fingerprints(self._ledger, version), **self._known.fingerprints} if sets else {}
+        known = {**read_fingerprints(self._ledger, version.fingerprints), **self._known.fingerprints} if sets else {}
         held = {**{source: each.content for source, each in known.items()}, **self._contents}
         suspect = [ids for ids in sets if not _were_read_together(ids, held, held_ties)]
         self._look_for(version, suspect)
@@ -143,7 +143,7 @@ class ConnectedSources:
         missing = {source for ids in sets for source in ids if source not in self._planned}
         if not missing:
             return
-        fingerprints = {**read_fingerprints(self._ledger, version), **self._known.fingerprints}
+        fingerprints = {**read_fingerprints(self._ledger, version.fingerprints), **self._known.fingerprints}
         by_name = {importer.name: importer for importer in self._importers}
         prefix = f"{self._machine}:" if self._machine else ""
         # A walk for each file: with others around, an importer may not look for what lies beside it.

@@ -175,18 +175,16 @@ def _take_fingerprint(order: Order, importer: Importer, reading: Reading, known_
     else:
         main = hash_file(source.path, known_bytes)
         reading.main_hash, reading.size_bytes, reading.head_hash = main.whole, main.size_bytes, main.head
-        is_default = type(importer).fingerprint is Importer.fingerprint and not source.stamp
-        reading.content = _content(main.whole, source) if is_default else importer.fingerprint(source)
+        if type(importer).fingerprint is Importer.fingerprint and not source.stamp:
+            # What it would be, without reading the main file once more.
+            reading.content = combined_hash([main.whole, *(hash_file(path).whole for path in source.sidecars)])
+        else:
+            reading.content = importer.fingerprint(source)
     if type(reading.content) is not str:
         raise TypeError(f"its fingerprint is {reading.content!r}, which is no text")
     is_kept = order.keep_raw and not source.key and not source.may_hold_secrets
     if is_kept and keep_raw(order.ledger, Path(source.path)) != reading.main_hash:
         reading.content = ""
-
-
-def _content(main_hash: str, source: Source) -> str:
-    """Return what the importer's own fingerprint would be, without reading the main file once more."""
-    return combined_hash([main_hash, *(hash_file(path).whole for path in source.sidecars)])
 
 
 def _compare_fingerprint(reading: Reading) -> None:

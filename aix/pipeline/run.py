@@ -7,7 +7,7 @@ Until something has to be read, nothing heavy is imported: a run that finds no c
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -124,7 +124,7 @@ def _go_through(places: Sequence[Path] | None, settings: Settings) -> _Ground:
 def _survey(ledger: Path, ground: _Ground, settings: Settings) -> Survey:
     known: dict[str, Fingerprint] = {}
     if is_ledger(ledger):
-        known = with_touched(ledger, read_fingerprints(ledger, read_latest(ledger)))
+        known = with_touched(ledger, read_fingerprints(ledger, read_latest(ledger).fingerprints))
     found = discover(ground.walks, owner_by(ground.importers, known, settings.machine), are_given=ground.are_given)
     found.refusals[:0] = ground.refusals
     return Survey(found, known, make_plan(found, known, machine=settings.machine, reparse=settings.reparse))
@@ -151,7 +151,9 @@ def import_histories(
     ground = _go_through(places, settings)
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
-    if settings.at_most and (report.before is None or not _is_ready(report.before, prices)):
+    if settings.at_most and (
+        report.before is None or report.before.unfinished or not _is_up_to_date(report.before, prices)
+    ):
         report.needs_full_run = report.before is not None
         return report
     state = None if settings.reparse else ground.state(settings)
@@ -206,7 +208,8 @@ def _import(
     from aix.store.engine import one_engine
     from aix.thread_pool import map_in_threads
 
-    with one_engine(ledger), _other_writers_considered(ledger, settings) as is_free:
+    # A run that must not take long does not wait for other writers.
+    with one_engine(ledger), without_waiting(ledger) if settings.at_most else nullcontext(True) as is_free:
         if not is_free:
             report.is_busy = True
             return
@@ -229,11 +232,6 @@ def _import(
         map_in_threads(lambda follow: follow(ledger), (note_summary, refresh_catalog))
 
 
-def _other_writers_considered(ledger: Path, settings: Settings) -> AbstractContextManager[bool]:
-    """Return a context that is True unless another process writes and this run must not wait for it."""
-    return without_waiting(ledger) if settings.at_most else nullcontext(True)
-
-
 def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
     """Return the newest version, its prices and kept views renewed where no other commit was there to do it."""
     newest = read_latest(ledger) if is_ledger(ledger) else None
@@ -247,11 +245,6 @@ def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
 def _is_up_to_date(version: Manifest | None, prices: PriceTable) -> bool:
     """Whether the prices and derived tables of a version are those of this AIX."""
     return version is None or (version.prices == prices.digest and are_views_kept(version))
-
-
-def _is_ready(version: Manifest, prices: PriceTable) -> bool:
-    """Whether nothing but changed sources would keep a run busy."""
-    return _is_up_to_date(version, prices) and not version.unfinished
 
 
 def _is_settled(report: Report) -> bool:

@@ -45,17 +45,13 @@ class Providers:
 
     def asked(self, provider: str, model: str) -> tuple[str, ...]:
         """Return the vendors whose prices a request may have, the first being the one that serves it."""
-        found = self._of_name(provider) if provider else self._of_model(model)
+        wanted, known = provider.lower().strip(), self._by_name.values()
+        if provider:
+            by_pattern = (each for each in known if each.named and each.named.fits(wanted))
+            found = self._by_name.get(wanted) or next(by_pattern, None)
+        else:
+            found = next((each for each in known if each.serves and each.serves.fits(model)), None)
         return (found.name, *found.falls_back_to) if found else ()
-
-    def _of_name(self, name: str) -> Provider | None:
-        wanted = name.lower().strip()
-        return self._by_name.get(wanted) or next(
-            (each for each in self._by_name.values() if each.named and each.named.fits(wanted)), None
-        )
-
-    def _of_model(self, model: str) -> Provider | None:
-        return next((each for each in self._by_name.values() if each.serves and each.serves.fits(model)), None)
 
 
 def parse_providers(text: str) -> Providers:
@@ -116,7 +112,7 @@ class Chooser:
             ModelPrice(provider, model, variant, start, end, line.tier_start_tokens, tier_end, line)
             for variant in VARIANTS
             for start, end, lines in _periods(candidates, variant)
-            for line, tier_end in zip(lines, _tier_ends(lines), strict=True)
+            for line, tier_end in zip(lines, [*(line.tier_start_tokens for line in lines[1:]), FOREVER], strict=True)
         ]
 
     def _candidates(self, provider: str, model: str) -> Iterator["_Candidate"]:
@@ -200,7 +196,3 @@ def _periods(found: Sequence[_Candidate], variant: str) -> Iterator[tuple[int, i
             if lines:
                 yield times[since], times[place + 1], lines
             since = place + 1
-
-
-def _tier_ends(lines: Sequence[PriceLine]) -> list[int]:
-    return [*(line.tier_start_tokens for line in lines[1:]), FOREVER]

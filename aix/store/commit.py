@@ -47,7 +47,7 @@ from aix.store.sources import (
     Fingerprints,
     StoredTies,
     files_to_merge,
-    read_fingerprint_files,
+    read_fingerprints,
     read_ties,
     weight,
 )
@@ -91,7 +91,7 @@ class Stage:
         if not new:
             return base.fingerprints
         kept = len(base.fingerprints) - files_to_merge(base.fingerprints, len(new))
-        entries = {**read_fingerprint_files(self.ledger, base.fingerprints[kept:]), **new}
+        entries = {**read_fingerprints(self.ledger, base.fingerprints[kept:]), **new}
         written = self._write_entries(f"fingerprints-{uuid4().hex}.json", msgspec.json.encode(entries), len(entries))
         return (*base.fingerprints[:kept], written)
 

@@ -107,11 +107,6 @@ def from_file_order(content: bytes) -> pa.Array:
     return pa.Array.from_buffers(pa.uint64(), len(content) // WIDTH, [None, pa.py_buffer(_swapped(content))])
 
 
-def few_from_file_order(content: bytes) -> "array[int]":
-    """Return a few numbers that are stored; to make an Arrow array of them would take longer than to look at them."""
-    return array("Q", _swapped(content))
-
-
 def of_array(numbers: "array[int]") -> pa.Array:
     """Return the numbers of an array whose items are such."""
     return pa.Array.from_buffers(pa.uint64(), len(numbers), [None, pa.py_buffer(numbers)])
@@ -266,7 +261,8 @@ class StoredIndex:
         return None
 
     def _numbers(self, start: int, count: int) -> "array[int]":
-        return few_from_file_order(self._content(start, count))
+        """Return a few numbers; to make an Arrow array of them would take longer than to look at them."""
+        return array("Q", _swapped(self._content(start, count)))
 
     def _content(self, start: int, count: int) -> bytes:
         content = os.pread(self._descriptor, count * WIDTH, start * WIDTH)

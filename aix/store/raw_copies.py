@@ -33,7 +33,10 @@ def keep_raw(ledger: Path, source: Path) -> str:
         make_folder(ledger)
         make_folder(folder)
         with part_file(folder) as part:
-            with new_file(part) as file, _compressing(file) as compressed:
+            with (
+                new_file(part) as file,
+                pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), "w"), "zstd") as compressed,
+            ):
                 for piece in _pieces(source):
                     digest.update(piece)
                     compressed.write(piece)
@@ -94,10 +97,6 @@ def holds_any(ledger: Path, digest: str, texts: Sequence[str]) -> bool:
             if any(text in seen for text in wanted):
                 return True
     return False
-
-
-def _compressing(file: NewFile) -> pa.CompressedOutputStream:
-    return pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), "w"), "zstd")
 
 
 class _LeftOpen:

@@ -9,13 +9,14 @@ commit writes little more than what changed.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 import msgspec
 
-from aix.store.manifest import EntryFile, Manifest
+from aix.store.manifest import EntryFile
 from aix.store.stored_files import read_decoded
 
 
@@ -50,6 +51,7 @@ Fingerprints = Mapping[str, Fingerprint]
 """By a hash of the name of the source: names can hold what is to be forgotten one day."""
 
 
+_T = TypeVar("_T")
 _FINGERPRINTS_DECODER = msgspec.json.Decoder(dict[str, Fingerprint])
 
 
@@ -58,17 +60,16 @@ def source_id(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
-def read_fingerprints(ledger: Path, version: Manifest) -> dict[str, Fingerprint]:
-    """Return the fingerprints of all sources."""
-    return read_fingerprint_files(ledger, version.fingerprints)
+def read_fingerprints(ledger: Path, files: Sequence[EntryFile]) -> dict[str, Fingerprint]:
+    """Return the fingerprints in these files."""
+    return _together(ledger, files, _FINGERPRINTS_DECODER.decode)
 
 
-def read_fingerprint_files(ledger: Path, files: Sequence[EntryFile]) -> dict[str, Fingerprint]:
-    """Return the fingerprints in these files; what a later file says of a source holds."""
-    known: dict[str, Fingerprint] = {}
-    for file in files:
-        known.update(read_decoded(ledger / file.path, _FINGERPRINTS_DECODER.decode, file.sha256))
-    return known
+def _together(ledger: Path, files: Sequence[EntryFile], decode: Callable[[bytes], dict[str, _T]]) -> dict[str, _T]:
+    """Return the entries of all files; what a later file says of a source holds."""
+    return {
+        name: entry for file in files for name, entry in read_decoded(ledger / file.path, decode, file.sha256).items()
+    }
 
 
 def files_to_merge(files: Sequence[EntryFile], new_entries: int) -> int:
@@ -110,11 +111,8 @@ _TIES_DECODER = msgspec.msgpack.Decoder(dict[str, SourceTies])
 
 
 def read_ties(ledger: Path, files: tuple[EntryFile, ...]) -> dict[str, SourceTies]:
-    """Return the ties of all sources in these files; what a later file says of a source holds."""
-    known: dict[str, SourceTies] = {}
-    for file in files:
-        known.update(read_decoded(ledger / file.path, _TIES_DECODER.decode, file.sha256))
-    return known
+    """Return the ties of all sources in these files."""
+    return _together(ledger, files, _TIES_DECODER.decode)
 
 
 def weight(ties: StoredTies) -> int:

@@ -5,7 +5,6 @@ Objects are read field by field, so that a wrong field spoils no other; a field 
 
 import json
 import re
-from collections.abc import Iterator
 from math import isfinite
 from typing import TypeVar
 
@@ -85,7 +84,8 @@ def trailing_objects(text: str, start: int) -> list[object]:
     Only objects that reach to the very end count, so that a part of the broken object is not taken for one.
     """
     effort = _MOST_READINGS * (len(text) - start)
-    for tries, begin in enumerate(_object_starts(text, start + 1)):
+    for tries, found in enumerate(_OBJECT_START.finditer(text, start + 1)):
+        begin = found.start()
         if tries == _MOST_TRIES or effort <= 0:
             break
         values, end = leading_values(text, begin)
@@ -93,10 +93,6 @@ def trailing_objects(text: str, start: int) -> list[object]:
             return values
         effort -= end - begin + 1
     return []
-
-
-def _object_starts(text: str, start: int) -> Iterator[int]:
-    return (match.start() for match in _OBJECT_START.finditer(text, start))
 
 
 def _after_blanks(text: str, at: int) -> int:

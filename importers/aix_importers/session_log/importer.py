@@ -45,7 +45,7 @@ class SessionLogImporter(Importer):
 
         is_inclusive = self.options.get("usage") == "inclusive"
         for source in sources:
-            if self._holds_programs(source):
+            if is_program_file(source.path) or source.path == self._given_programs:
                 yield from extract_programs(source, self.origin)
             elif problem := unread_form(source):
                 yield problem
@@ -61,6 +61,3 @@ class SessionLogImporter(Importer):
     def _given_programs(self) -> str | None:
         given = self.options.get("programs")
         return str(Path(given).absolute()) if given else None
-
-    def _holds_programs(self, source: Source) -> bool:
-        return is_program_file(source.path) or source.path == self._given_programs

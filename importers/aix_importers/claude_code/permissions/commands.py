@@ -51,11 +51,6 @@ _GLOBS = frozenset("*?[{")
 _EXPANSIONS = frozenset("$`")
 
 
-def _is_safe_assignment(text: str) -> bool:
-    """Whether an allow rule looks past an assignment."""
-    return text.partition("=")[0] in _SAFE_VARIABLES
-
-
 def _inner_starts(words: Sequence[str], *, is_restricting: bool) -> list[int]:
     """Return where the commands within wrappers begin, from the outermost; of very many, some and the innermost.
 
@@ -158,8 +153,9 @@ def _taken_apart(command: str) -> ShellCommand:
         named = (*_located(_named_files(words), folder), *_located(_redirected(simple.redirects), folder))
         files += named
         parts.append(_part(simple, named, is_in_argument=is_in_argument))
-        if words and _program(words) in _REMOVING:
-            removals += (use.path for use in _located(_operands_as_files(words), folder))
+        if words and words[0].rpartition("/")[2] in _REMOVING:
+            removed = (FileUse(path, is_written=True, by=words[0]) for path in _operands(words))
+            removals += (use.path for use in _located(removed, folder))
         if words and words[0] == "cd":
             folder = _entered(folder, words)
     files += _located(_redirected(script.redirects), folder)
@@ -197,7 +193,9 @@ def _part(simple: SimpleCommand, files: tuple[FileUse, ...], *, is_in_argument: 
     if simple.env:
         restricting.append(assigned)
     allowing = [assigned]
-    safe = next((place for place, each in enumerate(simple.env) if not _is_safe_assignment(each)), len(simple.env))
+    # An allow rule looks past the safe assignments before a command.
+    unsafe = (place for place, each in enumerate(simple.env) if each.partition("=")[0] not in _SAFE_VARIABLES)
+    safe = next(unsafe, len(simple.env))
     inner: Sequence[str] = simple.words
     if safe:
         allowing.append(" ".join((*simple.env[safe:], text)))
@@ -220,10 +218,6 @@ def _innermost(words: Sequence[str], *, is_restricting: bool) -> Sequence[str]:
     return words[starts[-1] :] if starts else words
 
 
-def _program(words: Sequence[str]) -> str:
-    return words[0].rpartition("/")[2]
-
-
 def _operands(words: Sequence[str]) -> list[str]:
     found: list[str] = []
     for place, word in enumerate(words[1:], 1):
@@ -232,11 +226,6 @@ def _operands(words: Sequence[str]) -> list[str]:
         if not word.startswith("-"):
             found.append(word)
     return found
-
-
-def _operands_as_files(words: Sequence[str]) -> Iterator[FileUse]:
-    for path in _operands(words):
-        yield FileUse(path, is_written=True, by=words[0])
 
 
 def _named_files(words: Sequence[str]) -> Iterator[FileUse]:
