@@ -8,6 +8,7 @@ change.
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,26 +122,18 @@ def _rule_book(connection: "duckdb.DuckDBPyConnection", ledger: Path, version: M
     return read_rule_book(connection, _with_clause(selects))
 
 
+@dataclass(frozen=True)
 class _Group:
     """A group of files, and what follows from its rows."""
 
-    def __init__(
-        self,
-        stage: "Stage",
-        version: Manifest,
-        name: str | None,
-        files: Mapping[str, Sequence[Segment]],
-        last_known: int,
-        gone: Mapping[str, Sequence[Segment]],
-    ) -> None:
-        self._stage = stage
-        self._version = version
-        self._name = name
-        self._files = files
-        self._last_known = last_known
-        """Families up to this number come from groups that are gone."""
-        self._gone = gone
-        """By table: the rows that followed from the families of these groups, and still do."""
+    _stage: "Stage"
+    _version: Manifest
+    _name: str | None
+    _files: Mapping[str, Sequence[Segment]]
+    _last_known: int
+    """Families up to this number come from groups that are gone."""
+    _gone: Mapping[str, Sequence[Segment]]
+    """By table: the rows that followed from the families of these groups, and still do."""
 
     def write(
         self, connection: "duckdb.DuckDBPyConnection", book: "RuleBook", wanted: Container[str] | None

@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aix.errors import RowError
 from aix.schema import TABLES, Join, Table
@@ -62,7 +61,7 @@ class Delivery:
         sources = pa.repeat(pa.scalar(source), batch.num_rows) if is_one else pa.array(source, pa.string())
         with writing_to(self._folder):
             self._writers[table.name].write_batch(
-                pa.RecordBatch.from_arrays([*_with_defaults(table, batch), sources], schema=delivery_schema(table))
+                pa.RecordBatch.from_arrays([*batch.columns, sources], schema=delivery_schema(table))
             )
 
     def files(self) -> Files:
@@ -96,14 +95,6 @@ def source_of(statement: str) -> str:
 def delivery_schema(table: Table) -> pa.Schema:
     """Return the table's schema with the column that names the source of a row."""
     return arrow_schema(table).append(pa.field(SOURCE_COLUMN, pa.string()))
-
-
-def _with_defaults(table: Table, batch: pa.RecordBatch) -> list[pa.Array]:
-    """Return the columns of a batch; a row that does not name a value gets the default."""
-    return [
-        values if column.default is None else pc.fill_null(values, column.default)
-        for column, values in zip(table, batch.columns, strict=True)
-    ]
 
 
 def check_marks(batch: pa.RecordBatch) -> None:

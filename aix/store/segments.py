@@ -52,7 +52,7 @@ _OPTIONS: dict[Pace, dict[str, Any]] = {
 class RowGroupWriter:
     """Writes batches of any size into a Parquet file."""
 
-    def __init__(self, file: NewFile, schema: pa.Schema, pace: Pace = Pace.SMALL) -> None:
+    def __init__(self, file: NewFile, schema: pa.Schema, pace: Pace) -> None:
         self._schema = schema
         self._most_bytes = _ROW_GROUP_BYTES[pace]
         self._writer = pq.ParquetWriter(file, schema, **_OPTIONS[pace])

@@ -6,6 +6,7 @@ text's to choose.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -44,31 +45,24 @@ def parse(text: str) -> "Tree":
     return _parser().parse(text.encode("ascii"))
 
 
+@dataclass(eq=False)
 class Walk:
     """Goes through the tree of one text."""
 
-    def __init__(
-        self,
-        text: str,
-        here_documents: Mapping[int, HereDocument],
-        expanded: Collection[int],
-        pipelines: Iterator[int],
-        read: Callable[[str], Iterator[Statement]],
-    ) -> None:
-        self._text = text
-        self._here_documents = here_documents
-        self._expanded = expanded
-        """Where what was expanded before the text became a script begins."""
-        self._pipelines = pipelines
-        self._read = read
-        """Reads a text that runs within this one."""
-        self._handed_down: dict[int, list[Node]] = {}
-        self._apart: dict[int, int | None] = {}
-        """Statements in a pipeline by the grammar that are none of it, with the pipeline that they are in."""
-        self.redirects: list[Redirect] = []
-        """Those of no simple command."""
-        self.assignments: list[str] = []
-        self.is_cut = False
+    _text: str
+    _here_documents: Mapping[int, HereDocument]
+    _expanded: Collection[int]
+    """Where what was expanded before the text became a script begins."""
+    _pipelines: Iterator[int]
+    _read: Callable[[str], Iterator[Statement]]
+    """Reads a text that runs within this one."""
+    _handed_down: "dict[int, list[Node]]" = field(default_factory=dict)
+    _apart: dict[int, int | None] = field(default_factory=dict)
+    """Statements in a pipeline by the grammar that are none of it, with the pipeline that they are in."""
+    redirects: list[Redirect] = field(default_factory=list)
+    """Those of no simple command."""
+    assignments: list[str] = field(default_factory=list)
+    is_cut: bool = False
 
     def statements(self, root: "Node", pipe: int | None) -> Iterator[Statement]:
         """Yield the simple commands, each before those in its substitutions."""
