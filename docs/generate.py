@@ -330,8 +330,8 @@ def _queries_page() -> Iterator[str]:
     yield "one and how to add your own. `NAME.expected.csv` is what a query returns on the fixtures. A header that says"
     yield "`-- params: filters` has the parameters in [params/filters.txt](params/filters.txt)."
     yield ""
-    yield "The queries `cost_…` and `blocks` repeat one list of sums: a file has to run as it is, a view cannot sum by a"
-    yield "column that its reader chooses, and DuckDB's macros do not run on Spark. A test compares their results."
+    yield "The queries `cost_…` and `blocks` repeat one list of sums: a file has to run as it is, a view cannot sum by"
+    yield "a column that its reader chooses, and DuckDB's macros do not run on Spark. A test compares their results."
     yield ""
     for pack, members in groupby(queries, key=lambda query: query.pack):
         yield f"## {pack}"

@@ -145,7 +145,7 @@ def command(
         given["session"] = named.key
     found = opened.compactions(trigger=_AUTO if trigger == in_words(_AUTO) else trigger, **given)
     shown = found if limit is None else found.part(0, limit)
-    rows = [dict(zip(shown.columns, row, strict=True)) for row in shown]
+    rows = shown.dicts()
     is_narrowed = named is not None or bool(parameters.keys() - {TIMEZONE}) or trigger is not None
     if not rows:
         return replace(
@@ -284,7 +284,7 @@ def context(ctx: click.Context, name: str, ledger: Path) -> Listing:
       aix context 7F3KQ2MX --format markdown -o context.md
     """
     found = open_ledger(ledger).context(name)
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    rows = found.dicts()
     if is_screen() and chosen_format(_given_format(ctx), ctx.params["path"]) == "table":
         head(_context_title(rows))
     return replace(

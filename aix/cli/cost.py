@@ -151,15 +151,15 @@ def command(
     if limit is not None:
         first = max(0, sum(1 for _ in found) - limit) if is_in_time else 0
         shown = found.part(first, limit)
-    models = _rows(opened.query("token_economics/cost_by_model", **given))
-    [totals] = _rows(opened.query("token_economics/cost_total", **given))
+    models = opened.query("token_economics/cost_by_model", **given).dicts()
+    [totals] = opened.query("token_economics/cost_total", **given).dicts()
     listing = shown.listing()
     if len(dimensions) > 1:
         named = [
             replace(column, name=_KEYS.get(by, by)) for by, column in zip(dimensions, listing.columns, strict=False)
         ]
         listing = replace(listing, columns=(*named, *listing.columns[len(named) :]), arrow_reader=None)
-    rows = _rows(found)
+    rows = found.dicts()
     running = [row for row in rows if row.get("is_running")]
     if not models:
         return replace(listing, totals=totals, notes=[_nothing_found(opened, parameters, zone)])
@@ -182,10 +182,6 @@ def _find_costs(ledger: Ledger, dimensions: tuple[str, ...], given: Mapping[str,
         case (first, second):
             return ledger.query("token_economics/cost_by_two", **given, first=first, second=second)
     raise ValueError(dimensions)
-
-
-def _rows(result: "Result") -> list[_Row]:
-    return [dict(zip(result.columns, row, strict=True)) for row in result]
 
 
 def _cost_table(
@@ -322,7 +318,7 @@ def _shown(amount: Decimal | float | None) -> str | None:
 
 def _nothing_found(ledger: Ledger, parameters: Mapping[str, object], zone: tzinfo) -> str:
     """Say which requests there are none of, and from when to when there are some."""
-    [everything] = _rows(ledger.query("token_economics/cost_total"))
+    [everything] = ledger.query("token_economics/cost_total").dicts()
     if not everything["requests"]:
         return "The ledger has no requests; run `aix import`"
     filters = [f"{name} {parameters[name]!r}" for name in _FILTERS if name in parameters]

@@ -155,8 +155,7 @@ def _ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> _A
 
     def rows(name: str) -> list[_Row]:
         query = find_query(name)
-        found = ledger.query(query, **filters, **({TIMEZONE: zone.key} if takes_timezone(query) else {}))
-        return [dict(zip(found.columns, row, strict=True)) for row in found]
+        return ledger.query(query, **filters, **({TIMEZONE: zone.key} if takes_timezone(query) else {})).dicts()
 
     with ThreadPoolExecutor(1) as beside:
         audited = beside.submit(count_findings, ledger, filters, zone.key)

@@ -113,7 +113,7 @@ def used(ledger: Path) -> Listing:
         f"cast(p.{unit}_usd * {10**scale} as {kind}) as {quote_name(unit)}" for unit, (kind, scale) in _QUOTED.items()
     )
     found = open_ledger(ledger).sql(_USED.format(prices=prices))
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    rows = found.dicts()
     for row in rows:
         row["source"] = (
             row["price_basis"].partition("; ")[0].rpartition(" ")[0] if row["price_basis"] else "no price known"

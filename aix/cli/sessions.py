@@ -103,7 +103,7 @@ def command(
     )
     opened = open_ledger(ledger)
     found = search_sessions(opened, search, order=order, reverse=reverse, limit=limit)
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    rows = found.dicts()
     return replace(
         found.listing(),
         notes=[] if rows else ["no session in the ledger matches that"],

@@ -120,6 +120,14 @@ class Result:
         """
         return list(self)
 
+    def dicts(self) -> list[dict[str, Any]]:
+        """Return all rows, each by the names of its columns.
+
+        >>> ledger.sql("select 1 as one, 2 as two").dicts()
+        [{'one': 1, 'two': 2}]
+        """
+        return [dict(zip(self.columns, row, strict=True)) for row in self]
+
     def part(self, first: int, count: int) -> "Result":
         """Return so many of the rows, from the one of that number on; the first is 0.
 

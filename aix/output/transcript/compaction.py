@@ -23,7 +23,6 @@ from aix.output.paragraphs import Paragraph
 from aix.output.text import to_json
 from aix.output.transcript.forms import folded_paragraphs, plain
 from aix.output.transcript.model import Excerpt, View, fold
-from aix.output.transcript.source import fetch
 from aix.reading.search import COUNTED, names_of_sessions
 
 if TYPE_CHECKING:
@@ -160,12 +159,10 @@ def find_compaction(ledger: "Ledger", turn_id: str) -> "Result":
 
 def read_detail(ledger: "Ledger", found: "Result", *, limit: int) -> Detail:
     """Read what stands around the compaction that was found, the summary up to a limit."""
-    [values] = found.rows()
-    row = dict(zip(found.columns, values, strict=True))
+    [row] = found.dicts()
     turn = row["turn_id"]
-    [stored] = fetch(ledger, _SUMMARY, {"turn": turn, "limit": limit})
-    context = ledger.context(turn)
-    parts = [dict(zip(context.columns, part, strict=True)) for part in context]
+    [stored] = ledger.sql(_SUMMARY, {"turn": turn, "limit": limit}).dicts()
+    parts = ledger.context(turn).dicts()
     before = _parts_before(
         [part for part in parts if part["turn_id"] not in (None, turn)], stored["first_kept_turn_id"]
     )
@@ -177,15 +174,14 @@ def read_detail(ledger: "Ledger", found: "Result", *, limit: int) -> Detail:
         before,
         next((part["tokens"] for part in parts if part["part"] == "unlogged"), None),
         Excerpt(stored["summary"], stored["characters"]),
-        tuple(LaterRequest(**each) for each in fetch(ledger, _REQUESTS, {"turn": turn, "count": FIRST_REQUESTS})),
+        tuple(LaterRequest(**each) for each in ledger.sql(_REQUESTS, {"turn": turn, "count": FIRST_REQUESTS}).dicts()),
         _balance(ledger, turn, label),
-        tuple(SummarisedFile(**each) for each in fetch(ledger, _FILES, {"turn": turn, "turns": summarised})),
+        tuple(SummarisedFile(**each) for each in ledger.sql(_FILES, {"turn": turn, "turns": summarised}).dicts()),
     )
 
 
 def _balance(ledger: "Ledger", turn: str, label: str | None) -> dict[str, Any] | None:
-    found = ledger.query(_BREAK_EVEN, **({"session": label} if label else {}))
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+    rows = ledger.query(_BREAK_EVEN, **({"session": label} if label else {})).dicts()
     return next((row for row in rows if row["turn_id"] == turn), None)
 
 

@@ -120,7 +120,7 @@ def read_transcript(ledger: "Ledger", name: str, *, limit: int = WHOLE, last: in
 
 def _read_header(ledger: "Ledger", label: str) -> Header:
     sessions = find_query("overview/sessions").sql
-    [row] = fetch(ledger, f"select * from (\n{sessions}\n) where label = $label", {"label": label})  # noqa: S608
+    [row] = ledger.sql(f"select * from (\n{sessions}\n) where label = $label", {"label": label}).dicts()  # noqa: S608
     return Header(
         **_picked(row, "label", "title", "origin", "project", "workspace_path", "parent_session_label"),
         **_picked(row, "created_at", "updated_at", "status", "turns", "failed_turns", "models"),
@@ -133,14 +133,15 @@ def _read_header(ledger: "Ledger", label: str) -> Header:
 def _cost_of_subagents(ledger: "Ledger", label: str) -> Cost | None:
     if not ledger.sql("select 1 from sessions where parent_session_label = $1 limit 1", [label]).rows():
         return None
-    [row] = fetch(ledger, _COST_OF_SUBAGENTS, {"label": label})
+    [row] = ledger.sql(_COST_OF_SUBAGENTS, {"label": label}).dicts()
     return _cost_of(row)
 
 
 def _read_turns(ledger: "Ledger", places: Sequence[tuple[int, str]], limit: int) -> Iterator[Turn]:
     turn_ids = [turn_id for _, turn_id in places]
     sizes = dict(ledger.sql(_SIZES, {"turns": turn_ids, "limit": limit}).rows()) if turn_ids else {}
-    costs = {row["turn_id"]: _cost_of(row) for row in fetch(ledger, _COSTS, {"turns": turn_ids})} if turn_ids else {}
+    priced = ledger.sql(_COSTS, {"turns": turn_ids}).dicts() if turn_ids else []
+    costs = {row["turn_id"]: _cost_of(row) for row in priced}
     for batch in _batches(places, sizes):
         yield from _Batch(ledger, {turn_id: place for place, turn_id in batch}, limit, costs).turns()
 
@@ -167,12 +168,12 @@ class _Batch:
         limited = wanted | {"limit": limit}
         self._numbers = numbers
         self._costs = costs
-        self._turns = fetch(ledger, _TURNS, wanted)
-        self._messages = _grouped(fetch(ledger, _MESSAGES, limited), "turn_id")
-        self._calls = _grouped(fetch(ledger, _CALLS, limited), "turn_id")
-        self._files = _grouped(fetch(ledger, _FILES, wanted), "message_id")
-        self._subagents = _grouped(fetch(ledger, _SUBAGENTS, wanted), "turn_id")
-        self._compactions = {row["turn_id"]: row for row in fetch(ledger, _COMPACTIONS, limited)}
+        self._turns = ledger.sql(_TURNS, wanted).dicts()
+        self._messages = _grouped(ledger.sql(_MESSAGES, limited).dicts(), "turn_id")
+        self._calls = _grouped(ledger.sql(_CALLS, limited).dicts(), "turn_id")
+        self._files = _grouped(ledger.sql(_FILES, wanted).dicts(), "message_id")
+        self._subagents = _grouped(ledger.sql(_SUBAGENTS, wanted).dicts(), "turn_id")
+        self._compactions = {row["turn_id"]: row for row in ledger.sql(_COMPACTIONS, limited).dicts()}
 
     def turns(self) -> Iterator[Turn]:
         """Go through the turns in their order."""
@@ -263,12 +264,6 @@ def _picked(row: _Row, *names: str) -> _Row:
 
 def _excerpt(row: _Row, name: str) -> Excerpt | None:
     return None if row[name] is None else Excerpt(row[name], row[f"{name}_characters"])
-
-
-def fetch(ledger: "Ledger", sql: str, parameters: Mapping[str, object]) -> list[_Row]:
-    """Return rows by the names of their columns."""
-    result = ledger.sql(sql, parameters)
-    return [dict(zip(result.columns, row, strict=True)) for row in result]
 
 
 def _grouped(rows: Iterable[_Row], name: str) -> defaultdict[str, list[_Row]]:

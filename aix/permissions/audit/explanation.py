@@ -141,14 +141,14 @@ if TYPE_CHECKING:
 def explain(ledger: "Ledger", name: str) -> dict[str, object]:
     """Return all that is known about the permission of a call, which is named by its id or the beginning of it."""
     call = _find(ledger, name)
-    [about] = _rows(ledger, _CALL, call)
-    verdicts = _rows(ledger, _VERDICT, call)
+    [about] = ledger.sql(_CALL, {"call": call}).dicts()
+    verdicts = ledger.sql(_VERDICT, {"call": call}).dicts()
     return {
         "call": call,
         **about,
-        "targets": _rows(ledger, _TARGETS, call),
+        "targets": ledger.sql(_TARGETS, {"call": call}).dicts(),
         "verdict": verdicts[0] if verdicts else None,
-        "matching": _rows(ledger, _MATCHING, call),
+        "matching": ledger.sql(_MATCHING, {"call": call}).dicts(),
         **_programs(ledger, call).as_object(),
     }
 
@@ -210,11 +210,6 @@ def _find(ledger: "Ledger", name: str) -> str:
     if len(found) > 1 and found[0] != name:
         raise AmbiguousNameError("call", name, tuple(found))
     return found[0]
-
-
-def _rows(ledger: "Ledger", sql: str, call: str) -> list[dict[str, object]]:
-    result = ledger.sql(sql, {"call": call})
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
 
 
 def _listed(value: object) -> list[dict[str, object]]:

@@ -212,15 +212,14 @@ def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: 
         missing = [column.name for column in query.columns if column.name not in result.columns]
         if missing:
             raise QueryFileError(query.path, 1, f"its result lacks {', '.join(missing)}")
-        return [dict(zip(result.columns, row, strict=True)) for row in result]
+        return [*result.dicts()]
     except SqlError as error:
         raise QueryFileError(query.path, 1, f"DuckDB cannot run it: {error}") from error
 
 
 def _scope(ledger: Ledger, filters: Mapping[str, object]) -> tuple[int, int | None, int]:
     """Return the number of sessions that an audit looks at, the time of their newest turn, and their subagents."""
-    result = ledger.query(_SCOPE, **filters)
-    [row] = [dict(zip(result.columns, row, strict=True)) for row in result]
+    [row] = ledger.query(_SCOPE, **filters).dicts()
     return row["sessions"], row["last_turn_at"], row["subagents"]
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Retention, Rows, Source, Ties
+from aix.importing import Candidate, Capabilities, Importer, Problem, Retention, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_sources, is_settings
-from aix_importers.common import PROBLEM_ADVICE
+from aix_importers.common import EVERYTHING, PROBLEM_ADVICE
 from aix_importers.common.recognition import SUFFIXES, unread_form
 
 
@@ -19,16 +19,7 @@ class ClaudeCodeImporter(Importer):
     tool: ClassVar[str] = "Claude Code"
     description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
     problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        usage=Answer.YES,
-        cost=Answer.YES,
-        compaction=Answer.YES,
-        permissions=Answer.YES,
-        subagents=Answer.YES,
-        files=Answer.YES,
-        lints=Answer.YES,
-        codeblocks=Answer.YES,
-    )
+    capabilities: ClassVar[Capabilities] = EVERYTHING
     suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
 
     def default_places(self) -> Iterable[Path]:

@@ -1,5 +1,9 @@
 """Parts that several importers share: reading lines and JSON, times, paths, and advice about problems."""
 
+from aix.importing import Answer, Capabilities
+
+EVERYTHING = Capabilities(**dict.fromkeys(Capabilities.__struct_fields__, Answer.YES))
+"""Logs in which all kinds of data are found."""
 _DAMAGED = "restore the file"
 _COMPLETE = "nothing: all was read"
 _KEPT = "nothing: kept unchanged"

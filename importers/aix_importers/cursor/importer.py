@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from aix.importing import Answer, Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
-from aix_importers.common import PROBLEM_ADVICE
+from aix.importing import Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
+from aix_importers.common import EVERYTHING, PROBLEM_ADVICE
 from aix_importers.cursor.discovery import find_sources, is_conversation
 from aix_importers.cursor.paths import default_places
 
@@ -18,16 +18,7 @@ class CursorImporter(Importer):
     tool: ClassVar[str] = "Cursor"
     description: ClassVar[str] = "Chats and agents of Cursor, of the editor and the command line, and its permissions."
     problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        usage=Answer.YES,
-        cost=Answer.YES,
-        compaction=Answer.YES,
-        permissions=Answer.YES,
-        subagents=Answer.YES,
-        files=Answer.YES,
-        lints=Answer.YES,
-        codeblocks=Answer.YES,
-    )
+    capabilities: ClassVar[Capabilities] = EVERYTHING
 
     def default_places(self) -> Iterable[Path]:
         """Return the folders in which Cursor keeps its data."""
