@@ -14,7 +14,7 @@ import msgspec
 
 from aix.permissions.risks import Risks, load_risks
 from aix.permissions.rule_book import RuleBook, in_force_rows, rule_book
-from aix.permissions.rule_rows import RuleRows, remark_rows
+from aix.permissions.rule_rows import RuleRows, remark_rows, text_or_none
 from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
 from aix.query.views import library_views
@@ -94,7 +94,7 @@ class TargetRows:
 
     def about(self, question: Row) -> dict[str, Sequence[Row]]:
         """Return the targets and risks of calls `class, tool, target, cwd`."""
-        access_class, tool, target, workspace = map(_text, question)
+        access_class, tool, target, workspace = map(text_or_none, question)
         script = split(target) if access_class == "exec" and target else None
         parts = parts_of(access_class, str(tool), target, workspace, workspace, script=script)
         risks = self._risks.risks_of(parts, script, workspace)
@@ -107,10 +107,6 @@ class TargetRows:
     def _risks(self) -> Risks:
         """The rules that were given, else those of AIX, which take a moment to read; many a change has no calls."""
         return self._given or load_risks()
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def read_rule_book(connection: "duckdb.DuckDBPyConnection", tables: str = "") -> RuleBook:
@@ -277,9 +273,10 @@ def _columns(name: str) -> list[tuple[str, str]]:
 def _arrow(columns: Sequence[tuple[str, str]], rows: Iterable[Row]) -> "pa.RecordBatch":
     import pyarrow as pa
 
-    types = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
+    from aix.schema.arrow import arrow_type
+
     values = zip(*rows, strict=True)
     return pa.record_batch(
-        [pa.array(each, types[type_]) for each, (_, type_) in zip(values, columns, strict=True)],
+        [pa.array(each, arrow_type(type_)) for each, (_, type_) in zip(values, columns, strict=True)],
         names=[name for name, _ in columns],
     )

@@ -26,10 +26,10 @@ class RuleRows:
     def about(self, question: Row) -> dict[str, Sequence[Row]]:
         """Return what the rules say about calls `origin, tool, target, cwd, parameters`."""
         origin, tool, target, cwd, parameters = question
-        rule_set = self._book.in_force(_text(origin), _text(cwd))
+        rule_set = self._book.in_force(text_or_none(origin), text_or_none(cwd))
         if rule_set is None:
             return {}
-        matches, verdict = _ask(rule_set, str(tool), _text(target), str(cwd or ""), _text(parameters))
+        matches, verdict = _ask(rule_set, str(tool), text_or_none(target), str(cwd or ""), text_or_none(parameters))
         return {"rule_matches": matches, "rule_verdicts": (verdict,)}
 
 
@@ -91,7 +91,8 @@ def _object(text: str) -> Mapping[str, object] | None:
         return None
 
 
-def _text(value: object) -> str | None:
+def text_or_none(value: object) -> str | None:
+    """Return a value of a row that is a text."""
     return value if isinstance(value, str) else None
 
 

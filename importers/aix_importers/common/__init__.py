@@ -1,6 +1,12 @@
 """Parts that several importers share: reading lines and JSON, times, paths, and advice about problems."""
 
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
+
 from aix.importing import Answer, Capabilities
+
+_T = TypeVar("_T")
 
 EVERYTHING = Capabilities(**dict.fromkeys(Capabilities.__struct_fields__, Answer.YES))
 """Logs in which all kinds of data are found."""
@@ -24,3 +30,13 @@ PROBLEM_ADVICE = {
     "unread_form": "convert to JSON lines",
 }
 """By kind of problem that an importer notes: what a user can do about it."""
+
+
+def remembered(longest: int) -> Callable[[Callable[[str], _T]], Callable[[str], _T]]:
+    """Keep what a function makes of texts: short ones come many times, long ones are asked for a few times in a row."""
+
+    def decorate(read: Callable[[str], _T]) -> Callable[[str], _T]:
+        short, long = lru_cache(4096)(read), lru_cache(1)(read)
+        return wraps(read)(lambda text: short(text) if len(text) <= longest else long(text))
+
+    return decorate

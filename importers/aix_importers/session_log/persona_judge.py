@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from aix.permissions.contract import Call, Decision, Judge, Rule, Verdict
 from aix.permissions.globs import command_glob, has_wildcards, name_glob
 from aix.permissions.shell import Script, split
+from aix_importers.common import remembered
 from aix_importers.common.paths import CallPath, PathPattern
 from aix_importers.session_log.programs import KINDS, NOTHING_ALLOWED
 
@@ -17,10 +17,8 @@ _ADDRESSES = ("url",)
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}://)?(?:[^/?#@]*@)?([^/?#:@]+)", re.IGNORECASE)
 _DOMAIN = "domain:"
 _PREFIX_ENDS = (":*", " *")
-_LONGEST_KEPT = 500
 
-_split_short = lru_cache(4096)(split)
-_split_long = lru_cache(1)(split)
+_split = remembered(longest=500)(split)
 _RULE = re.compile(r"([^()]+)(?:\((.*)\))?", re.DOTALL)
 
 
@@ -46,7 +44,7 @@ class Parts(NamedTuple):
 def read_parts(call: Call, home: str | None) -> Parts:
     """Return what a call is about."""
     if command := _first(call, _COMMANDS):
-        return Parts(script=_split_short(command) if len(command) <= _LONGEST_KEPT else _split_long(command))
+        return Parts(script=_split(command))
     if path := _first(call, _PATHS):
         return Parts(place=CallPath.of(path, call.cwd, home))
     if found := _ADDRESS.match(_first(call, _ADDRESSES).strip()):

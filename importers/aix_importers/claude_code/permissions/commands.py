@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from aix.permissions.programs import listed, program, programs_in
 from aix.permissions.shell import Redirect, SimpleCommand, command_substitutions, split
 from aix_importers.claude_code.permissions.patterns import spaced, written_words
+from aix_importers.common import remembered
 
 _MOST_STARTS = 8
 _STRIPPED = listed("timeout time nice nohup stdbuf command builtin noglob xargs")
@@ -31,8 +31,6 @@ _SAFE_VARIABLES = listed(
 LONGEST = 10_000
 """Characters of a command that the client takes apart."""
 _LONGEST_FOLDER = 4096
-_REMEMBERED = 4096
-_REMEMBERED_LENGTH = 2000
 _READING = listed(
     """
     cat head tail less more tac nl wc sort uniq cut paste column file stat diff cmp comm strings hexdump xxd od base64
@@ -137,12 +135,9 @@ class ShellCommand(NamedTuple):
     """Whether all of it could be read."""
 
 
+@remembered(longest=2000)
 def take_apart(command: str) -> ShellCommand:
-    """Return the parts of a command; short ones come many times, long ones are asked for a few times in a row."""
-    return _short(command) if len(command) <= _REMEMBERED_LENGTH else _long(command)
-
-
-def _taken_apart(command: str) -> ShellCommand:
+    """Return the parts of a command."""
     script = split(command)
     parts: list[Part] = []
     files: list[FileUse] = []
@@ -166,10 +161,6 @@ def _taken_apart(command: str) -> ShellCommand:
         tuple(removals),
         script.is_whole and len(command) <= LONGEST,
     )
-
-
-_short = lru_cache(_REMEMBERED)(_taken_apart)
-_long = lru_cache(1)(_taken_apart)
 
 
 def _with_places(commands: Iterable[SimpleCommand]) -> Iterator[tuple[SimpleCommand, bool]]:

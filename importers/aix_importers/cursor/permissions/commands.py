@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from aix.permissions.globs import command_glob, has_wildcards
 from aix.permissions.programs import naming_length
 from aix.permissions.shell import Script, SimpleCommand, split
+from aix_importers.common import remembered
 
 _BASE_AND_ARGUMENTS = re.compile(r"([^\s:]+):(.*)", re.DOTALL)
 _PLAIN_WORD = re.compile(r"[\w./@%+=,~^-][\w./@%+=:,~^-]*")
 _DELETING = {"rm", "rmdir", "unlink", "shred", "del", "erase", "rd", "remove-item", "ri"}
-_LONGEST_KEPT = 500
 _LONGEST_RULE = 200
 
 
@@ -36,12 +35,9 @@ class Chain(NamedTuple):
     """Whether it removes files."""
 
 
+@remembered(longest=500)
 def read_chain(command: str) -> Chain:
-    """Return the parts of a command; short ones come many times, long ones are asked for a few times in a row."""
-    return _read_short(command) if len(command) <= _LONGEST_KEPT else _read_long(command)
-
-
-def _read(command: str) -> Chain:
+    """Return the parts of a command."""
     script = split(command)
     reached = [Part(_named(each.words), each.source) for each in script.simple]
     reached += [Part(_named(each.words), each.source) for each in script.commands if each.wrappers]
@@ -49,10 +45,6 @@ def _read(command: str) -> Chain:
         each.program.lower() in _DELETING or (each.program == "git" and each.sub == "rm") for each in script.commands
     )
     return Chain(script, tuple(_written(each) for each in script.simple), tuple(reached), deletes)
-
-
-_read_short = lru_cache(4096)(_read)
-_read_long = lru_cache(1)(_read)
 
 
 def rules_for(part: SimpleCommand) -> list[str]:
