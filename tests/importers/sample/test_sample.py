@@ -250,8 +250,9 @@ def test_the_page_about_the_demo_names_the_figures(sample: Imported) -> None:
     page = (ROOT / "docs" / "demo.md").read_text("utf-8")
     manifest = sample.manifest
     claude_code, cursor, session_log = (manifest.sessions[tool] for tool in ("claude-code", "cursor", "session-log"))
+    subagents = manifest.counts["subagents"]
     for words in (
-        f"| Claude Code | {claude_code}, with {manifest.counts['subagents']} subagents",
+        f"| Claude Code | {claude_code - subagents}, with 1 branch that was left, and {subagents} subagents |",
         f"| Cursor | {cursor} |",
         f"assistant | {session_log} |",
         f"{manifest.counts['turns']} turns and {manifest.counts['requests']} requests",
