@@ -182,7 +182,7 @@ class AmbiguousQueryError(AmbiguousNameError):
 class NotCompactionError(UsageError):
     turn_id: str
     near: tuple[str, ...]
-    template = "the turn {turn_id} is no compaction"
+    template = "the turn {turn_id} is not a compaction"
 
     def _remedy(self) -> str:
         near = ", ".join(self.near) or "none"
@@ -328,7 +328,7 @@ class LedgerDamagedError(LedgerError):
 
 
 class LedgerPathError(LedgerDamagedError):
-    template = "{path} cannot hold a ledger: {problem}, and DuckDB opens no other"
+    template = "{path} cannot hold a ledger: {problem}, as DuckDB needs it"
     remedy_template = "name another folder with --ledger, AIX_LEDGER or `ledger` in config.toml, or rename this one"
 
     def __init__(self, path: Path) -> None:

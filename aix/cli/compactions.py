@@ -263,19 +263,19 @@ def _they(count: int) -> str:
 def context(ctx: click.Context, name: str, ledger: Path) -> Listing:
     """Show what the model saw when a turn began, part by part, with the tokens of each.
 
-    The parts come as the model saw them: the summary of the last compaction before the turn, the turns that it kept,
-    the later turns, and this turn up to its first request; without a compaction, all turns from the first. Below them
-    stands what no log shows, such as the system prompt and the definitions of tools: it is what the parts leave of the
-    context that the turn's first request reports, so the total ends at that figure.
+    The parts come in the order in which the model saw them: the summary of the last compaction before the turn,
+    the turns that it kept, the turns after it, and this turn up to its first request; without a compaction, all
+    turns from the first. The last line is in no log: the system prompt and the definitions of tools. It is the
+    context that the turn's first request reports, less all other parts, so that the total ends at the reported
+    figure.
 
-    The basis says how the tokens of a part are known. `measured` is by how much the reported context grew from the
-    last request of the turn before to the last of this one, so the answer of a turn counts for the one after it; less
-    than nothing where something was taken out meanwhile. The first turn is measured from its own first request on.
-    `reported` is a figure of the log. `estimated` is the length of what was said, called and returned, 4 characters
-    to a token. `computed` is what the others leave.
+    `known by` says how the tokens of a part are known. `measured`: by how much the reported context grew from the
+    last request of the turn before to the last of this one; the answer of a turn counts for the turn after it, and
+    the figure is below zero where something was taken out. `reported`: a figure of the log. `estimated`: 4
+    characters to a token. `computed`: the rest.
 
-    TURN is named as for `aix show`; a session stands for its last turn, and a compaction for what it summarised. The
-    table is written for people; all other formats have exact values.
+    TURN is named as for `aix show`; a session means its last turn, and a compaction the context that it
+    summarised. The table is written for people; all other formats have exact values.
 
     \b
       aix context 7F3KQ2MX

@@ -18,6 +18,7 @@ _NOTHING_MATCHES = "no session matches; nothing was removed"
 _NAMED_SESSIONS = 5
 """How many sessions a question or a note names."""
 _TITLE_CHARACTERS = 100
+_SUBAGENT = "↳ "
 _COLUMNS = listing_columns("what", "name", ("count", "BIGINT"))
 _PEOPLES_COLUMNS = listing_columns("session", ListingColumn("title", least=20), "updated", ("turns", "BIGINT"))
 
@@ -100,7 +101,7 @@ def command(
     names, described = _described(ctx, ledger, going)
     people = Listing(_PEOPLES_COLUMNS, described)
     notes = list(_notes_on(going, rules, names))
-    amount = _amount(len(going.sessions), sum(rules.values()))
+    amount = _amount(described, sum(rules.values()))
     planned = [
         *(("session", label, 1) for label in going.sessions),
         *(("rules", file, count) for file, count in rules.items()),
@@ -118,7 +119,6 @@ def command(
             return Listing(_COLUMNS, [], notes=["nothing was removed"])
     finish_forgetting(ledger)
     forgotten = forget(ledger, selection)
-    amount = _amount(len(forgotten.sessions), sum(rules.values()))
     done = (
         f"removed {amount} for good, with every older version of the ledger",
         *notes,
@@ -148,7 +148,7 @@ def _described(ctx: click.Context, ledger: Path, going: "Going") -> tuple[dict[s
         found = opened.sessions()
         for row in (dict(zip(found.columns, each, strict=True)) for each in found):
             if row["label"] in going.sessions:
-                title = f"{'↳ ' if row['is_subagent'] else ''}{one_line(row['title'] or '', _TITLE_CHARACTERS)}"
+                title = f"{_SUBAGENT if row['is_subagent'] else ''}{one_line(row['title'] or '', _TITLE_CHARACTERS)}"
                 rows.append((names[row["label"]], title, local_time(row["updated_at"], zone), row["turns"]))
     return names, rows
 
@@ -189,10 +189,12 @@ def _with_note(listing: Listing, note: str) -> Listing:
     return replace(listing, for_people=replace(listing, notes=[note] if listing.rows else ()))
 
 
-def _amount(sessions: int, rules: int) -> str:
-    """Write how many sessions and permission rules there are, without the rules where there are none."""
-    both = [counted(sessions, "session"), counted(rules, "permission rule")]
-    return " and ".join(both if sessions and rules else both[1:] if rules else both[:1])
+def _amount(described: Sequence[tuple[object, ...]], rules: int) -> str:
+    """Write how many sessions, subagents and permission rules there are, without those that there are none of."""
+    subagents = sum(str(title).startswith(_SUBAGENT) for _, title, *_ in described)
+    counts = {"session": len(described) - subagents, "subagent": subagents, "permission rule": rules}
+    *first, last = [counted(count, thing) for thing, count in counts.items() if count] or [counted(0, "session")]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _is_text(given: str | None) -> bool:

@@ -81,7 +81,7 @@ def _say_outcome(report: "Report") -> None:
     from aix.pipeline.report import Status
 
     if report.needs_full_run:
-        whisper("the ledger was made with another version of AIX or other prices; run aix import to renew it")
+        whisper("the ledger was made by another version of AIX or with other prices; run `aix import` to update it")
     elif report.is_busy:
         whisper("another import is at work; its changes are not shown yet")
     elif count := report.statuses[Status.IMPORTED] + report.statuses[Status.UPSERTED]:

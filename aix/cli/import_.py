@@ -179,10 +179,19 @@ def _listing(ledger: Path, report: "Report", *, is_by_default: bool, dry_run: bo
     )
 
 
+def _nothing_found(report: "Report") -> str:
+    """Say that there are no histories on this machine, and what became of a ledger that is here already."""
+    if report.before is None:
+        return "No histories were found on this machine. Next: `aix demo`, or `aix import FOLDER`"
+    is_renewed = report.after is not None and report.after.version > report.before.version
+    done = "The ledger was updated for this version of AIX and its prices" if is_renewed else "The ledger is up to date"
+    return f"{done}; no histories were found on this machine. Next: `aix overview`, or `aix import FOLDER`"
+
+
 def _result(ledger: Path, report: "Report", *, is_by_default: bool, dry_run: bool) -> str:
     """Say what was imported, how many lines could not be read, and what to do next."""
     if not report.statuses and is_by_default:
-        return "No histories were found on this machine. Next: `aix demo`, or `aix import FOLDER`"
+        return _nothing_found(report)
     read = [outcome for outcome in report.outcomes if outcome.status in (Status.IMPORTED, Status.UPSERTED)]
     size = [human_bytes(report.bytes_read)] if _is_size_known(read) else []
     if dry_run:

@@ -145,15 +145,15 @@ def _written(name: str, value: Any) -> object:  # noqa: ANN401 - of any column
     return grouped(value) if isinstance(value, int) and value else value or None
 
 
-@command.command("list", cls=Command, short_help="List the price lines in force.")
+@command.command("list", cls=Command, short_help="List all known prices.")
 @click.argument("text", required=False)
 @prices_option
 @listing_output
 def list_lines(text: str | None, prices: Path | None) -> Listing:
-    """List the price lines in force, those that are asked first before the others.
+    """List all known prices; of several that fit a model, the first is taken.
 
-    With TEXT, only lines that have it in the name of a model, a vendor or a source, or whose rule fits it. As CSV they
-    are a file that --prices takes, so that a changed copy of them can be your own.
+    With TEXT, only prices that have it in the name of a model, a vendor or a source, or that hold for a model of that
+    name. Write them as CSV, change them, and give the file to --prices to use your own.
 
     \b
       aix prices list
@@ -218,10 +218,11 @@ def _day(moment_ms: int) -> str | None:
 @prices_option
 @listing_output
 def show(model: str, provider: str, at: "Span | None", input_tokens: int | None, prices: Path | None) -> Listing:
-    """Show what MODEL costs, and why: which line was chosen, at what time, for requests of which size.
+    """Show what MODEL costs, and why: which price holds, since when, for requests of which size.
 
-    MODEL is the name that a log has for it. `rule` is what the line says of the names it is for. A variant without
-    a price of its own has the standard one; the table leaves such variants out, all other formats have them.
+    MODEL is its name in the logs. `for names` shows the rule by which the price was chosen for that name (`rule` in
+    other formats). A way of serving without a price of its own, such as batch, has the standard one; the table leaves
+    it out, all other formats have it.
 
     \b
       aix prices show gemini-2.5-pro
@@ -279,21 +280,21 @@ def _price_row(price: "ModelPrice") -> Iterator[object]:
 def check(prices: Path | None, ledger: Path) -> Listing:
     """Check your own file of prices, and list the models of the ledger that have no price.
 
-    A file that says something which cannot be meant is refused, with the line. `unpriced` is a model that requests of
-    the ledger name and no line fits: their cost is unknown, and left out of sums. `unused` is a line of your own file
-    that fits no model of the ledger. The exit code is 1 when there is any.
+    A file with a mistake is refused, and the line named. `unpriced` is a model of the ledger without a price: its cost
+    is unknown and left out of sums. `unused` is a line of your own file that fits no model of the ledger. The exit code
+    is 1 when there is any.
 
     \b
       aix prices check
       aix prices check --prices my-prices.csv --json
     """
     table = PriceTable(prices)
-    notes = [f"the lines can be used: {len(table.own_lines)} of your own, {len(table.lines)} in all"]
+    notes = [f"all prices can be used: {len(table.own_lines)} of your own, {len(table.lines)} in all"]
     rows: list[tuple[object, ...]] = []
     if is_ledger(ledger):
         rows = list(_findings(ledger, table))
         if read_latest(ledger).prices != table.digest:
-            notes.append("the ledger has other prices than these; aix import renews them")
+            notes.append("the ledger has other prices than these; `aix import` updates them")
     else:
         notes.append(f"there is no ledger at {ledger}: no models were looked up")
     columns = listing_columns("finding", "provider", "model", ("requests", "BIGINT"), "reason")

@@ -75,10 +75,10 @@ def command(
     The table shows what people look for: when, the shortest name that `aix show` understands, the title (else the
     first prompt; ↳ marks a subagent), the project, turns, tokens and their list price. All other formats have every
     column of queries/overview/sessions.sql, with exact values. Days and times are those of the configured time zone.
-    TEXT is found whether in capitals or not. ≥ stands before a cost that is a lower bound, because the logs do not say
-    how much the models wrote in the end, or because some requests have no price.
+    TEXT is found whether in capitals or not. ≥ marks a cost that is a lower bound: some logs
+    omit final output counts, or some requests have no price.
 
-    A session whose log has no time at all comes last: – stands for its time.
+    A session whose log has no time at all comes last, with – as its time.
 
     A turn that several sessions share, because one was resumed or forked from another, counts for each of them.
 

@@ -211,7 +211,9 @@ def test_other_prices_wait_for_an_import(ledger: Path, tmp_path: Path) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text("model,component,usd_per_million\nclaude-x,input,1\n")
     process = run_in_process("sessions", AIX_PRICES=str(prices), **ALWAYS)
-    assert process.stderr.startswith("aix: the ledger was made with another version of AIX or other prices; run aix")
+    assert process.stderr.startswith(
+        "aix: the ledger was made by another version of AIX or with other prices; run `aix import`"
+    )
     assert read_latest(ledger).version == 1
 
 

@@ -102,12 +102,12 @@ def test_forgetting_says_what_was_removed_and_what_would_be(tmp_path: Path) -> N
     place = ("--ledger", str(tmp_path))
     planned = run_in_process("forget", MAIN, "--dry-run", *place)
     assert planned.stderr.splitlines() == [
-        "aix: 2 sessions would be removed for good; nothing was removed (--dry-run)",
+        "aix: 1 session and 1 subagent would be removed for good; nothing was removed (--dry-run)",
         "aix: 2 turns stay: session 0a1b2c3d, which is kept, shares them",
     ]
     nothing = run_in_process("forget", "--before", "1960-01-01", *place)
     assert (nothing.stdout, nothing.stderr) == ("", "aix: no session matches; nothing was removed\n")
-    assert run_in_process("forget", MAIN, *place).stderr.startswith("aix: removed 2 sessions for good")
+    assert run_in_process("forget", MAIN, *place).stderr.startswith("aix: removed 1 session and 1 subagent for good")
     assert run_in_process("vacuum", *place).stderr == "aix: there is nothing to remove\n"
 
 
@@ -117,8 +117,11 @@ def test_forgetting_asks_on_a_terminal(tmp_path: Path, answer: str) -> None:
     before = len(run_json("sessions", "--ledger", str(tmp_path)))
     shown, code = run_on_terminal(AIX, "forget", MAIN, "--ledger", str(tmp_path), answer=answer)
     assert code == 0
-    assert "this removes 2 sessions for good" in shown
-    assert ("removed 2 sessions for good" in shown, "nothing was removed" in shown) == (answer == "y", answer == "n")
+    assert "this removes 1 session and 1 subagent for good" in shown
+    assert ("removed 1 session and 1 subagent for good" in shown, "nothing was removed" in shown) == (
+        answer == "y",
+        answer == "n",
+    )
     assert len(run_json("sessions", "--ledger", str(tmp_path))) == before - (2 if answer == "y" else 0)
 
 
