@@ -5,7 +5,8 @@
     │   ├── UnknownNameError       no table, query, … of that name
     │   │   ├── UnknownSessionError    no session, or neither session nor turn; `known` are the nearest
     │   │   ├── UnknownQueryError      no query of that name; `known` are the full names of all
-    │   │   ├── UnknownCallError       no call of that name; `known` are the latest
+    │   │   ├── UnknownCallError       no finding or call of that name; `known` are the latest calls
+    │   │   ├── UnknownProjectError    no session is of such a project; `known` are the names of all
     │   │   ├── UnknownModelError      no price line fits a model of that name
     │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
@@ -134,12 +135,24 @@ class UnknownQueryError(UnknownNameError):
 
 
 class UnknownCallError(UnknownNameError):
+    template = "no finding and no call has an id that begins with {name!r}"
+
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__("call", name, known)
 
     def _remedy(self) -> str:
-        latest = f"the latest are {', '.join(self.known)}; `aix query permission_usage/calls` lists all"
-        return latest if self.known else "the ledger holds no calls"
+        lists = "`aix audit` lists the ids of findings, `aix query permission_usage/calls` those of calls"
+        return lists if self.known else "the ledger holds no calls"
+
+
+class UnknownProjectError(UnknownNameError):
+    template = "no session is of a project with {name!r} in its name"
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("project", name, known)
+
+    def _remedy(self) -> str:  # without all that are known: there may be many
+        return f"{_question(nearest_names(self.name, self.known))}`aix cost --by project` lists all"
 
 
 class UnknownModelError(UnknownNameError):

@@ -15,6 +15,7 @@ EXAMPLES = [
     errors.UnknownSessionError("session", "s-9", ("s-1", "s-2")),
     errors.UnknownQueryError("cost", ("economics/costs", "economics/savings")),
     errors.UnknownCallError("call_9", ("call_1", "call_2")),
+    errors.UnknownProjectError("mil", ("mill", "loom")),
     errors.UnknownModelError("model-y", ("model-x", "model-z")),
     errors.UnknownParameterError("economics/costs", "sinse", ("since", "until")),
     errors.AmbiguousQueryError("costs", ("economics/costs", "acme/costs")),

@@ -30,8 +30,15 @@ _TOKENS = re.compile(r"(?:.*_)?(?:tokens|chars)(?:_(?:before|after|saved|to_next
 _WORDS = {
     "boundary": "logged",
     "context_limit": "auto",
+    "denied_directory": "denied for its folder",
+    "denied_hook": "denied by a hook",
+    "denied_mode": "denied by the mode",
+    "denied_rule": "denied by a rule",
+    "denied_user": "denied by the user",
     "likely": "estimated",
     "mid-task": "interrupted a task",
+    "not_granted": "denied, nobody granted it",
+    "pending": "no result logged",
     "ttl": "expired",
     "unified": "main agent",
 }

@@ -1,9 +1,11 @@
 """Sessions and compactions narrowed down and put in order, with the names that people know them by."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aix.errors import UnknownProjectError
 from aix.query.packs import find_query
 from aix.reading.names import NAMES_OF_SESSIONS, short_names
 
@@ -64,6 +66,16 @@ COMPACTIONS = f"""
 """  # noqa: S608 - made of the name above
 
 
+_CALL_CHARACTERS = 14
+_SHARED_BEGINNINGS = """
+    select left(id, $size) from tool_calls where left(id, $size) in (select unnest($beginnings))
+    group by 1 having count(distinct id) > 1
+"""
+_OF_PROJECT = "select 1 from v_counted_turns where contains(lower(project), lower($1)) limit 1"
+_PROJECTS = "select distinct project from v_counted_turns where project is not null"
+_PARTS_OF_PROJECTS = 2
+
+
 @dataclass(frozen=True, kw_only=True)
 class SessionSearch:
     """Conditions that a session must meet; a condition that is None holds for all."""
@@ -111,6 +123,24 @@ def count_shared_turns(ledger: "Ledger", labels: list[str]) -> int:
     """Count the turns of these sessions that other sessions have as well."""
     [(count,)] = ledger.sql(_SHARED_TURNS, [labels]).rows()
     return int(count)
+
+
+def short_calls(ledger: "Ledger", calls: Iterable[str]) -> dict[str, str]:
+    """Return the beginning of the id of each of these calls, or all of it where another call begins so."""
+    beginnings = {call: call[:_CALL_CHARACTERS] for call in calls}
+    wanted = {"beginnings": sorted(set(beginnings.values())), "size": _CALL_CHARACTERS}
+    shared = {beginning for (beginning,) in ledger.sql(_SHARED_BEGINNINGS, wanted).rows()} if beginnings else set()
+    return {call: call if beginning in shared else beginning for call, beginning in beginnings.items()}
+
+
+def require_project(ledger: "Ledger", parameters: Mapping[str, object]) -> None:
+    """Raise an error with near names when no turn is of the project that is asked for."""
+    project = parameters.get("project")
+    if project is None or ledger.sql(_OF_PROJECT, [project]).rows():
+        return
+    known = sorted(str(path) for (path,) in ledger.sql(_PROJECTS).rows())
+    names = {part for path in known for part in re.split(r"[/\\]+", path)[-_PARTS_OF_PROJECTS:] if part}
+    raise UnknownProjectError(str(project), tuple(sorted(names)))
 
 
 def count_microcompactions(ledger: "Ledger", parameters: Mapping[str, object]) -> int:

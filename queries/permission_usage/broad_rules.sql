@@ -32,7 +32,7 @@
 -- caveat: A rule without a wildcard is as narrow as a rule can be.
 -- caveat: No narrow rule is wider than one program with its subcommand, one folder, one host or one server.
 -- caveat: A use is risky by a class of risk of high or medium severity other than network.
--- remedy: Replace the rule by the narrow ones in `narrow_rules`, or remove it where there are none; `aix audit propose --project NAME` writes such a file.
+-- remedy: Replace the rule by its narrower rules (`aix audit explain FINDING` lists them), or remove it where there are none.
 -- references: docs/permissions.md#the-least-that-would-have-sufficed; the narrow rules
 with allowed_call as (
   select m.origin, m.scope, m.file, m.rule, m.call_id, m.narrow_rule

@@ -43,7 +43,7 @@
 -- next: `aix audit propose` writes settings for the calls that were made
 -- caveat: Rules that match none of these calls are not counted: see unused_rules.
 -- caveat: The rules are those that an import last found, whenever a call was made.
--- remedy: Write rules for tools that are used often: `aix audit propose --project NAME`.
+-- remedy: Write rules for tools that are used often: `aix audit propose --project PROJECT -o proposed.json`.
 with tool_use as (
   select
     c.project, c.origin, c.agent, c.tool_name,

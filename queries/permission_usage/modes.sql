@@ -26,7 +26,7 @@
 -- next: `aix audit` shows all findings with what to do about each
 -- caveat: The marks of a session are its calls, and the start and the end of each turn with calls, which have the mode of the turn's first and last call. Time counts between a mark and the next when both have the same mode and no more than `idle_minutes` lie between them.
 -- caveat: The mode is that in which a call was made, as far as the log tells. A turn without calls has none.
--- remedy: Leave the mode that never asks to containers. Elsewhere allow by rule: `aix audit propose --project NAME`.
+-- remedy: Keep the mode that never asks for containers. Elsewhere allow by rule: `aix audit propose --project PROJECT -o proposed.json` writes such rules.
 
 -- Severities in their order.
 with severity_level (severity, rank) as (
@@ -119,7 +119,7 @@ judged_mode as (
   left join time_in_mode s on s.project = c.project and s.mode = coalesce(c.mode, '')
 )
 select
-  left(project || ': ' || coalesce(mode, 'unknown mode'), 200) as resource,
+  left(project || ': ' || coalesce(mode, 'permission mode unknown'), 200) as resource,
   case when severity is not null then 'alarm' when mode is null then 'skip' else 'info' end as status,
   case when mode is null then '' else 'Mode ' || left(mode, 200) || ': ' end
     || cast(calls as varchar) || case when calls = 1 then ' call in ' else ' calls in ' end

@@ -26,7 +26,7 @@
 -- next: `aix query risky_calls` lists each call; `aix audit` shows all findings
 -- caveat: The severity is that of the worst call that ran. A call that failed may have done something nevertheless.
 -- caveat: Commands are judged as they are written: what a script does is not seen.
--- remedy: Read the call with `aix audit explain CALL`. Add a deny or ask rule, and try it with `aix audit replay FILE`.
+-- remedy: Read the call with `aix audit explain CALL`, and deny such calls in your settings. `aix audit propose --project PROJECT -o proposed.json` writes settings that allow the other calls and none of these.
 -- references: docs/permissions.md#risks; the classes of risk
 with severity_level (severity, rank) as (
   values ('high', 3), ('medium', 2), ('low', 1)

@@ -26,7 +26,7 @@
 -- caveat: What stands for a secret, such as `<your key>`, an example of a vendor's documentation or a placeholder, is left out.
 -- caveat: A pattern shows the form of a secret, not that it is valid.
 -- caveat: Of a private key the first 8,000 characters count, without line ends.
--- remedy: Replace the secret at its provider now. Then remove it from the ledger with `aix forget SESSION`, and from the log.
+-- remedy: Replace the secret at its provider now. Then remove its session from the ledger with `aix forget SESSION`, and delete the log.
 select
   h.pattern || ' ' || h.fingerprint as resource,
   'alarm' as status,
@@ -38,7 +38,7 @@ select
       when h.field = 'thinking' then 'the thinking of a model'
       else 'a message'
     end
-    || case when h.occurrences = 1 then '.' else ', ' || cast(h.occurrences as varchar) || ' times.' end as reason,
+    || '.' as reason,
   case when h.pattern = 'json-web-token' then 'medium' else 'high' end as severity,
   h.pattern,
   h.fingerprint,

@@ -22,6 +22,7 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
+-- caveat: With a project, session or tag, only rules are given that hold where its calls were made, and those of settings within the project.
 with counted_call as (
   select
     call_id, called_at, session_label, turn_id, origin, cwd,
@@ -66,3 +67,9 @@ left join file_reach p on p.origin = r.origin and p.scope = r.scope and p.file =
 left join hit_totals h
   on h.origin = r.origin and h.scope = r.scope and h.file = r.file and h.kind = r.kind and h.rule = r.rule
 left join counted_call l on l.call_order = h.last_call
+where (getvariable('origin') is null or r.origin = getvariable('origin'))
+  and (
+    (getvariable('project') is null and getvariable('session') is null and getvariable('tag') is null)
+    or p.calls is not null
+    or contains(lower(r.folder), lower(getvariable('project')))
+  )

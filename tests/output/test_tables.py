@@ -79,8 +79,8 @@ def test_colours_follow_severity_and_cost_and_change_no_width(monkeypatch: pytes
     coloured = drawn(monkeypatch, 80, Listing(columns, rows), colours=True)
     assert [Text.from_ansi(line).plain.rstrip() for line in coloured] == plain
     assert "\x1b[1;31mhigh" in coloured[1]
-    assert "\x1b[33m≥$1,200.00" in coloured[1]
-    assert "\x1b[33mmedium" in coloured[2]
+    assert "\x1b[38;5;166m≥$1,200.00" in coloured[1]
+    assert "\x1b[38;5;166mmedium" in coloured[2]
     assert "\x1b[33m" not in coloured[2].split("medium")[1]
     assert "\x1b[2mlow" in coloured[3]
     assert not any("\x1b" in line for line in plain)

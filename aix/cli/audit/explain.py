@@ -137,23 +137,21 @@ def command(
 
 def _explain_finding(ledger: "Ledger", name: str, path: Path | None, *, is_json: bool, zone: "ZoneInfo") -> None:
     """Write the finding whose id begins so."""
-    from aix.errors import AmbiguousNameError, UnknownNameError
+    from aix.errors import AmbiguousNameError, UnknownCallError
     from aix.permissions.audit.report_forms import finding_object
     from aix.permissions.audit.report_text import explained_finding, short_ids
     from aix.permissions.audit.run import audit
-    from aix.reading.search import names_to_type
 
     report = audit(ledger, _PACK, {}, zone.key, with_inventories=False)
     found = [finding for finding in report.findings if finding.id.startswith(name)]
     if not found:
-        raise UnknownNameError("finding or call", name, tuple(short_ids(report.findings).values()))
+        raise UnknownCallError(name, tuple(short_ids(report.findings).values()))
     if len(found) > 1:
-        raise AmbiguousNameError("finding", name, tuple(finding.id for finding in found))
+        raise AmbiguousNameError("finding", name, tuple(short_ids(found).values()))
     if is_json:
         emit_lines([to_json(finding_object(found[0]))], path)
         return
-    session = names_to_type(ledger).get(found[0].evidence.session_label or "")
-    emit_paragraphs(explained_finding(report, found[0], zone, session), path)
+    emit_paragraphs(explained_finding(report, found[0], zone), path)
 
 
 def _whole(folder: str) -> str:

@@ -90,6 +90,13 @@ class Report(msgspec.Struct, frozen=True):
     unchecked: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     """Remarks for the reader about the whole report, each a sentence."""
+    names: dict[str, str] = {}
+    """Short names of the sessions and calls of findings, as other commands take them."""
+
+    @property
+    def incomplete(self) -> list[Check]:
+        """The checks that could not judge everything."""
+        return [check for check in self.checks if check.rows.get(Status.SKIP)]
 
     def of_severity(self, severity: Severity) -> list[Finding]:
         """Return the findings of that severity, in their order."""
@@ -108,6 +115,7 @@ class Report(msgspec.Struct, frozen=True):
             "resolved": len(self.resolved),
             "unchecked": len(self.unchecked),
             **{f"checks_{status}": by_status[status] for status in Status},
+            "checks_incomplete": len(self.incomplete),
         }
 
     def at_least(self, least: Severity) -> "Report":

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from aix.health import Status
 from aix.output import Listing, ListingColumn
 from aix.output.formats import markdown_lines as table_lines
 from aix.output.formats import prose_line
@@ -17,7 +18,17 @@ from aix.output.text import escape_unsafe, to_json
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding, State
 from aix.permissions.audit.report import REPORT_VERSION, Check, Inventory, Report
-from aix.permissions.audit.report_text import INFERRED, changes, details, place, skipped, subject, summary
+from aix.permissions.audit.report_text import (
+    INFERRED,
+    changes,
+    details,
+    filled_by_worst,
+    place,
+    share_skipped,
+    skipped,
+    subject,
+    summary,
+)
 
 _ROWS_SHOWN = 200
 """Rows without a judgement in a form for people; JSON has more."""
@@ -29,6 +40,7 @@ _STATES = {
     State.RESOLVED: "absent",
     State.UNCHECKED: "unchanged",  # as far as is known
 }
+_STATUSES = {Status.ALARM: "findings", Status.INFO: "to note", Status.OK: "ok", Status.SKIP: "could not judge"}
 _FINGERPRINT = "aixFindingId/v1"
 # What a reader of a message takes for a placeholder, and for the middle of a link.
 _BRACE = re.compile("[{}]")
@@ -56,10 +68,13 @@ def tables(report: Report) -> list[Table]:
     """Return the other sections that have any rows, but for inventories."""
     notices = [(each.title, each.resource, each.message) for each in report.notices]
     note = f"{_ROWS_SHOWN} of {len(notices)}; the JSON form has all." if len(notices) > _ROWS_SHOWN else ""
-    checks = [(each.title, str(each.status), each.question, each.remedy or "–") for each in report.checks]
+    checks = [
+        (each.title, _STATUSES[each.status], each.question, filled_by_worst(each, report) or "–")
+        for each in report.checks
+    ]
     found = (
         Table("To note", ("check", "resource", "reason"), notices[:_ROWS_SHOWN], note),
-        Table("Skipped", ("check", "rows", "reason"), list(skipped(report))),
+        Table("Not fully judged", ("check", "not judged", "reason"), list(skipped(report))),
         Table("Checks", ("check", "status", "question", "next step"), checks),
     )
     return [table for table in found if table.rows]
@@ -80,7 +95,7 @@ def markdown_lines(report: Report, zone: tzinfo) -> Iterator[str]:
             yield from (prose_line(line), "")
     names = ("id", "state", "check", "resource", "reason", "evidence", "details")
     for title, findings in _findings(report):
-        yield from _markdown_table(title, names, [_finding_row(each, zone) for each in findings])
+        yield from _markdown_table(title, names, [_finding_row(report, each, zone) for each in findings])
     for table in tables(report):
         yield from _markdown_table(table.title, table.names, table.rows)
         if table.note:
@@ -93,14 +108,14 @@ def markdown_lines(report: Report, zone: tzinfo) -> Iterator[str]:
             yield from (prose_line(note), "")
 
 
-def _finding_row(finding: Finding, zone: tzinfo) -> tuple[str | None, ...]:
+def _finding_row(report: Report, finding: Finding, zone: tzinfo) -> tuple[str | None, ...]:
     return (
         finding.id,
         str(finding.state),
         finding.title,
         finding.resource,
         f"{finding.message} {INFERRED}" if finding.is_inferred else finding.message,
-        place(finding.evidence) or None,
+        place(report, finding) or None,
         "; ".join(f"{name} {value}" for name, value in details(finding, zone)) or None,
     )
 
@@ -186,7 +201,9 @@ def _rule(check: Check) -> dict[str, object]:
 
 def _notifications(report: Report) -> list[dict[str, object]]:
     """Say what was not looked at, so that no finding there is not taken for good news."""
-    reasons = [f"{name} ({share}): {reason}" for name, share, reason in skipped(report)]
+    reasons = [
+        f"{check.name} ({share_skipped(check)}): {reason}" for check in report.incomplete for reason in check.skipped
+    ]
     return [{"level": "note", "message": {"text": _message(text)}} for text in (*reasons, *report.notes)]
 
 

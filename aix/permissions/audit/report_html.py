@@ -22,8 +22,9 @@ from aix.permissions.audit.report_text import (
     changes,
     checks_with_findings,
     details,
-    files,
+    filled_by_worst,
     last_folder,
+    places,
     project_of,
     scope,
     short_ids,
@@ -239,29 +240,26 @@ def _checks(report: Report, findings: Sequence[Finding], ids: dict[str, str], zo
     for name, found in by_check.items():
         yield '<div data-group="">'
         yield f"<h3>{_text(found[0].title)} ({len(found)})</h3>"
-        yield from _advice(known.get(name))
+        yield from _advice(report, known.get(name))
         for finding in found:
-            yield from _article(finding, ids[finding.id], zone, with_state=report.baseline is not None)
+            yield from _article(report, finding, ids[finding.id], zone)
         yield "</div>"
 
 
-def _advice(check: Check | None) -> Iterator[str]:
+def _advice(report: Report, check: Check | None) -> Iterator[str]:
     if check is not None:
         yield f'<p class="faint">{_text(check.why)}</p>'
         if check.remedy:
-            yield f'<p class="fix"><strong>How to fix:</strong> {_marked(check.remedy)}</p>'
+            yield f'<p class="fix"><strong>How to fix:</strong> {_marked(filled_by_worst(check, report))}</p>'
 
 
-def _article(finding: Finding, name: str, zone: tzinfo, *, with_state: bool) -> Iterator[str]:
+def _article(report: Report, finding: Finding, name: str, zone: tzinfo) -> Iterator[str]:
     project = project_of(finding) or ""
-    state = f" · {finding.state}" if with_state else ""
+    state = f" · {finding.state}" if report.baseline is not None else ""
     where = f" · {last_folder(project)}" if project else ""
     inferred = f" · {INFERRED}" if finding.is_inferred else ""
-    evidence = finding.evidence
-    names = (("session", evidence.session_label), ("turn", evidence.turn_id), ("call", evidence.call_id))
     facts = [
-        *((label, value) for label, value in names if value),
-        *(("file", path) for path in files(evidence)),
+        *places(report, finding),
         *details(finding, zone),
         ("finding", finding.id),
         ("check", finding.rule),

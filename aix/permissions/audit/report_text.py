@@ -4,27 +4,78 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
+from shlex import quote
 from typing import NamedTuple
 
 from aix.health import Status
 from aix.output import ListingColumn
-from aix.output.humanise import counted, displayed, local_time, one_line
+from aix.output.humanise import counted, displayed, in_words, local_time, one_line
 from aix.output.paragraphs import Paragraph
 from aix.output.text import to_text
 from aix.permissions.audit import Severity
-from aix.permissions.audit.findings import Evidence, Finding
+from aix.permissions.audit.findings import Finding
 from aix.permissions.audit.report import Check, Report
 from aix.query.dates import last_day
 
 INFERRED = "Inferred, not logged."
 _OWN_PACK = "permission_usage"
-_COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold yellow", Severity.LOW: "bold cyan"}
+_COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold dark_orange3", Severity.LOW: "bold deep_sky_blue3"}
 _LONGEST = 300
 _ID_CHARACTERS = 7
 _COUNT_WIDTH = 6
 _HEADLINE = re.compile(r"[^\d`:(]*[^\d`:(\s]")
 """The beginning of a message, until its first number, quotation, colon or bracket."""
 _QUOTED = re.compile("`([^`]+)`")
+_CODES = ("agent", "cause", "evidence_basis", "pattern", "remark", "risk")
+"""Columns whose values are words of the schema."""
+_NAMES = {
+    "another_way": "tried another way",
+    "another_way_ran": "another way that ran",
+    "by_file": "settings of that rule",
+    "by_rule": "covered by the rule",
+    "cause": "denied by",
+    "decided_calls": "calls that it let pass",
+    "deciding_hits": "calls that it decided",
+    "evidence": "the log says",
+    "evidence_basis": "known from",
+    "first_called_at": "first call",
+    "first_hit_at": "first match",
+    "hits": "calls that it matched",
+    "is_tool_wide": "covers a whole tool",
+    "kind": "kind of rule",
+    "last_called_at": "last call",
+    "last_hit_at": "last match",
+    "minutes": "time",
+    "most_retries": "most repeats in a session",
+    "narrow_rules": "narrower rules",
+    "occurrences": "times in that text",
+    "origin": "imported from",
+    "other": "did something else",
+    "pattern": "kind of secret",
+    "patterns": "number of narrower rules",
+    "place": "found in",
+    "remark": "problem",
+    "retried_same": "tried the same again",
+    "said_at": "time",
+    "scope": "scope of the settings",
+    "tool_name": "tool",
+    "uncovered_calls": "calls without a narrower rule",
+    "way_round": "the other way",
+}
+"""Columns of findings in the words of people; others are written with spaces."""
+_VALUES = {
+    ("agent", "main"): "main agent",
+    ("cause", "directory"): "its folder",
+    ("cause", "mode"): "the mode",
+    ("cause", "rule"): "a rule",
+    ("cause", "user"): "the user",
+    ("evidence_basis", "field"): "a field of the log",
+    ("evidence_basis", "inference"): "inferred",
+    ("evidence_basis", "text"): "the words of the log",
+    ("pattern", "named-secret"): "password or key",
+}
+_PLACEHOLDER = re.compile(r"(?P<project> --project PROJECT)\b|\b(?:CALL|SESSION|FINDING)\b")
+_THIS_SCREEN = re.compile(r" \(`aix audit explain FINDING`[^)]*\)")
 _FOLDER = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
 
 
@@ -54,10 +105,13 @@ def summary(report: Report) -> str:
     counts = report.counts()
     severities = ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
     found = f"{counted(counts['findings'], 'finding')}{': ' if severities else ''}{severities}"
-    checks = [f"{counted(counts[f'checks_{Status.OK}'], 'check')} ok"]
-    checks += [f"{counts[f'checks_{Status.INFO}']} to note"] if counts[f"checks_{Status.INFO}"] else []
-    checks += [f"{counts[f'checks_{Status.SKIP}']} skipped"] if counts[f"checks_{Status.SKIP}"] else []
-    return f"{found}; {', '.join(checks)}."
+    incomplete, nothing = counts["checks_incomplete"], counts[f"checks_{Status.SKIP}"]
+    if not report.checks:
+        return f"{found}."
+    checks = [f"{len(checks_with_findings(report))} of {counted(len(report.checks), 'check')} found something"]
+    checks += [f"{incomplete} could not judge everything"] if incomplete else []
+    checks += [f"{nothing} of these nothing at all"] if nothing else []
+    return f"{found}. {', '.join(checks)}."
 
 
 def changes(report: Report) -> str:
@@ -70,32 +124,49 @@ def changes(report: Report) -> str:
 
 
 def skipped(report: Report) -> Iterator[tuple[str, str, str]]:
-    """Give the name of each query that skipped something, how much of its rows that is, and why."""
-    for check in report.checks:
-        share = f"{check.rows[Status.SKIP]} of {sum(check.rows.values())}"
-        for reason in check.skipped:
-            yield check.name, share, reason
+    """Give the title of each check that could not judge everything, how much that is of its rows, and why."""
+    for check in report.incomplete:
+        yield check.title, share_skipped(check), " ".join(check.skipped)
 
 
-def place(evidence: Evidence) -> str:
+def share_skipped(check: Check) -> str:
+    """Say how many rows of a check were not judged."""
+    return f"{check.rows[Status.SKIP]} of {sum(check.rows.values())}"
+
+
+def place(report: Report, finding: Finding) -> str:
     """Say where a finding shows; empty where nothing is known."""
-    names = (("session", evidence.session_label), ("turn", evidence.turn_id), ("call", evidence.call_id))
-    parts = [f"{name} {value}" for name, value in names if value]
-    return ", ".join([*parts, *files(evidence)])
+    return ", ".join(f"{name} {value}" for name, value in places(report, finding))
 
 
-def files(evidence: Evidence) -> list[str]:
-    """Return the log and the settings file of a finding, with the line where it is known."""
-    found = ((evidence.file, evidence.line), (evidence.settings_file, evidence.settings_line))
-    return [path if line is None else f"{path}:{line}" for path, line in found if path]
+def places(report: Report, finding: Finding) -> list[tuple[str, str]]:
+    """Return the session, the call, the log and the settings of a finding, as far as they are known."""
+    evidence = finding.evidence
+    names = (("session", evidence.session_label), ("call", evidence.call_id))
+    files = (("log", evidence.file, evidence.line), ("settings", evidence.settings_file, evidence.settings_line))
+    return [
+        *((name, report.names.get(value, value)) for name, value in names if value),
+        *((name, path if line is None else f"{path}:{line}") for name, path, line in files if path),
+    ]
 
 
 def details(finding: Finding, zone: tzinfo) -> list[tuple[str, str]]:
-    """Return the dimensions of a finding by name, written for people; what is NULL is left out."""
-    given = {name: value for name, value in finding.details.items() if value is not None}
+    """Return the other columns of a finding, written for people, without NULL and without what `places` names."""
+    named = (finding.evidence.settings_file, finding.evidence.call_id, finding.evidence.turn_id)
+    given = {name: value for name, value in finding.details.items() if value is not None and value not in named}
     columns = tuple(ListingColumn(name, _type(value)) for name, value in given.items())
     [values] = displayed(columns, [tuple(given.values())], zone).rows
-    return [(name, to_text(value)) for name, value in zip(given, values, strict=True)]
+    return [
+        (_NAMES.get(name) or name.removesuffix("_at").replace("_", " "), _in_words(name, value))
+        for name, value in zip(given, values, strict=True)
+    ]
+
+
+def _in_words(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = ", ".join(to_text(value).split("\n"))
+    return (_VALUES.get((name, text)) or in_words(text.replace("-", "_"))) if name in _CODES else text
 
 
 def _type(value: object) -> str:
@@ -146,7 +217,7 @@ class Group(NamedTuple):
         if len(self.findings) == 1:
             return f"{message}{_where(self.first)}"
         count = f"{len(self.findings)} findings"
-        if all(each.message == self.first.message for each in self.findings):
+        if not headline(message):
             return f"{message} ({count}{_projects(self.findings)})"
         example = _QUOTED.search(message)
         such = f", such as {example[0]}" if example else ""
@@ -207,19 +278,23 @@ def short_paragraphs(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
             state = f"{group.first.state:<4}  " if report.baseline is not None and name in list(Severity) else ""
             mark = f"  {ids[group.first.id]}  {state}"
             line = one_line(group.line, _LONGEST)
-            inferred = f". {INFERRED}" if all(each.is_inferred for each in group.findings) else ""
+            inferred = "  inferred" if all(each.is_inferred for each in group.findings) else ""
             yield Paragraph(line, mark=mark, mark_style=style, is_one_line=True, tail=inferred)
         yield Paragraph()
     yield from _next_steps(report)
-    unjudged = sum(bool(check.skipped) for check in report.checks)
-    if unjudged:
-        yield Paragraph(
-            f"{counted(unjudged, 'check')} could not judge everything: aix audit --expanded says why.", "dim"
-        )
-    if report.findings:
-        yield Paragraph(
-            f"One finding: aix audit explain {ids[report.findings[0].id]}. A report: aix audit -o audit.html.", "dim"
-        )
+    options = _options(report)
+    commands = [("aix audit -o audit.html", "a page for a browser, with all evidence")]
+    if report.findings and report.pack == _OWN_PACK:
+        commands.insert(0, (f"aix audit explain {ids[report.findings[0].id]}", "one finding with its evidence"))
+    if report.incomplete:
+        commands.append(("aix audit --expanded", "why checks could not judge everything"))
+    yield from _commands([(f"{command}{options}", meaning) for command, meaning in commands])
+
+
+def _commands(listed: Sequence[tuple[str, str]]) -> Iterator[Paragraph]:
+    """Give commands with the meaning of each."""
+    width = max((len(command) for command, _ in listed), default=0)
+    yield from (Paragraph(f"{command:<{width}}", mark="  ", tail=f"  {meaning}") for command, meaning in listed)
 
 
 def paragraphs(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
@@ -230,40 +305,47 @@ def paragraphs(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
         with_state = report.baseline is not None and name in list(Severity)
         for finding in findings:
             state = f"{finding.state:<4}  " if with_state else ""
-            yield from finding_paragraphs(finding, f"  {finding.id}  {state}", style)
+            yield from _finding_paragraphs(report, finding, f"  {finding.id}  {state}", style)
         yield Paragraph()
     for name, share, reason in skipped(report):
-        yield Paragraph(f"{name} ({share}): {one_line(reason, _LONGEST)}", "dim", mark="skipped  ")
+        yield Paragraph(f"{name} ({share}): {one_line(reason, _LONGEST)}", "dim", mark="not judged  ")
     yield from _next_steps(report)
 
 
-def finding_paragraphs(finding: Finding, mark: str, style: str) -> Iterator[Paragraph]:
+def _finding_paragraphs(report: Report, finding: Finding, mark: str, style: str) -> Iterator[Paragraph]:
     """Give one finding with its evidence."""
     margin = " " * len(mark)
     yield Paragraph(one_line(finding.message, _LONGEST), mark=mark, mark_style=style)
     if finding.is_inferred:
         yield Paragraph(INFERRED, mark=margin)
     yield Paragraph(f"{finding.title}: {one_line(finding.resource, _LONGEST)}", "dim", mark=margin)
-    if place(finding.evidence):
-        yield Paragraph(place(finding.evidence), "dim", mark=margin)
+    if place(report, finding):
+        yield Paragraph(place(report, finding), "dim", mark=margin)
 
 
-def explained_finding(report: Report, finding: Finding, zone: tzinfo, short_session: str | None) -> Iterator[Paragraph]:
+def explained_finding(report: Report, finding: Finding, zone: tzinfo) -> Iterator[Paragraph]:
     """Give one finding whole: its evidence, why it matters, what to do next, and findings that are alike."""
     style = _COLOURS[finding.severity]
-    yield from finding_paragraphs(finding, f"{finding.severity}  ", style)
+    mark = f"{finding.severity}  "
+    yield Paragraph(one_line(finding.message, _LONGEST), mark=mark, mark_style=style)
+    if finding.is_inferred:
+        yield Paragraph(INFERRED, mark=" " * len(mark))
     yield Paragraph()
-    for name, value in details(finding, zone):
-        yield Paragraph(one_line(value, _LONGEST), mark=f"  {name}: ", mark_style="dim")
+    facts = [("check", finding.title), *places(report, finding), *details(finding, zone)]
+    width = max(len(name) for name, _ in facts)
+    for name, value in facts:
+        yield Paragraph(one_line(value, _LONGEST), mark=f"  {name:<{width}}  ", mark_style="dim")
     check = next((each for each in report.checks if each.name == finding.rule), None)
     if check is not None:
         yield Paragraph()
-        yield Paragraph(check.why, mark="Why: ", mark_style="bold")
-        yield Paragraph(check.remedy, mark="Next: ", mark_style="bold")
-    if finding.evidence.call_id:
-        yield Paragraph(f"aix audit explain {finding.evidence.call_id}", mark="  ", tail="  the call and its rules")
-    if short_session:
-        yield Paragraph(f"aix show {short_session}", mark="  ", tail="  the session")
+        yield Paragraph(check.why, mark="Why:  ", mark_style="bold")
+        yield Paragraph(filled(_THIS_SCREEN.sub("", check.remedy), report, finding), mark="Next: ", mark_style="bold")
+    options = _options(report)
+    call, session = (
+        report.names.get(each or "") for each in (finding.evidence.call_id, finding.evidence.session_label)
+    )
+    listed = [(f"aix audit explain {call}{options}", "the call and its rules")] if call else []
+    yield from _commands([*listed, *([(f"aix show {session}", "the session")] if session else [])])
     [group] = [each for each in groups(report.findings) if finding in each.findings]
     alike = [each for each in group.findings if each is not finding]
     if alike:
@@ -277,7 +359,7 @@ def explained_finding(report: Report, finding: Finding, zone: tzinfo, short_sess
 
 def _sections(report: Report) -> list[tuple[str, str, Sequence[Finding]]]:
     sections = [(str(severity), _COLOURS[severity], report.of_severity(severity)) for severity in Severity]
-    gone = [("resolved", "bold green", report.resolved), ("unchecked", "bold", report.unchecked)]
+    gone = [("resolved", "bold green4", report.resolved), ("unchecked", "bold", report.unchecked)]
     return [section for section in (*sections, *gone) if section[2]]
 
 
@@ -300,9 +382,37 @@ def _beginning(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
     yield Paragraph()
 
 
+def filled_by_worst(check: Check, report: Report) -> str:
+    """Return the advice of a check for the first and worst of its findings."""
+    worst = next((each for each in report.findings if each.rule == check.name), None)
+    return check.remedy if worst is None else filled(check.remedy, report, worst)
+
+
+def filled(remedy: str, report: Report, finding: Finding) -> str:
+    """Put the names of a finding into advice, so that its commands can be run as they are written."""
+    evidence = finding.evidence
+    project = project_of(finding)
+    names = {
+        "CALL": report.names.get(evidence.call_id or "", evidence.call_id),
+        "SESSION": report.names.get(evidence.session_label or "", evidence.session_label),
+        "FINDING": finding.id[:_ID_CHARACTERS],
+    }
+    known = "" if project in (None, "unknown") else f" --project {quote(last_folder(project or ''))}"
+    return _PLACEHOLDER.sub(
+        lambda found: known if found["project"] else quote(names[found[0]] or found[0]),
+        remedy,
+    )
+
+
+def _options(report: Report) -> str:
+    """Return the options of the audit that a command about one of its findings needs, too."""
+    given = [("--settings", path) for path in report.settings] + ([("--risks", report.risks)] if report.risks else [])
+    return "".join(f" {name} {quote(str(value))}" for name, value in given)
+
+
 def _next_steps(report: Report) -> Iterator[Paragraph]:
     steps = [check for check, _ in checks_with_findings(report) if check.remedy]
     if steps:
         yield Paragraph("Next steps", "bold")
-        yield from (Paragraph(f"{check.title}: {check.remedy}", mark="  ") for check in steps)
+        yield from (Paragraph(f"{check.title}: {filled_by_worst(check, report)}", mark="  ") for check in steps)
         yield Paragraph()

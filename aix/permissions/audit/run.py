@@ -29,6 +29,7 @@ from aix.query.packs import packs, read_packs
 from aix.query.query_file import Query
 from aix.query.values import TIMEZONE, takes_timezone
 from aix.reading.ledger import Ledger, open_ledger
+from aix.reading.search import names_to_type, require_project, short_calls
 
 _REASONS_SHOWN = 5
 _LONGEST_INVENTORY = 1_000
@@ -63,6 +64,7 @@ def audit(
             raise UsageError(f"no query of the pack {pack} can be asked for one {name}")
     if not any(map(is_audit, queries)):
         raise UsageError(f"the pack {pack} has no queries that judge, so an audit of it can find nothing")
+    require_project(ledger, filters)
     asked = {query.name: query for query in queries if with_inventories or is_audit(query)}
     gathered = _Gathered()
     gathered.notes.extend(ledger.settings_problems)
@@ -79,6 +81,7 @@ def audit(
             gathered.list(query, answers[name])
     [(run_id, run_at)] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
     sessions, data_until, subagents = _scope(ledger, filters)
+    findings = with_places(ledger, sorted(gathered.findings.values(), key=lambda finding: finding.order))
     return Report(
         aix_version=aix.__version__,
         ledger=LedgerState(ledger.version, run_id, run_at, sessions, data_until, subagents),
@@ -87,11 +90,12 @@ def audit(
         settings=tuple(map(str, settings)),
         risks=None if risks is None else str(risks),
         checks=tuple(gathered.checks),
-        findings=tuple(with_places(ledger, sorted(gathered.findings.values(), key=lambda finding: finding.order))),
+        findings=tuple(findings),
         notices=tuple(gathered.notices),
         inventories=tuple(gathered.inventories),
         skipped=frozenset(gathered.skipped),
         notes=tuple(gathered.notes),
+        names=_names(ledger, findings),
     )
 
 
@@ -221,6 +225,14 @@ def _scope(ledger: Ledger, filters: Mapping[str, object]) -> tuple[int, int | No
     """Return the number of sessions that an audit looks at, the time of their newest turn, and their subagents."""
     [row] = ledger.query(_SCOPE, **filters).dicts()
     return row["sessions"], row["last_turn_at"], row["subagents"]
+
+
+def _names(ledger: Ledger, findings: Iterable[Finding]) -> dict[str, str]:
+    """Return short names of the sessions and calls that findings show."""
+    shown = [finding.evidence for finding in findings]
+    sessions = names_to_type(ledger)
+    calls = short_calls(ledger, {each.call_id for each in shown if each.call_id})
+    return {label: sessions[label] for each in shown if (label := each.session_label) in sessions} | calls
 
 
 def _written(ledger: Ledger, filters: Mapping[str, object], zone: str) -> dict[str, str]:

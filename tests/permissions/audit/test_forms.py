@@ -161,8 +161,8 @@ def test_text_of_a_log_cannot_drive_the_terminal(acme: Path, hostile: Path, monk
 def test_the_table_is_plain_in_a_pipe(hostile: Path) -> None:
     lines = (hostile / "table").read_text("utf-8").splitlines()
     assert lines[:2] == [
-        "Audit by the pack acme · data up to 1970-01-01 00:00 · 3 sessions",
-        "8 findings: 8 high; 0 checks ok.",
+        "Audit by the pack acme · data up to 1970-01-01 00:00 · 2 sessions · 1 subagent",
+        "8 findings: 8 high. 1 of 1 check found something.",
     ]
     assert "high (8)" in lines
     assert all(len(line) < 700 for line in lines)
@@ -183,4 +183,4 @@ def test_lone_surrogates_can_be_written_and_an_inference_is_named(form: str, tmp
 def test_nothing_found_is_said() -> None:
     report = Report("1", LedgerState(1), "acme", {}, (), (), (), (), ())
     shown = list(paragraph_lines(paragraphs(report, find_zone("UTC"))))
-    assert shown == ["Audit by the pack acme", "0 findings; 0 checks ok.", ""]
+    assert shown == ["Audit by the pack acme", "0 findings.", ""]

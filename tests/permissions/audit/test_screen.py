@@ -10,13 +10,15 @@ import pytest
 from rich.cells import cell_len
 
 from aix.cli.audit import make_report
-from aix.errors import UnknownNameError
+from aix.errors import UnknownNameError, UnknownProjectError
 from aix.output.paragraphs import paragraph_lines, write_paragraphs
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding
 from aix.permissions.audit.report import LedgerState, Report
-from aix.permissions.audit.report_text import groups, short_ids, short_paragraphs
+from aix.permissions.audit.report_html import html_lines
+from aix.permissions.audit.report_text import groups, short_ids, short_paragraphs, summary
 from aix.query.values import find_zone
+from aix.reading.ledger import open_ledger
 from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
 
 pytestmark = pytest.mark.long
@@ -40,7 +42,7 @@ def lines(*findings: Finding) -> list[str]:
 def test_findings_with_the_same_words_share_a_line_with_their_number() -> None:
     key = "Possible private key in a tool result."
     same = [finding(number, key, "high", project="/srv/mill") for number in range(3)]
-    assert lines(*same) == ["Possible private key in a tool result (3 findings in mill)"]
+    assert lines(*same) == ["Possible private key in a tool result: 3 findings in mill"]
 
 
 def test_mild_findings_that_begin_alike_share_a_line_and_high_ones_do_not() -> None:
@@ -67,7 +69,7 @@ def test_a_conclusion_is_marked_and_less_severe_findings_are_counted() -> None:
     inferred = Finding("f" * 16, "p/risks", Severity.HIGH, "Risks", "A server changed.", "x", is_inferred=True)
     shown = report(inferred, finding(1, "b"), finding(2 << 60, "c", "medium")).at_least(Severity.MEDIUM)
     text = list(paragraph_lines(short_paragraphs(shown, UTC)))
-    assert "  fffffff  A server changed. Inferred, not logged." in text
+    assert "  fffffff  A server changed  inferred" in text
     assert "note: Not shown: 1 finding below medium severity." in text
     assert text[0] == "Audit by the pack acme · severity medium"
 
@@ -86,8 +88,8 @@ def test_every_finding_takes_one_line_on_a_terminal(
     write_paragraphs(short_paragraphs(whole, UTC), stream)
     shown = stream.getvalue().splitlines()
     assert max(map(cell_len, shown)) <= columns
-    assert re.fullmatch(r"Permission audit · data up to 2026-04-23 \d\d:\d\d · 30 sessions", shown[0])
-    assert re.fullmatch(r"\d+ findings: \d+ high, \d+ medium, \d+ low; .*", shown[1])
+    assert re.fullmatch(r"Permission audit · data up to 2026-04-23 \d\d:\d\d · 28 sessions · 2 subagents", shown[0])
+    assert re.fullmatch(r"\d+ findings: \d+ high, \d+ medium, \d+ low[.] .*", shown[1])
     assert "  high  medium     low  check" in shown
     begin, end = next(place for place, line in enumerate(shown) if _SECTION.fullmatch(line)), shown.index("Next steps")
     listed = [line for line in shown[begin:end] if line and not _SECTION.fullmatch(line)]
@@ -100,7 +102,12 @@ def test_a_terminal_gets_the_short_form_in_colours_and_a_pipe_everything(permiss
     shown, code = run_on_terminal(AIX, "audit", "--severity", "high", "--ledger", str(permission_ledger))
     assert code == 0
     assert "\x1b[1;31mhigh (" in shown
-    assert "toolu_" not in shown
+    listed = shown.partition("Next steps")[0]
+    assert "toolu_" not in listed
+    advised = re.findall(r"aix audit explain (\S+?)`", " ".join(re.sub(r"\x1b\[[\d;]*m", "", shown).split()))
+    assert advised
+    for name in advised:
+        assert run_in_process("audit", "explain", name, "--ledger", str(permission_ledger)).returncode == 0
     piped = run_in_process("audit", "--severity", "high", "--ledger", str(permission_ledger)).stdout
     assert "\x1b" not in piped
     assert ", call toolu_" in piped
@@ -115,6 +122,30 @@ def test_without_colours_a_terminal_gets_no_escape_sequence(
         assert code == 0
         assert "claude" in shown or "high (" in shown
         assert "\x1b" not in shown, command
+
+
+def test_all_forms_count_the_checks_that_could_not_judge_everything_alike(whole: Report) -> None:
+    incomplete = [check for check in whole.checks if check.rows["skip"]]
+    assert incomplete
+    assert whole.counts()["checks_incomplete"] == len(incomplete)
+    assert f" {len(incomplete)} could not judge everything" in summary(whole)
+    page = "".join(html_lines(whole, UTC))
+    assert f'<a href="#not-fully-judged">Not fully judged ({len(incomplete)})</a>' in page
+
+
+def test_a_project_narrows_rules_down_and_one_without_sessions_is_an_error(permission_ledger: Path) -> None:
+    def rules_of(filters: dict[str, str]) -> set[tuple[object, object]]:
+        with open_ledger(permission_ledger) as ledger:
+            rows = ledger.query("permission_usage/unused_rules", **filters).arrow().to_pylist()
+        return {(row["file"], row["calls_there"]) for row in rows}
+
+    every = rules_of({})
+    press = rules_of({"project": "press"})
+    assert {file for file, _ in press} < {file for file, _ in every}
+    assert all(calls or "press" in str(file) for file, calls in press)
+    with pytest.raises(UnknownProjectError, match="'pres5'") as raised:
+        run_here("audit", "--project", "pres5", "--ledger", str(permission_ledger))
+    assert "press" in raised.value.remedy
 
 
 def test_the_headline_names_the_last_day_that_counts(permission_ledger: Path, tmp_path: Path) -> None:
@@ -145,11 +176,14 @@ def test_a_finding_is_explained_by_the_beginning_of_its_id(
     run_here("audit", "explain", wanted["id"][:9], *ledger)
     shown = capsysbinary.readouterr().out.decode()
     assert shown.startswith(f"{wanted['severity']}  {wanted['message']}\n")
-    assert "Next: Read the call with `aix audit explain CALL`." in shown
-    assert f"  aix audit explain {wanted['evidence']['call_id']}  the call and its rules\n" in shown
-    [session] = re.findall(r"  aix show (\S+)  the session\n", shown)
+    [call] = re.findall(r"Next: Read the call with `aix audit explain (\S+)`,", shown)
+    assert wanted["evidence"]["call_id"].startswith(call)
+    assert re.search(rf"  aix audit explain {call} +the call and its rules\n", shown)
+    assert wanted["evidence"]["session_label"] not in shown.replace(wanted["evidence"]["file"], "")
+    assert not re.search(r"^  \S*_\S* ", shown, re.MULTILINE)  # names of columns are in words
+    [session] = re.findall(r"  aix show (\S+) +the session\n", shown)
     run_here("show", session, "-o", os.devnull, *ledger)
     run_here("audit", "explain", wanted["id"], "--json", *ledger)
     assert json.loads(capsysbinary.readouterr().out)["id"] == wanted["id"]
-    with pytest.raises(UnknownNameError, match="finding or call"):
+    with pytest.raises(UnknownNameError, match="no finding and no call has an id"):
         run_here("audit", "explain", "0123456789abcdef", *ledger)
