@@ -26,6 +26,15 @@ _FOLDER = Path("/tmp/aix-screens")  # noqa: S108 - made and removed here, for no
 PAGES = ("README.md", "docs/tutorial.md")
 _DEMO = "aix demo demo --end 2026-11-16"
 """The demo of all screens, on a fixed day, so that they change only when AIX does."""
+_NOW = "2026, 11, 17, 12"
+"""The time of the clock on all screens, for the same reason."""
+_AIX = f"""#!{sys.executable}
+from datetime import UTC, datetime
+from aix.query import dates
+dates.present = lambda: datetime({_NOW}, tzinfo=UTC)
+from aix.cli import program
+program()
+"""
 _PICTURES = {
     "overview": "aix overview",
     "cost": "aix cost --by day,model --limit 12",
@@ -113,13 +122,16 @@ def _workplace() -> Iterator[None]:
     """
     before = Path.cwd()
     shutil.rmtree(_FOLDER, ignore_errors=True)
-    _FOLDER.mkdir(mode=0o700)
+    programs = _FOLDER / ".programs"
+    programs.mkdir(mode=0o700, parents=True)
+    (programs / "aix").write_text(_AIX, "utf-8")
+    (programs / "aix").chmod(0o700)
     os.environ.update(
         HOME=str(_FOLDER),
         AIX_LEDGER=str(_FOLDER / "demo" / "ledger"),
         AIX_TIMEZONE="UTC",
         AIX_AUTO_IMPORT="never",
-        PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        PATH=f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
     )
     os.chdir(_FOLDER)
     try:

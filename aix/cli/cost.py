@@ -16,7 +16,17 @@ from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
 from aix.output.charts import bar
-from aix.output.humanise import counted, dollars, grouped, local_time, one_line, per_cent, project_name, short_count
+from aix.output.humanise import (
+    TITLE_CHARACTERS,
+    counted,
+    dollars,
+    grouped,
+    local_time,
+    one_line,
+    per_cent,
+    project_name,
+    short_count,
+)
 from aix.output.tables import TOTAL
 from aix.query.dates import last_day
 from aix.query.values import TIMEZONE, find_zone
@@ -39,11 +49,12 @@ _KEYS = {
 _OVERLAPPING = "tag"
 """Rows of tags may count the same request, so that they do not add up to the total."""
 _ROLES = {"unified": "main agent"}
-_WITHOUT = {"tool": "(no tool)", "tag": "(no tag)"} | dict.fromkeys(_IN_TIME, "(no time)")
-"""Names of the rows about requests that have none of a thing."""
-_UNKNOWN = "–"
+_WITHOUT = {"tool": "(no tool)", "tag": "(no tag)", "turn": "(no turn)"}
+"""Names of the rows about requests that have none of a thing; other rows without a name are those of unknown ones."""
+_UNKNOWN = "unknown"
+_TITLED = (("session",), ("turn",))
+"""Things whose rows have a title."""
 _NAME_CHARACTERS = 44
-_TITLE_CHARACTERS = 40
 _TURN_CHARACTERS = 12
 _TOKENS = {
     "input": ("input_tokens",),
@@ -156,9 +167,11 @@ def command(
     listing = shown.listing()
     if len(dimensions) > 1:
         named = [
-            replace(column, name=_KEYS.get(by, by)) for by, column in zip(dimensions, listing.columns, strict=False)
+            replace(column, name=_KEYS.get(by, by), type="BIGINT" if by == "block" else column.type)
+            for by, column in zip(dimensions, listing.columns, strict=False)
         ]
-        listing = replace(listing, columns=(*named, *listing.columns[len(named) :]), arrow_reader=None)
+        columns = (*named, *listing.columns[len(named) :])
+        listing = replace(listing, columns=columns, rows=_with_block_times(dimensions, listing.rows), arrow_reader=None)
     rows = found.dicts()
     running = [row for row in rows if row.get("is_running")]
     if not models:
@@ -184,6 +197,16 @@ def _find_costs(ledger: Ledger, dimensions: tuple[str, ...], given: Mapping[str,
     raise ValueError(dimensions)
 
 
+def _with_block_times(dimensions: tuple[str, ...], rows: Iterable[Sequence[object]]) -> Iterator[Sequence[object]]:
+    """Give the rows of pairs with the beginning of a block as a number, as `--by block` has it."""
+    for row in rows:
+        pair = (
+            int(value) if by == "block" and isinstance(value, str) else value
+            for by, value in zip(dimensions, row, strict=False)
+        )
+        yield (*pair, *row[len(dimensions) :])
+
+
 def _cost_table(
     ledger: Ledger, dimensions: tuple[str, ...], zone: tzinfo, rows: list[_Row], totals: _Row, limit: int | None
 ) -> Listing:
@@ -196,17 +219,18 @@ def _cost_table(
     is_running = any(row.get("is_running") for row in rows)
     left_out = {
         "share": overlaps,
+        "turns": dimensions == ("turn",),
         "unpriced": not totals["unpriced_requests"],
         "projected": not is_running,
         "per hour": not is_running,
         "estimated": not has_estimate,
         "exact output %": not has_estimate,
     }
-    is_by_session = dimensions == ("session",)
-    if is_by_session:  # the title needs the room more
+    has_titles = dimensions in _TITLED
+    if has_titles:  # the title needs the room more
         left_out |= dict.fromkeys(("cache read", "input", "cache write", "exact output %"), True)
     numbers = [name for name in _NUMBERS if not left_out.get(name)]
-    names = ["session", "title"] if is_by_session else list(dimensions)
+    names = [*dimensions, *(["title"] if has_titles else [])]
     columns = (
         *(ListingColumn(name, cut="start" if name == "project" else "end", least=_LEAST_NAME) for name in names),
         *(ListingColumn(name, "BIGINT", _NUMBERS[name], tone="cost" if name == "cost" else "") for name in numbers),
@@ -232,8 +256,8 @@ def _lines(
     largest = max((row["cost_usd"] or Decimal(0) for row in rows), default=Decimal(0))
 
     def summary(name: str, row: _Row) -> Sequence[object]:
-        others = 1 if dimensions == ("session",) else len(dimensions) - 1
-        return (name, *[_UNKNOWN] * others, *(_number(row, each, total) for each in numbers), _UNKNOWN)
+        others = 1 if dimensions in _TITLED else len(dimensions) - 1
+        return (name, *[None] * others, *(_number(row, each, total) for each in numbers), None)
 
     if rest and is_in_time:
         yield summary(f"{len(rest):,} earlier", _together(rest))
@@ -250,36 +274,38 @@ def _names(
 ) -> Iterable[tuple[str | None, ...]]:
     """Return the texts that name each row."""
     keys = list(rows[0])[: len(dimensions)] if rows else []
-    columns = [_values(ledger, by, [row[key] for row in rows], zone) for by, key in zip(dimensions, keys, strict=False)]
-    if dimensions == ("session",):
-        columns.append([one_line(row["title"], _TITLE_CHARACTERS) if row["title"] else None for row in rows])
+    columns: list[list[str] | list[str | None]] = [
+        _values(ledger, by, [row[key] for row in rows], zone) for by, key in zip(dimensions, keys, strict=False)
+    ]
+    if dimensions in _TITLED:
+        columns.append([one_line(row["title"], TITLE_CHARACTERS) if row["title"] else None for row in rows])
     return zip(*columns, strict=True)
 
 
-def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> list[str | None]:
+def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> list[str]:
     """Return the values of one dimension as people read them."""
-    if by in _WITHOUT and None in found:
+    if None in found:
         known = iter(_values(ledger, by, [value for value in found if value is not None], zone))
-        return [_WITHOUT[by] if value is None else next(known) for value in found]
-    values = [None if value is None else str(value) for value in found]
+        return [_WITHOUT.get(by, _UNKNOWN) if value is None else next(known) for value in found]
+    values = [str(value) for value in found]
     match by:
         case "session":
             from aix.reading.search import names_to_type
 
             short = names_to_type(ledger)
-            return [value and short.get(value, value) for value in values]
+            return [short.get(value, value) for value in values]
         case "project":
-            return [value and project_name(value) for value in values]
+            return [project_name(value) for value in values]
         case "block":
-            return [value and local_time(int(value), zone) for value in values]
+            return [local_time(int(value), zone) for value in values]
         case "month":
-            return [value and value[: len("2026-01")] for value in values]
+            return [value[: len("2026-01")] for value in values]
         case "turn":
-            return [value and value[:_TURN_CHARACTERS] for value in values]
+            return [value[:_TURN_CHARACTERS] for value in values]
         case "role":
-            return [value and _ROLES.get(value, value) for value in values]
+            return [_ROLES.get(value, value) for value in values]
         case _:
-            return [value and one_line(value, _NAME_CHARACTERS) for value in values]
+            return [one_line(value, _NAME_CHARACTERS) for value in values]
 
 
 def _together(rows: list[_Row]) -> _Row:

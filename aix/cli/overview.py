@@ -21,7 +21,17 @@ from aix.config import load_config
 from aix.output import Listing, listing_columns
 from aix.output.charts import bar, sparkline
 from aix.output.dashboard import Dashboard, Figure, FigureLine, Ranking
-from aix.output.humanise import counted, dollars, local_time, per_cent, project_name, short_ago, short_count
+from aix.output.humanise import (
+    counted,
+    dollars,
+    local_time,
+    per_cent,
+    project_name,
+    relative_change,
+    short_ago,
+    short_count,
+)
+from aix.query import dates
 from aix.query.dates import last_day
 from aix.query.packs import find_query
 from aix.query.values import TIMEZONE, find_zone, takes_timezone
@@ -39,6 +49,8 @@ _TOKENS = {
 }
 _PERIODS = (30, 7)
 """Days of a period that is compared with the one before it: the first of which there are more than one."""
+_LARGEST_CHANGE = 9
+"""A change above it is written as a factor."""
 _LONGEST_SPARKLINE = 31
 _PROJECTS_SHOWN = 4
 _MODELS_SHOWN = 3
@@ -67,8 +79,10 @@ class Figures(msgspec.Struct, frozen=True):
     cost_usd: Decimal | None
     cost_estimated_usd: Decimal | None
     unpriced_requests: int
+    future_requests: int
+    """Requests of days that are yet to come: in the totals, but not in the first and last day nor in a period."""
     period_days: int | None
-    """Days of the last period, which ends with the last day; None when there are too few days to compare two."""
+    """Days of the last period, which ends today; None when there are too few days to compare two."""
     period_cost_usd: Decimal | None
     previous_cost_usd: Decimal | None
     cache_saved_usd: Decimal | None
@@ -118,8 +132,8 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
     """Show cost, savings, waste, compactions and findings on one screen, with the command behind each line.
 
     All amounts are list prices of the tokens that the logs report, as in `aix cost`, whatever you pay. The trend
-    compares the last 30 days (or 7) with those before; its last day is the last with activity. Waste is the price of
-    turns that failed or were interrupted. A compaction has paid back when the requests after it saved more than it
+    compares the last 30 days (or 7), today included, with those before. Waste is the price of turns that failed or were
+    interrupted. A compaction has paid back when the requests after it saved more than it
     cost. Findings are those of `aix audit`.
 
     The screen shortens figures; all other formats have them exactly, one column each, in a single row.
@@ -132,13 +146,14 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
     config = load_config(ctx.obj)
     zone = find_zone(parameters.get(TIMEZONE, config.timezone))
     answers = _ask(open_ledger(ledger), parameters, zone)
-    figures = _figures(answers)
+    today = dates.present().astimezone(zone).date()
+    figures = _figures(answers, today)
     options = [*([] if ledger == config.ledger else [f"--ledger {quote(str(ledger))}"]), *_written(parameters)]
     return Listing(
         _COLUMNS,
         [tuple(asdict(figures).values())],
         notes=[f"add {' '.join(options)} to these commands to ask about the same data"] if options else [],
-        dashboard=_dashboard(figures, answers, zone, is_filtered=bool(parameters)),
+        dashboard=_dashboard(figures, answers, zone, today, is_filtered=bool(parameters)),
     )
 
 
@@ -172,12 +187,12 @@ def _ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> _A
         )
 
 
-def _figures(answers: _Answers) -> Figures:
+def _figures(answers: _Answers, today: date) -> Figures:
     tokens = {name: _sum(answers.days, *columns) for name, columns in _TOKENS.items()}
     known = [count for count in tokens.values() if count is not None]
-    days = _cost_of_days(answers.days)
+    days = _cost_of_days(answers.days, today)
     cost = _sum(answers.days, "cost_usd")
-    period, recent, previous = _last_period(days if cost is not None else {})
+    period, recent, previous = _last_period(days if cost is not None else {}, today)
     saved, uncached = (_sum(answers.savings, name) for name in ("saved_usd", "without_cache_usd"))
     wasted = [answers.waste[name] for name in ("failed_turn", "interrupted_turn")]
     loss = answers.waste["cache_loss"]
@@ -193,6 +208,9 @@ def _figures(answers: _Answers) -> Figures:
         cost_usd=cost,
         cost_estimated_usd=_sum(answers.days, "cost_estimated_usd"),
         unpriced_requests=sum(row["unpriced_requests"] for row in answers.days),
+        future_requests=sum(
+            row["requests"] for row in answers.days if row["day"] is not None and row["day"] > today.isoformat()
+        ),
         period_days=period,
         period_cost_usd=recent,
         previous_cost_usd=previous,
@@ -214,9 +232,10 @@ def _figures(answers: _Answers) -> Figures:
     )
 
 
-def _cost_of_days(rows: Sequence[_Row]) -> dict[date, Decimal]:
-    """Return the cost of each day; requests without a time are on none."""
-    return {date.fromisoformat(row["day"]): row["cost_usd"] or Decimal(0) for row in rows if row["day"] is not None}
+def _cost_of_days(rows: Sequence[_Row], last: date) -> dict[date, Decimal]:
+    """Return the cost of each day up to the last one; requests without a time are on none."""
+    days = {date.fromisoformat(row["day"]): row["cost_usd"] or Decimal(0) for row in rows if row["day"] is not None}
+    return {day: cost for day, cost in days.items() if day <= last}
 
 
 def _sum(rows: Sequence[_Row], *columns: str) -> Any:  # noqa: ANN401 - a count or an amount, as the rows have it
@@ -225,26 +244,23 @@ def _sum(rows: Sequence[_Row], *columns: str) -> Any:  # noqa: ANN401 - a count 
     return sum(known) if known else None
 
 
-def _last_period(days: Mapping[date, Decimal]) -> tuple[int | None, Decimal | None, Decimal | None]:
+def _last_period(days: Mapping[date, Decimal], today: date) -> tuple[int | None, Decimal | None, Decimal | None]:
     """Return the length of the last period, its cost and that of the period before."""
-    if not days:
-        return None, None, None
-    last = max(days)
-    period = next((length for length in _PERIODS if (last - min(days)).days >= length), None)
+    ages = {(today - day).days: cost for day, cost in days.items()}
+    period = next((length for length in _PERIODS if max(ages, default=0) >= length), None)
     if period is None:
         return None, None, None
-    ages = {(last - day).days: cost for day, cost in days.items()}
     recent = sum((cost for age, cost in ages.items() if age < period), Decimal(0))
     previous = sum((cost for age, cost in ages.items() if period <= age < 2 * period), Decimal(0))
     return period, recent, previous
 
 
-def _dashboard(figures: Figures, answers: _Answers, zone: ZoneInfo, *, is_filtered: bool) -> Dashboard:
+def _dashboard(figures: Figures, answers: _Answers, zone: ZoneInfo, today: date, *, is_filtered: bool) -> Dashboard:
     if not figures.sessions and not figures.requests:
         return Dashboard(
             "No session of the ledger matches that." if is_filtered else "The ledger is empty. Next: aix import"
         )
-    return Dashboard(_headline(figures), [*_lines(figures, answers, zone)])
+    return Dashboard(_headline(figures), [*_lines(figures, answers, zone, today)])
 
 
 def _headline(figures: Figures) -> str:
@@ -257,10 +273,10 @@ def _headline(figures: Figures) -> str:
     return f"{cost}; the cache saved {dollars(figures.cache_saved_usd)}."
 
 
-def _lines(figures: Figures, answers: _Answers, zone: ZoneInfo) -> Iterator[FigureLine | Ranking]:
+def _lines(figures: Figures, answers: _Answers, zone: ZoneInfo, today: date) -> Iterator[FigureLine | Ranking]:
     yield _cost_line(figures)
     yield _token_line(figures)
-    yield from _trend_lines(figures, answers)
+    yield from _trend_lines(figures, answers, today)
     yield from _cache_lines(figures)
     if figures.wasted_usd:
         wasted = Figure(f"{dollars(figures.wasted_usd)} wasted", _BAD)
@@ -305,19 +321,25 @@ def _token_line(figures: Figures) -> FigureLine:
     return FigureLine("Tokens", (Figure(short_count(figures.total_tokens), "bold"), *parts), "aix cost")
 
 
-def _trend_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:
+def _trend_lines(figures: Figures, answers: _Answers, today: date) -> Iterator[FigureLine]:
+    if figures.first_day is not None:
+        days = Figure(f"{figures.first_day} – {figures.last_day}")
+        yield FigureLine("Days", (days, Figure(f"{figures.active_days:,} with activity")), "aix cost --by day")
+    if figures.future_requests:
+        verb = "is" if figures.future_requests == 1 else "are"
+        future = Figure(f"{counted(figures.future_requests, 'request')} {verb} dated in the future")
+        yield FigureLine(
+            "" if figures.first_day else "Days", (future,), f"aix cost --since {today + timedelta(days=1)}"
+        )
     if figures.first_day is None or figures.last_day is None:
         return
-    unit, drawn = _drawn_trend(answers.days, figures.first_day, figures.last_day)
-    active = Figure(f"{figures.active_days:,} with activity")
-    days = Figure(f"{figures.first_day} – {figures.last_day}")
-    yield FigureLine("Days", (days, active), "aix cost --by day")
-    if figures.period_cost_usd is not None and figures.period_days is not None:
-        recent = Figure(dollars(figures.period_cost_usd))
+    if figures.period_days is not None and (figures.period_cost_usd or figures.previous_cost_usd):
+        recent = Figure(dollars(figures.period_cost_usd or Decimal(0)))
         label = f"Last {figures.period_days} days"
-        since = figures.last_day - timedelta(days=figures.period_days - 1)
+        since = today - timedelta(days=figures.period_days - 1)
         yield FigureLine(label, (recent, *_change(figures)), f"aix cost --since {since}")
     if figures.cost_usd is not None:
+        unit, drawn = _drawn_trend(answers.days, figures.first_day, figures.last_day)
         yield FigureLine("Trend", (Figure(drawn, "cyan"), Figure(f"by {unit}")), f"aix cost --by {unit}")
 
 
@@ -325,6 +347,8 @@ def _change(figures: Figures) -> list[Figure]:
     if not figures.previous_cost_usd or figures.period_cost_usd is None:
         return []
     change = figures.period_cost_usd / figures.previous_cost_usd - 1
+    if change >= _LARGEST_CHANGE:
+        return [Figure(f"{relative_change(change)} the {figures.period_days} before")]
     sign = "−" if change < 0 else "+"
     return [Figure(f"{sign}{per_cent(abs(change))} on the {figures.period_days} before")]
 
@@ -335,7 +359,7 @@ def _drawn_trend(rows: Sequence[_Row], first: date, last: date) -> tuple[str, st
     age = (last - first).days
     unit = "day" if age < _LONGEST_SPARKLINE else "week" if age // 7 < _LONGEST_SPARKLINE - 1 else "month"
     days = [first + timedelta(days=number) for number in range(age + 1)]
-    for day, cost in _cost_of_days(rows).items():
+    for day, cost in _cost_of_days(rows, last).items():
         costs[_bucket(day, unit)] += cost
     buckets = dict.fromkeys(_bucket(day, unit) for day in days)
     return unit, sparkline([costs[bucket] for bucket in buckets][-_LONGEST_SPARKLINE:])
@@ -414,6 +438,8 @@ def _tool_lines(answers: _Answers) -> Iterator[FigureLine]:
 
 
 def _freshness_line(figures: Figures, zone: ZoneInfo) -> FigureLine:
-    imported = "never" if figures.imported_at is None else short_ago(time.time_ns() // 10**6 - figures.imported_at)
-    data = Figure(f"up to {local_time(figures.last_turn_at, zone)}")
+    now = time.time_ns() // 10**6
+    imported = "never" if figures.imported_at is None else short_ago(now - figures.imported_at)
+    is_future = figures.last_turn_at is not None and figures.last_turn_at > now
+    data = Figure(f"up to {figures.last_day or '–' if is_future else local_time(figures.last_turn_at, zone)}")
     return FigureLine("Data", (data, Figure(f"imported {imported}")), "aix import")

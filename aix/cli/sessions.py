@@ -13,7 +13,15 @@ from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import bounded_dollars, counted, local_time, one_line, project_name, short_count
+from aix.output.humanise import (
+    TITLE_CHARACTERS,
+    bounded_dollars,
+    counted,
+    local_time,
+    one_line,
+    project_name,
+    short_count,
+)
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.search import ORDERS, SessionSearch, count_shared_turns, names_to_type, search_sessions
 from aix.schema import TABLES
@@ -21,7 +29,6 @@ from aix.schema import TABLES
 if TYPE_CHECKING:
     from aix.query.dates import Span
 
-_TITLE_CHARACTERS = 100
 _PEOPLES_COLUMNS = listing_columns(
     "updated",
     "session",
@@ -119,9 +126,8 @@ def _notes(ledger: Ledger, rows: list[dict[str, Any]]) -> Iterator[str]:
             " `aix cost` counts every turn once"
         )
     if rows and is_screen():
-        subagents = sum(row["is_subagent"] for row in rows)
-        sessions = counted(len(rows) - subagents, "session")
-        yield f"{sessions} and {counted(subagents, 'subagent')} (↳)" if subagents else sessions
+        if subagents := sum(row["is_subagent"] for row in rows):
+            yield f"{counted(len(rows) - subagents, 'session')} and {counted(subagents, 'subagent')} (↳)"
         yield "next: `aix show SESSION`, with a name of the column session"
 
 
@@ -143,4 +149,4 @@ def _peoples_rows(ledger: Ledger, rows: list[dict[str, Any]], zone: tzinfo) -> I
 
 def _title(text: str | None, is_subagent: int, status: str) -> str | None:
     marks = ("↳ " if is_subagent else "", f" ({status})" if status != "active" else "")
-    return f"{marks[0]}{one_line(text, _TITLE_CHARACTERS) if text else ''}{marks[1]}".strip() or None
+    return f"{marks[0]}{one_line(text, TITLE_CHARACTERS) if text else ''}{marks[1]}".strip() or None

@@ -15,10 +15,12 @@ from msgspec.structs import replace
 
 from aix.output import Listing, ListingColumn
 
+_HALF_CENT = Decimal("0.005")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PROJECT_PARTS = 2
 _MARKUP_CHARACTERS = 2_000
-_TITLE_CHARACTERS = 100
+TITLE_CHARACTERS = 1_000
+"""The longest title or prompt that records show; tables shorten it to the room that they have."""
 _ELEMENT = re.compile(r"\s*<(?P<name>[A-Za-z]+[-_][\w-]*)>(?P<text>.*?)(?P<end></(?P=name)>|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][\w-]*>")
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
@@ -121,16 +123,16 @@ def short_duration(milliseconds: int) -> str:
 
 
 def dollars(amount: Decimal | float) -> str:
-    """Write an amount of money to the cent, and what is less than a dollar with two digits that count.
+    """Write an amount of money to the cent.
 
     >>> [dollars(Decimal(amount)) for amount in ("1234.567", "12.3", "0.4567", "0.00042", "0", "-3")]
-    ['$1,234.57', '$12.30', '$0.46', '$0.00042', '$0.00', '-$3.00']
+    ['$1,234.57', '$12.30', '$0.46', '<$0.01', '$0.00', '-$3.00']
     """
     size = abs(Decimal(amount))
     if not size.is_finite():
         return str(amount)
-    digits = 2 if size == 0 else max(2, 1 - size.adjusted())
-    return f"{'-' if amount < 0 else ''}${size:,.{digits}f}"
+    sign = "-" if amount < 0 else ""
+    return f"{sign}<$0.01" if 0 < size < _HALF_CENT else f"{sign}${size:,.2f}"
 
 
 def signed_dollars(amount: Decimal | float) -> str:
@@ -147,25 +149,36 @@ def bounded_dollars(cost: Decimal | None, likely: Decimal | None, unpriced: int 
 
     >>> [bounded_dollars(Decimal(1), Decimal(likely)) for likely in ("1", "1.001", "1.2")]
     ['$1.00', '$1.00', '≥$1.00']
-    >>> bounded_dollars(Decimal(1), Decimal(1), unpriced=2), bounded_dollars(None, None)
-    ('≥$1.00', None)
+    >>> bounded_dollars(Decimal("0.001"), Decimal(1)), bounded_dollars(None, None)
+    ('≥$0.00', None)
     """
     if cost is None:
         return None
     is_bound = bool(unpriced) or (likely is not None and dollars(likely) != dollars(cost))
-    return f"{'≥' if is_bound else ''}{dollars(cost)}"
+    return f"≥${cost:,.2f}" if is_bound else dollars(cost)
 
 
 def per_cent(share: Decimal | float) -> str:
-    """Write a share of 1.
+    """Write a share of 1; ten times and more as a factor.
 
-    >>> [per_cent(share) for share in (0, 0.0001, 0.1234, 1, 12.5)]
-    ['0 %', '<0.1 %', '12.3 %', '100 %', '1250 %']
+    >>> [per_cent(share) for share in (0, 0.0001, 0.1234, 1, 12.6)]
+    ['0 %', '<0.1 %', '12.3 %', '100 %', '13×']
     """
     percentage = float(share) * 100
     if 0 < percentage < 0.05:
         return "<0.1 %"
-    return f"{percentage:.0f} %" if percentage in (0, 100) or abs(percentage) >= 999.5 else f"{percentage:.1f} %"
+    if abs(percentage) >= 999.5:
+        return f"{float(share):,.0f}×"
+    return f"{percentage:.0f} %" if percentage in (0, 100) else f"{percentage:.1f} %"
+
+
+def relative_change(change: Decimal | float) -> str:
+    """Write a change against an earlier amount: in per cent, or as a factor where it is ten times as much or more.
+
+    >>> [relative_change(change) for change in (-0.5, 0.123, 107.36)]
+    ['-50.0 %', '12.3 %', '108×']
+    """
+    return per_cent(1 + change if change >= 9 else change)
 
 
 def rounded(number: Decimal | float) -> str:
@@ -299,11 +312,13 @@ def _is_text(column: ListingColumn) -> bool:
 
 def _writer_for(column: ListingColumn, zone: tzinfo) -> _Writer | None:
     if column.name == "title":
-        return partial(one_line, characters=_TITLE_CHARACTERS)
+        return partial(one_line, characters=TITLE_CHARACTERS)
     if not column.is_number:
         return None
     if _MONEY.fullmatch(column.name):
         return dollars
+    if column.name == "change_share":
+        return relative_change
     if _SHARE.fullmatch(column.name):
         return per_cent
     if column.type not in ("BIGINT", "INTEGER", "HUGEINT"):

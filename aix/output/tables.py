@@ -24,6 +24,8 @@ _LONGEST_NAME = 32
 _NEVER_SHORTENED = 16
 _SHORTEST_TEXT = 12
 _LONGEST_TEXT = 4_000
+_LONGEST_SENTENCE = 100
+"""Cells of a title or prompt in a pipe, where records have it whole."""
 _NARROWEST_VALUE = 20
 _STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "38;5;166"}  # readable on black and on white
 _SEVERITIES = {"critical": "severe", "high": "severe", "medium": "warning", "low": "dim"}
@@ -35,12 +37,20 @@ _AMOUNT = re.compile(r"\$([\d,]+(?:\.\d+)?)")
 
 
 def plain_lines(listing: Listing, *, is_exact: bool = True) -> Iterator[str]:
-    """Give the table line by line, nothing cut.
+    """Give the table line by line, nothing cut but long titles.
 
-    Cells of an exact table can be read back: NULL and a text that looks like it differ.
+    Cells of an exact table are whole and can be read back: NULL and a text that looks like it differ.
     """
     header = [escape_unsafe(column.name) for column in listing.columns]
-    body = [[to_cell(value) if is_exact else shown(value) for value in row] for row in listing.rows]
+    write = to_cell if is_exact else shown
+    most = [_LONGEST_SENTENCE if column.name in _SENTENCES and not is_exact else None for column in listing.columns]
+    body = [
+        [
+            write(value) if room is None else shortened(write(value), room, "end")
+            for value, room in zip(row, most, strict=True)
+        ]
+        for row in listing.rows
+    ]
     widths = [max(map(cell_len, cells)) for cells in zip(header, *body, strict=True)]
     yield _line(listing.columns, header, widths)
     yield _GAP.join("─" * width for width in widths)

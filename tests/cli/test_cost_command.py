@@ -17,7 +17,7 @@ from aix.errors import ParameterError, UnknownSessionError
 from aix.prices.table import PriceTable
 from aix.query import dates
 from tests.support.command_line import AIX, run_here, run_on_terminal
-from tests.support.conversations import request, turn
+from tests.support.conversations import message, request, turn
 from tests.support.priced_ledger import MARCH_2, make_priced_ledger
 from tests.support.row_batches import deliver
 
@@ -91,6 +91,45 @@ def test_json_has_the_totals_of_all_rows(ledger: Path, capsys: pytest.CaptureFix
     totals = written["totals"]
     assert [totals[name] for name in ("turns", "requests", "sessions", "subagents", "cost_usd")] == [4, 4, 2, 1, 5]
     assert totals["first_at"] < totals["last_at"]
+
+
+def test_blocks_begin_at_a_number_alone_and_in_pairs(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for by in ("block", "block,project", "project,block"):
+        run_here("cost", "--by", by, "--json", "--ledger", str(ledger))
+        found.append({row["started_at"] for row in json.loads(capsys.readouterr().out)["rows"]})
+    assert found[0] == found[1] == found[2]
+    assert {type(moment) for moment in found[0]} == {int}
+
+
+def test_rows_have_a_name_a_title_and_cents(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = "word " * 40
+    deliver(
+        tmp_path / "ledger",
+        {
+            "turns": [turn("t-1", None, MARCH_2), turn("t-2", "t-1", MARCH_2 + 1)],
+            "messages": [
+                message("q-1", "t-1", "user", MARCH_2, content=f"<go-name>/go</go-name><go-args>{words}</go-args>")
+            ],
+            "requests": [
+                request(f"r-{number}", f"t-{number}", MARCH_2, model="model-x", input_tokens=number * 2_000)
+                for number in (1, 2)
+            ],
+        },
+    )
+    prices = tmp_path / "prices.csv"
+    prices.write_text("model,input,output,source,source_version\nmodel-x,1,10,own list,7\n")
+    renew(tmp_path / "ledger", PriceTable(prices))
+    rows = table(tmp_path / "ledger", capsys, "--by", "turn").splitlines()[2:]
+    assert [row.split()[0] for row in rows] == ["t-2", "t-1", "total"]
+    assert ["<$0.01" in row for row in rows] == [True, True, False]
+    assert "$0.01" in rows[-1]
+    assert " –  " in rows[0], "neither the turn nor a session has a title"
+    assert "  /go word word" in rows[1]
+    assert "word …  <$0.01" in rows[1]
+    assert f"/go {words.strip()}\n" in table(tmp_path / "ledger", capsys, "--by", "turn", "--expanded")
+    for by in ("project", "branch", "session"):
+        assert table(tmp_path / "ledger", capsys, "--by", by).splitlines()[2].startswith("unknown ")
 
 
 def test_the_running_block_has_a_pace_and_a_projection(

@@ -13,7 +13,7 @@ from aix.output.humanise import displayed
     ("name", "kind", "value", "shown"),
     [
         ("cost_usd", "DECIMAL(38,12)", Decimal("12.345678901234"), "$12.35"),
-        ("cost_usd", "DECIMAL(38,12)", Decimal("0.000123456789"), "$0.00012"),
+        ("cost_usd", "DECIMAL(38,12)", Decimal("0.000123456789"), "<$0.01"),
         ("cost_usd", "DECIMAL(38,12)", None, None),
         ("price_usd", "DOUBLE", 2.5, "$2.50"),
         ("cache_hit_ratio", "DOUBLE", 0.8765, "87.6 %"),

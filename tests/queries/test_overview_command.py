@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 
 import aix
 from aix.cli.cost import BY
+from aix.query import dates
 from aix.reading.ledger import Ledger
 from aix.store.manifest import FINDINGS_FILE
 from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
@@ -35,6 +36,10 @@ def total(rows: list[dict[str, Any]], *columns: str) -> Any:  # noqa: ANN401 - a
     return sum(row[column] for row in rows for column in columns if row[column] is not None)
 
 
+def set_clock(monkeypatch: pytest.MonkeyPatch, today: date) -> None:
+    monkeypatch.setattr(dates, "present", lambda: datetime(today.year, today.month, today.day, 12, tzinfo=UTC))
+
+
 def test_totals_are_those_of_the_cost_to_the_token(filled: Ledger) -> None:
     found = figures(filled.path)
     kinds = ("input", "output", "cache_read", "cache_write")
@@ -55,12 +60,17 @@ def test_totals_are_those_of_the_cost_to_the_token(filled: Ledger) -> None:
 
 
 @pytest.mark.parametrize(
-    ("filters", "period"),
-    [([], 30), (["--project", "press"], None), (["--since", "2026-03-02", "--until", "2026-03-20"], 7)],
+    ("today", "filters", "period"),
+    [
+        (date(2026, 10, 31), [], 30),
+        (date(2026, 3, 19), ["--project", "press"], None),
+        (date(2026, 3, 20), ["--since", "2026-03-02", "--until", "2026-03-20"], 7),
+    ],
 )
 def test_each_figure_is_that_of_the_query_behind_its_line(
-    filled: Ledger, filters: list[str], period: int | None
+    filled: Ledger, monkeypatch: pytest.MonkeyPatch, today: date, filters: list[str], period: int | None
 ) -> None:
+    set_clock(monkeypatch, today)
     found = figures(filled.path, *filters)
 
     def rows(name: str) -> list[dict[str, Any]]:
@@ -83,11 +93,29 @@ def test_each_figure_is_that_of_the_query_behind_its_line(
     assert 0 < found["sessions"] <= everything.count(0)
     assert bool(filters) == (found["sessions"] + found["subagents"] < len(everything))
     days = {row["day"]: row["cost_usd"] or 0 for row in rows("cost_by_day") if row["day"] is not None}
-    last = date.fromisoformat(found["last_day"])
-    ages = {(last - date.fromisoformat(day)).days: cost for day, cost in days.items()}
+    ages = {(today - date.fromisoformat(day)).days: cost for day, cost in days.items()}
+    assert found["future_requests"] == 0
     recent = None if period is None else sum(cost for age, cost in ages.items() if age < period)
     assert (found["period_days"], found["period_cost_usd"]) == (period, recent)
     assert (found["first_day"], found["last_day"], found["active_days"]) == (min(days), max(days), len(days))
+
+
+def test_requests_of_the_future_are_counted_and_stretch_no_range(
+    filled: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = told("query cost_by_day --json", filled.path)
+    later = [row for row in days if row["day"] is not None and row["day"] > "2026-03-12"]
+    set_clock(monkeypatch, date(2026, 3, 12))
+    found = figures(filled.path)
+    assert found["future_requests"] == total(later, "requests") > 1
+    assert found["last_day"] == max(row["day"] for row in days if row["day"] is not None and row not in later)
+    assert (found["cost_usd"], found["requests"]) == (total(days, "cost_usd"), total(days, "requests"))
+    recent = [row for row in days if row["day"] is not None and "2026-02-11" <= row["day"] <= "2026-03-12"]
+    assert (found["period_days"], found["period_cost_usd"]) == (30, total(recent, "cost_usd"))
+    shown = run_in_process("overview", "--ledger", str(filled.path)).stdout
+    assert f"{found['future_requests']} requests are dated in the future" in shown
+    assert "Last 30 days" in shown
+    assert "aix cost --since 2026-02-11\n" in shown
 
 
 @pytest.mark.long
@@ -128,8 +156,8 @@ def test_the_screen_fits_and_names_a_command_on_each_line(filled: Ledger, column
     assert (blank, max(map(len, lines)) <= columns) == ("", True)
     assert headline == "64 sessions cost $23.18; the cache saved $24.76."
     labelled = [line for line in rest if not line.startswith(" ")]
-    assert [line.split("  ")[0] for line in labelled] == [
-        *("Cost", "Tokens", "Days", "Last 30 days", "Trend", "Cache", "Waste", "Compactions", "Findings"),
+    assert [label for line in labelled if (label := line.split("  ")[0]) != "Last 30 days"] == [
+        *("Cost", "Tokens", "Days", "Trend", "Cache", "Waste", "Compactions", "Findings"),
         *("Projects", "Models", "Sessions", "Tools", "Data"),
     ]
     assert all(COMMAND.search(line) for line in labelled)
