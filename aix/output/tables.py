@@ -118,7 +118,10 @@ def _cut_by_meaning(column: ListingColumn, cells: Sequence[str]) -> ListingColum
 
 
 def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], width: int) -> dict[int, int]:
-    """Return the columns that fit, by their place in the listing, with the width of each."""
+    """Return the columns that fit, by their place in the listing, with the width of each.
+
+    Columns without a single known value leave first.
+    """
     whole = [max((cell_len(row[index]) for row in rows), default=0) for index in range(len(columns))]
     names = [max(map(cell_len, _name_words(column)), default=0) for column in columns]
     least = [
@@ -132,8 +135,9 @@ def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], wid
     if columns and columns[0].cut == "end":  # the first column mostly names the thing that a row is about
         least[0] = max(least[0], min(whole[0], _LONGEST_NAME))
     kept = list(range(len(columns)))
+    is_unknown = [bool(rows) and all(row[index] == NULL for row in rows) for index in kept]
     while _total_width(least[index] for index in kept) > width and len(kept) > _KEPT_COLUMNS:
-        kept.remove(max(kept[_KEPT_COLUMNS:], key=lambda index: (columns[index].priority, index)))
+        kept.remove(max(kept[_KEPT_COLUMNS:], key=lambda index: (is_unknown[index], columns[index].priority, index)))
     widths = {index: least[index] for index in kept}
     while _total_width(widths.values()) > width and max(widths.values()) > 1:
         widths[max(widths, key=lambda index: widths[index])] -= 1

@@ -98,3 +98,11 @@ def test_paths_keep_their_ends_without_being_declared(monkeypatch: pytest.Monkey
     rows = [("/home/ada/logs/one/of/many/files/first.jsonl", 1), (r"C:\Users\ada\logs\one\of\many\second.jsonl", 2)]
     lines = drawn(monkeypatch, 25, Listing(listing_columns("source", ("line", "BIGINT")), rows))
     assert lines[1:] == ["…/files/first.jsonl     1", "…\\many\\second.jsonl     2"]
+
+
+def test_columns_without_a_known_value_leave_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(*row[:5], None) for row in ROWS[:1]]
+    wide, narrow = (" ".join(drawn(monkeypatch, width, Listing(COLUMNS, rows))[:-1]) for width in (120, 50))
+    assert all(name in wide for name in ("share", "turns"))
+    assert "share" in narrow
+    assert "turns" not in narrow
