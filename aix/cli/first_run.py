@@ -31,7 +31,7 @@ def introduction(ledger: Path) -> list[str]:
     """Return a few lines: the histories that were found, the ledger, and the next commands."""
     surveyed = _survey(ledger)
     found = _listed(surveyed.sessions_by_tool) or "no histories of AI coding assistants on this machine"
-    lines = ["AIX shows what your AI coding assistants did, what it cost, and what they were allowed to do.", ""]
+    lines = ["AIX shows what your AI coding assistants did, cost, and were allowed to do.", ""]
     if not is_ledger(ledger):
         lines += [_row("Found", found), _row("Ledger", "none yet")]
         if surveyed.plan:

@@ -30,7 +30,7 @@ _NARROWEST_VALUE = 20
 _STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "38;5;166"}  # readable on black and on white
 _SEVERITIES = {"critical": "severe", "high": "severe", "medium": "warning", "low": "dim"}
 _GREAT_SHARE = 0.25
-_SENTENCES = ("title", "prompt", "beginning")
+_SENTENCES = ("title", "session", "prompt", "beginning", "begins with")
 """Columns of texts that may begin with a slash command, which looks like a path."""
 _PATH = re.compile(r"(~|[A-Za-z]:)?[/\\][^ ]+$")
 _AMOUNT = re.compile(r"\$([\d,]+(?:\.\d+)?)")
