@@ -330,18 +330,14 @@ def test_the_suffix_of_the_file_decides_unless_a_format_is_named(sample: Path, t
     assert (tmp_path / "b.json").read_text() == SAMPLE_TEXT
 
 
+@pytest.mark.parametrize(
+    "form", ["text", pytest.param("markdown", marks=pytest.mark.long), pytest.param("json", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
-def test_ledgers_of_all_versions_are_shown(version: int, tmp_path: Path) -> None:
-    """The forms are written from the same turns, so that one of them shows what is read."""
-    shown = show(shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger"), MAIN)
+def test_ledgers_of_all_versions_are_shown(version: int, form: str, tmp_path: Path) -> None:
+    shown = show(shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger"), MAIN, "--format", form)
     assert "Rename the function." in shown
     assert "A function was renamed." in shown
-
-
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_every_form_has_the_prompts_and_the_summaries(whole_by_form: dict[str, str], form: str) -> None:
-    assert "Rename the function." in whole_by_form[form]
-    assert "A function was renamed." in whole_by_form[form]
 
 
 @pytest.mark.parametrize(
