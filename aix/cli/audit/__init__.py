@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from aix.cli.command import LazyGroup, chosen_parameter_options, ledger_option, output_option, risks_option
+from aix.cli.diagnostics import say
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs, is_terminal
 from aix.permissions.audit import Severity
 
@@ -22,6 +23,12 @@ COMMANDS = {
 }
 FORMATS = ("table", "json", "markdown", "html", "sarif")
 _SUFFIXES = {".json": "json", ".md": "markdown", ".html": "html", ".sarif": "sarif"}
+_NEXT = {
+    "html": "open it in a browser",
+    "json": "later runs compare with it: aix audit --baseline {}",
+    "sarif": "code scanning and editors read it",
+}
+"""The use of a report that was written to a file."""
 _WITH_INVENTORIES = ("json", "markdown", "html")
 _FILTERS = ("project", "since", "until", "origin", "session", "tag", "timezone")
 
@@ -121,6 +128,11 @@ def command(
     report = make_report(ledger, pack, parameters, settings, risks, baseline, zone, with_inventories=listed)
     shown = report if severity is None else report.at_least(Severity(severity))
     write_report(shown, chosen, path, zone, expanded=expanded)
+    if path is not None:
+        from aix.output.humanise import counted
+
+        step = _NEXT.get(chosen)
+        say(f"wrote {path} ({counted(len(shown.findings), 'finding')})" + (f"; {step.format(path)}" if step else ""))
     return fail_on is not None and report.reaches(Severity(fail_on))
 
 

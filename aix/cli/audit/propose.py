@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -141,12 +142,15 @@ def command(
     if as_json:
         emit_lines([to_json(_as_object(proposal, dialect.origin, json.loads(settings)))], path)
         return
+    if len(projects) > 1:
+        several = f"These calls are of {len(projects)} projects, and settings belong to one"
+        say(f"{several}: name one with --project, or write a file for each with -o FOLDER/")
     emit_lines(settings.splitlines(), path)
     for line in _said(proposal):
         say(line)
-    if len(projects) > 1:
-        several = f"These calls are of {len(projects)} projects"
-        say(f"{several}: name one with --project, or write a file for each with -o FOLDER/")
+    if path is not None:
+        given = "".join(f" --{name} {quote(str(parameters[name]))}" for name in ("project",) if name in parameters)
+        say(f"wrote {path}; try it on past calls: aix audit replay {quote(str(path))}{given}")
 
 
 def _refuse_existing(files: Iterable[Path]) -> None:

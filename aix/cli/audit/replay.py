@@ -10,7 +10,7 @@ import click
 from aix.cli.command import Command, chosen_parameter_options, ledger_option, listing_output, risks_option
 from aix.cli.diagnostics import say
 from aix.output import Listing, listing_columns
-from aix.output.humanise import counted, one_line, per_cent
+from aix.output.humanise import counted, in_words, one_line, per_cent
 
 if TYPE_CHECKING:
     from aix.permissions.audit.proposal import Observed
@@ -20,7 +20,7 @@ _SUMMARY = listing_columns(
     *("would", "by", "happened"), ("calls", "BIGINT"), ("needed_permission", "BIGINT"), ("agrees", "BOOLEAN")
 )
 _PEOPLES_SUMMARY = listing_columns(
-    *("would", "by", "happened"), ("calls", "BIGINT"), ("needed permission", "BIGINT"), "agrees"
+    *("would", "decided by", "what happened"), ("calls", "BIGINT"), ("needed permission", "BIGINT"), "agrees"
 )
 _AGREES = {True: "yes", False: "no", None: None}
 _CALLS = listing_columns(
@@ -87,7 +87,7 @@ def command(
         notes.append(f"{counted(len(found) - len(calls), 'call')} of other tools left out")
     if not lists_calls and not disagreements:
         rows = _counted(calls)
-        shown_rows = [(*row[:-1], _AGREES[row[-1]]) for row in rows]
+        shown_rows = [(row[0], row[1], in_words(row[2]), row[3], row[4], _AGREES[row[5]]) for row in rows]
         return Listing(_SUMMARY, rows, notes=notes, for_people=Listing(_PEOPLES_SUMMARY, shown_rows, notes=notes))
     shown = [call for call in calls if lists_calls or call.agrees is False]
     return Listing(_CALLS, [_row(call) for call in shown], notes=notes)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from aix.errors import AmbiguousNameError, UnknownCallError
-from aix.output.humanise import one_line
+from aix.output.humanise import in_words, one_line
 from aix.output.text import escape_unsafe
 from aix.permissions.contract import Call, Decision, Dialect, Judge, Rule
 from aix.permissions.risks import Risks
@@ -21,6 +21,8 @@ from aix.permissions.targets import parts_of
 
 _NEEDS_QUOTES = re.compile(r"""[\s'"\\;&|<>()`]|\A\Z""")
 _LINE_CHARACTERS = 1000
+_VERBS = {"exec": "runs", "read": "reads", "write": "writes", "net": "reaches", "spawn": "starts"}
+_BASES = {"field": "a field of the log", "text": "the log says", "inference": "inferred"}
 _MOST_NAMED = 10
 _LATEST = 3
 _NAMED = "select id from tool_calls where starts_with(id, $name) order by id = $name desc, id limit $most"
@@ -167,15 +169,16 @@ def explanation_lines(explained: Mapping[str, object]) -> Iterator[str]:
 
 def _lines(explained: Mapping[str, object]) -> Iterator[str]:
     yield f"call {explained['call']} of {explained['tool']} in {explained['session'] or 'an unknown session'}"
-    yield f"  in {explained['cwd'] or 'an unknown folder'}, mode {explained['mode'] or 'not known'}"
-    shown = f" ({explained['evidence_basis']}: {explained['evidence']})" if explained["evidence"] else ""
-    yield f"  outcome: {explained['outcome'] or 'not known'}{shown}"
+    mode = f"permission mode {explained['mode'] or 'unknown'}"
+    yield f"  in {explained['cwd'] or 'an unknown folder'}, {mode}"
+    shown = f" ({_BASES.get(str(explained['evidence_basis']), 'the log')}: {explained['evidence']})"
+    yield f"  outcome: {in_words(str(explained['outcome'] or 'unknown'))}{shown if explained['evidence'] else ''}"
     for target in _listed(explained["targets"]):
         wrapped = f" through {target['wrappers']}" if target["wrappers"] else ""
         outside = ", outside the workspace" if target["is_outside"] else ""
-        risky = f", risk: {target['risks']}" if target["risks"] else ""
+        risky = f", risk: {in_words(str(target['risks']))}" if target["risks"] else ""
         named = target["command"] or target["target"]
-        yield f"  {target['access']} {target['kind']}: {named}{wrapped}{outside}{risky}"
+        yield f"  {_VERBS.get(str(target['access']), 'uses')} {target['kind']}: {named}{wrapped}{outside}{risky}"
     verdict = explained["verdict"]
     if not isinstance(verdict, dict):
         yield "rules: none are known for this call"

@@ -15,6 +15,7 @@ from aix.output.text import to_text
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding
 from aix.permissions.audit.report import Check, Report
+from aix.permissions.contract import dialects
 from aix.query.dates import last_day
 
 INFERRED = "Inferred, not logged."
@@ -397,7 +398,9 @@ def filled(remedy: str, report: Report, finding: Finding) -> str:
         "SESSION": report.names.get(evidence.session_label or "", evidence.session_label),
         "FINDING": finding.id[:_ID_CHARACTERS],
     }
+    origin = (evidence.session_label or "").partition(":")[0]
     known = "" if project in (None, "unknown") else f" --project {quote(last_folder(project or ''))}"
+    known += f" --origin {origin}" if origin in dialects() else ""  # settings belong to one tool
     return _PLACEHOLDER.sub(
         lambda found: known if found["project"] else quote(names[found[0]] or found[0]),
         remedy,
