@@ -24,7 +24,7 @@ from aix.output.humanise import (
     local_time,
     one_line,
     per_cent,
-    project_name,
+    project_names,
     short_count,
 )
 from aix.output.tables import TOTAL
@@ -295,7 +295,8 @@ def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> l
             short = names_to_type(ledger)
             return [short.get(value, value) for value in values]
         case "project":
-            return [project_name(value) for value in values]
+            names = project_names(values)
+            return [names[value] for value in values]
         case "block":
             return [local_time(int(value), zone) for value in values]
         case "month":

@@ -26,7 +26,7 @@ from aix.output.humanise import (
     dollars,
     local_time,
     per_cent,
-    project_name,
+    project_names,
     relative_change,
     short_ago,
     short_count,
@@ -414,9 +414,10 @@ def _ranking(label: str, rows: Sequence[_Row], column: str, most: int) -> Iterat
     count = f"{len(shown)} of {len(rows)}" if len(rows) > len(shown) else str(len(rows))
     yield FigureLine(label, (Figure(f"{count}, by cost"),), f"aix cost --by {column}")
     largest = shown[0]["cost_usd"]
-    write_name = project_name if column == "project" else str
+    names = project_names(row[column] for row in rows if row[column]) if column == "project" else {}
     rows_shown = (
-        (write_name(row[column] or _UNKNOWN), dollars(row["cost_usd"]), bar(row["cost_usd"], largest)) for row in shown
+        (names.get(row[column], row[column] or _UNKNOWN), dollars(row["cost_usd"]), bar(row["cost_usd"], largest))
+        for row in shown
     )
     yield Ranking(tuple(rows_shown), cut="start" if column == "project" else "end")
 

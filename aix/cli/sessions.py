@@ -19,7 +19,7 @@ from aix.output.humanise import (
     counted,
     local_time,
     one_line,
-    project_name,
+    project_names,
     short_count,
 )
 from aix.reading.ledger import Ledger, open_ledger
@@ -133,14 +133,15 @@ def _notes(ledger: Ledger, rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _peoples_rows(ledger: Ledger, rows: list[dict[str, Any]], zone: tzinfo) -> Iterator[tuple[object, ...]]:
     names = names_to_type(ledger)
-    for row in rows:
-        place = row["project"] or row["workspace_path"]
+    places = [row["project"] or row["workspace_path"] for row in rows]
+    projects = project_names(filter(None, places))
+    for row, place in zip(rows, places, strict=True):
         tokens = row["total_tokens"]
         yield (
             local_time(row["updated_at"], zone),
             names[row["label"]],
             _title(row["title"], row["is_subagent"], row["status"]),
-            project_name(place) if place else None,
+            projects.get(place),
             row["turns"],
             None if tokens is None else short_count(tokens),
             bounded_dollars(row["cost_usd"], row["cost_estimated_usd"], row["unpriced_requests"]),

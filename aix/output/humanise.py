@@ -5,6 +5,7 @@ Names of columns carry their unit (`cost_usd`, `cache_hit_ratio`, `output_tokens
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -279,15 +280,28 @@ def weekday(number: int) -> str:
     return _WEEKDAYS[number - 1] if 1 <= number <= len(_WEEKDAYS) else str(number)
 
 
-def project_name(path: str) -> str:
-    r"""Write the end of a project's path, by which people know it; `--project` finds it by that end.
+def project_names(paths: Iterable[str]) -> dict[str, str]:
+    r"""Write the ends of projects' paths, by which people know them; `--project` finds a project by its end.
 
-    >>> [project_name(path) for path in ("/home/ada/code/site", "C:\\ada\\code\\site", "/srv/site", "site")]
-    ['…/code/site', '…\\code\\site', '/srv/site', 'site']
+    Paths that end alike get as many more of their folders as make them differ.
+
+    >>> project_names(["/home/ada/code/site", "C:\\ada\\code\\site", "/srv/site"]).values()
+    dict_values(['…/code/site', '…\\code\\site', '/srv/site'])
+    >>> project_names(["/home/ada/code/site", "/home/lin/code/site"]).values()
+    dict_values(['…/ada/code/site', '…/lin/code/site'])
     """
+    folders = _PROJECT_PARTS
+    names = {path: _path_end(path, folders) for path in paths}
+    while alike := {name for name, uses in Counter(names.values()).items() if uses > 1}:
+        folders += 1
+        names |= {path: _path_end(path, folders) for path, name in names.items() if name in alike}
+    return names
+
+
+def _path_end(path: str, folders: int) -> str:
     separator = "\\" if "\\" in path and "/" not in path else "/"
     parts = [part for part in path.split(separator) if part]
-    return path if len(parts) <= _PROJECT_PARTS else separator.join(["…", *parts[-_PROJECT_PARTS:]])
+    return path if len(parts) <= folders else separator.join(["…", *parts[-folders:]])
 
 
 def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object]], zone: tzinfo) -> Listing:
