@@ -23,6 +23,7 @@ _KEPT_COLUMNS = 3
 _LONGEST_NAME = 32
 _NEVER_SHORTENED = 16
 _SHORTEST_TEXT = 12
+_NARROWEST_TEXT = 6
 _LONGEST_TEXT = 4_000
 _LONGEST_SENTENCE = 100
 """Cells of a title or prompt in a pipe, where records have it whole."""
@@ -140,7 +141,8 @@ def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], wid
         kept.remove(max(kept[_KEPT_COLUMNS:], key=lambda index: (is_unknown[index], columns[index].priority, index)))
     widths = {index: least[index] for index in kept}
     while _total_width(widths.values()) > width and max(widths.values()) > 1:
-        widths[max(widths, key=lambda index: widths[index])] -= 1
+        # A name is the last to be shortened.
+        widths[max(widths, key=lambda index: (index > 0 and widths[index] > _NARROWEST_TEXT, widths[index]))] -= 1
     _widen(widths, whole, width)
     _widen(widths, [cell_len(column.name) for column in columns], width)
     return widths

@@ -64,15 +64,15 @@ def test_machines_get_every_compaction_the_latest_first(compacted: Path, capsys:
 def test_people_get_a_line_for_each_and_a_bar(compacted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = run(compacted, capsys, "af7e77f6")
     assert out == (
-        "turn      when              session   paid back  why     before  after   freed  requests after"
+        "turn      when              session  paid back  why     before  after   freed  requests after"
         "  interrupted a task  turns summarised  known by\n"
-        "────────  ────────────────  ───────  ──────────  ──────  ──────  ─────  ──────  ──────────────"
+        "────────  ────────────────  ───────  ─────────  ──────  ──────  ─────  ──────  ──────────────"
         "  ──────────────────  ────────────────  ────────  ───────────\n"
         "054K3JQJ  2026-02-10 09:00  One      no -$0.05  manual     30k    14k  53.3 %               1"
         "  no                                 0  logged    ██████▍\n"
-        "4EVX9CSN  2026-02-10 09:00  One               –  auto       89k    14k  84.3 %               0"
+        "4EVX9CSN  2026-02-10 09:00  One              –  auto       89k    14k  84.3 %               0"
         "  yes                                1  logged    ██████████▏\n"
-        "65YS6N73  2026-02-10 09:00  One               –  auto       91k    88k   3.3 %               1"
+        "65YS6N73  2026-02-10 09:00  One              –  auto       91k    88k   3.3 %               1"
         "  yes                                1  logged    ▍\n"
     )
     assert err == (

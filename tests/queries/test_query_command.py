@@ -147,7 +147,8 @@ def test_a_broken_pack_is_named_beside_the_others(tmp_path: Path, search_path: s
 @pytest.mark.parametrize("options", [["--since", "soon"], [], ["--param", "nonsense"]])
 def test_help_explains_the_query_that_is_named(options: list[str], search_path: str) -> None:
     explained = succeed(*options, QUERY, "--help", PYTHONPATH=search_path)
-    assert succeed("-h", QUERY, *options, PYTHONPATH=search_path) == explained
+    # In a process of its own: click keeps the help option of a command, with the names of the first context.
+    assert run_aix("query", "-h", QUERY, *options, PYTHONPATH=search_path).stdout == explained
     for text in (
         "How many turns began on each day?",
         "One row per day.",
@@ -190,7 +191,7 @@ def test_a_table_is_for_people_and_csv_is_exact(filled: Ledger, tmp_path: Path, 
     assert row["first_started_at"] not in table
     assert "2026-03-02 08:00" in table
     assert "100 %" in table
-    assert "$0.00" in table
+    assert "$0.01" in table
 
 
 def test_the_sql_is_printed_as_it_is(tmp_path: Path) -> None:
