@@ -14,7 +14,7 @@ from aix.errors import UnknownSessionError
 from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import counted, human_bytes, local_time, one_line
 
-_NOTHING_MATCHES = "no session matches; nothing was removed"
+_NOTHING_MATCHES = "nothing in the ledger matches; nothing was removed"
 _NAMED_SESSIONS = 5
 """How many sessions a question or a note names."""
 _TITLE_CHARACTERS = 100
@@ -93,24 +93,41 @@ def command(
 
     before_ms = before and before.begin_ms
     try:
-        selection, going, rules = _select(ledger, session, source, before_ms, text)
+        selection, going, rules, others = _select(ledger, session, source, before_ms, text)
     except UnknownSessionError:
         if is_forgetting_unfinished(ledger):
             say("older versions still hold sessions that were forgotten before; `aix vacuum` removes them")
         raise
-    names, described = _described(ctx, ledger, going)
+    names, described, subagents = _described(ctx, ledger, going)
     people = Listing(_PEOPLES_COLUMNS, described)
     notes = list(_notes_on(going, rules, names))
-    amount = _amount(described, sum(rules.values()))
+    remaining = dict(others)
+    counts = {
+        "session": len(described) - subagents,
+        "subagent": subagents,
+        "turn": len(selection.turns),
+        "permission rule": remaining.pop("permission_rules", 0),
+        "problem": remaining.pop("import_problems", 0),
+        "other row": sum(remaining.values()),
+    }
+    amount = _amount(counts)
     planned = [
         *(("session", label, 1) for label in going.sessions),
+        *(("turn of no session", turn_id, 1) for turn_id in selection.turns),
         *(("rules", file, count) for file, count in rules.items()),
+        *(
+            ("rows of no session", table, count)
+            for table, count in others.items()
+            if table != "permission_rules" or not rules
+        ),
         *_staying(going.sharing_sessions),
     ]
     if dry_run:
         notes = [f"{amount} would be removed for good; nothing was removed (--dry-run)", *notes]
-        people = replace(people, notes=notes) if planned else people
-        return Listing(_COLUMNS, planned, empty=_NOTHING_MATCHES, for_people=people if going.sessions else None)
+        shown = people if going.sessions else Listing(_COLUMNS, planned)
+        return Listing(
+            _COLUMNS, planned, empty=_NOTHING_MATCHES, for_people=replace(shown, notes=notes if planned else ())
+        )
     asks = bool(planned) and not yes and is_dialogue()
     if asks:
         say(f"this removes {amount} for good, with every older version of the ledger")
@@ -134,23 +151,30 @@ def command(
     )
 
 
-def _described(ctx: click.Context, ledger: Path, going: "Going") -> tuple[dict[str, str], list[tuple[object, ...]]]:
-    """Return short names of sessions, and those that go as people know them: afterwards nothing can be read."""
+def _described(
+    ctx: click.Context, ledger: Path, going: "Going"
+) -> tuple[dict[str, str], list[tuple[object, ...]], int]:
+    """Return short names of sessions, those that go as people know them, and how many of them are subagents.
+
+    Afterwards nothing of them can be read.
+    """
     if not going.sessions:
-        return {}, []
+        return {}, [], 0
     from aix.reading.ledger import open_ledger
     from aix.reading.search import names_to_type
 
     zone = load_config(ctx.obj).timezone
     rows: list[tuple[object, ...]] = []
+    subagents = 0
     with open_ledger(ledger) as opened:
         names = names_to_type(opened)
         found = opened.sessions()
         for row in (dict(zip(found.columns, each, strict=True)) for each in found):
             if row["label"] in going.sessions:
+                subagents += row["is_subagent"]
                 title = f"{_SUBAGENT if row['is_subagent'] else ''}{one_line(row['title'] or '', _TITLE_CHARACTERS)}"
                 rows.append((names[row["label"]], title, local_time(row["updated_at"], zone), row["turns"]))
-    return names, rows
+    return names, rows, subagents
 
 
 def _name_sessions(described: Sequence[tuple[object, ...]], notes: Iterable[str]) -> None:
@@ -189,10 +213,8 @@ def _with_note(listing: Listing, note: str) -> Listing:
     return replace(listing, for_people=replace(listing, notes=[note] if listing.rows else ()))
 
 
-def _amount(described: Sequence[tuple[object, ...]], rules: int) -> str:
-    """Write how many sessions, subagents and permission rules there are, without those that there are none of."""
-    subagents = sum(str(title).startswith(_SUBAGENT) for _, title, *_ in described)
-    counts = {"session": len(described) - subagents, "subagent": subagents, "permission rule": rules}
+def _amount(counts: Mapping[str, int]) -> str:
+    """Write how many there are of each thing, without those that there are none of."""
     *first, last = [counted(count, thing) for thing, count in counts.items() if count] or [counted(0, "session")]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -207,12 +229,19 @@ def _is_text(given: str | None) -> bool:
 
 def _select(
     ledger: Path, session: str | None, source: Path | None, before_ms: int | None, text: str | None
-) -> "tuple[Selection, Going, dict[str, int]]":
-    """Return what was named, all that goes with it, and how many permission rules of each file are part of it."""
+) -> "tuple[Selection, Going, dict[str, int], dict[str, int]]":
+    """Return what was named, all that goes with it, permission rules by file, and rows of no session by table."""
     import duckdb
 
     from aix.merge.forget import find_going
-    from aix.merge.selection import Selection, count_rules, select_before, select_match, select_source
+    from aix.merge.selection import (
+        Selection,
+        count_rows_of_no_session,
+        count_rules,
+        select_before,
+        select_match,
+        select_source,
+    )
     from aix.reading.names import find_session
     from aix.store.engine import engine_errors_of
     from aix.store.manifest import read_latest
@@ -228,7 +257,8 @@ def _select(
             selection = select_before(connection, before_ms)
         else:
             selection = select_match(connection, text or "")
-        return selection, find_going(connection, selection), count_rules(connection, selection)
+        others = count_rows_of_no_session(connection, selection)
+        return selection, find_going(connection, selection), count_rules(connection, selection), others
 
 
 def _rows(forgotten: "Forgotten") -> Iterator[tuple[str, str, int]]:

@@ -40,7 +40,7 @@ _PEOPLES_COLUMNS = {
     "web_search": ListingColumn("web search", "BIGINT", priority=9),
     "requests": ListingColumn("requests", "BIGINT", priority=6),
     "provider": ListingColumn("vendor", priority=8),
-    "source": ListingColumn("source", priority=4, least=18, tone="dim"),
+    "source": ListingColumn("source", priority=4, least=19, tone="dim"),
     "match_rule": ListingColumn("for names", priority=9, tone="dim"),
 }
 """By the column of the other formats, how the table shows it."""
@@ -115,9 +115,7 @@ def used(ledger: Path) -> Listing:
     found = open_ledger(ledger).sql(_USED.format(prices=prices))
     rows = found.dicts()
     for row in rows:
-        row["source"] = (
-            row["price_basis"].partition("; ")[0].rpartition(" ")[0] if row["price_basis"] else "no price known"
-        )
+        row["source"] = row["price_basis"] or "no price known"
         row["valid_from"] = _day(row["valid_from"]) if row["valid_from"] else None
     note = f"{_UNIT_NOTE}; next: `aix prices show MODEL` says more about one, `aix prices list` has all models"
     return replace(found.listing(), empty="no request in the ledger names a model", for_people=_for_people(rows, note))

@@ -223,12 +223,17 @@ def _list(chosen: Sequence[Pack], search: str | None) -> Listing:
 
 def _short_names(queries: Sequence[Query]) -> dict[str, str]:
     """Return by its full name the shortest name of each query that `find_query` understands."""
-    last = [name.rpartition("/")[2] for name in query_names()]
-    names = {query.name: query.name.rpartition("/")[2] for query in queries}
-    return {
-        full: name if last.count(name) == 1 else f"{full.partition('/')[0].partition('_')[0]}/{name}"
-        for full, name in names.items()
-    }
+    known = query_names()
+    return {query.name: _short_name(query.name, known) for query in queries}
+
+
+def _short_name(full: str, known: Sequence[str]) -> str:
+    pack, _, name = full.partition("/")
+    alike = [other for other in known if other.rpartition("/")[2] == name]
+    beginning = pack.partition("_")[0]
+    if len(alike) == 1:
+        return name
+    return f"{beginning}/{name}" if sum(other.startswith(beginning) for other in alike) == 1 else full
 
 
 def _found(queries: Iterable[Query], words: Sequence[str]) -> list[Query]:

@@ -17,7 +17,7 @@ from aix.merge.conflicts import add_joined
 from aix.merge.groups import Groups
 from aix.merge.merge_rows import add
 from aix.merge.rewriting import add_part, settle, write_families
-from aix.merge.selection import Selection, holds
+from aix.merge.selection import Selection
 from aix.merge.workspace import MergeWorkspace, Scan, open_workspace, paired, read_entries
 from aix.schema import TABLES, Join, Table
 from aix.schema.sql import quote_name, quote_text
@@ -297,12 +297,9 @@ def _remove_other_rows(workspace: MergeWorkspace, groups: Groups, selection: Sel
 
 
 def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
-    """Return SQL that tells, by table, which rows go."""
+    """Return SQL that says, by table, which rows go."""
     conditions = _of_gone() if anything_gone else {}
-    more = list(selection.of_place().items())
-    if selection.text is not None:
-        more += [(name, holds(TABLES[name], selection.text)) for name in selection.other_tables]
-    for name, condition in more:
+    for name, condition in selection.of_no_session().items():
         conditions[name] = f"({conditions[name]}) or {condition}" if name in conditions else condition
     return conditions
 

@@ -53,6 +53,11 @@ class Selection(msgspec.Struct, frozen=True):
             f" where {_lies_at('path', self.place)})",
         }
 
+    def of_no_session(self) -> dict[str, str]:
+        """Return, by table, SQL for all rows outside of conversations that go: of the place, or with the text."""
+        holding = {} if self.text is None else {name: holds(TABLES[name], self.text) for name in self.other_tables}
+        return self.of_place() | holding  # a selection has a place or a text
+
 
 def spellings(text: str) -> list[str]:
     """Return a text as it is, and as JSON writes it."""
@@ -76,6 +81,15 @@ def count_rules(connection: "duckdb.DuckDBPyConnection", selection: Selection) -
     condition = selection.of_place().get("permission_rules", "false")
     query = f"select file, count(*) from permission_rules where {condition} group by file order by file"
     return dict(connection.execute(query).fetchall())
+
+
+def count_rows_of_no_session(connection: "duckdb.DuckDBPyConnection", selection: Selection) -> dict[str, int]:
+    """Return, by table, how many rows go that are no part of a conversation."""
+    counts = {
+        name: connection.execute(f"select count(*) from {name} where {condition}").fetchall()[0][0]
+        for name, condition in selection.of_no_session().items()
+    }
+    return {name: count for name, count in counts.items() if count}
 
 
 def _lies_at(column: str, place: str) -> str:

@@ -126,14 +126,14 @@ def short_duration(milliseconds: int) -> str:
 def dollars(amount: Decimal | float) -> str:
     """Write an amount of money to the cent.
 
-    >>> [dollars(Decimal(amount)) for amount in ("1234.567", "12.3", "0.4567", "0.00042", "0", "-3")]
+    >>> [dollars(Decimal(amount)) for amount in ("1234.567", "12.3", "0.4567", "0.005", "0", "-3")]
     ['$1,234.57', '$12.30', '$0.46', '<$0.01', '$0.00', '-$3.00']
     """
     size = abs(Decimal(amount))
     if not size.is_finite():
         return str(amount)
     sign = "-" if amount < 0 else ""
-    return f"{sign}<$0.01" if 0 < size < _HALF_CENT else f"{sign}${size:,.2f}"
+    return f"{sign}<$0.01" if 0 < size <= _HALF_CENT else f"{sign}${size:,.2f}"
 
 
 def signed_dollars(amount: Decimal | float) -> str:
@@ -293,7 +293,7 @@ def project_names(paths: Iterable[str]) -> dict[str, str]:
     folders = _PROJECT_PARTS
     names = {path: _path_end(path, folders) for path in paths}
     while alike := {name for name, uses in Counter(names.values()).items() if uses > 1}:
-        folders += 1
+        folders += 1 + folders // 4  # a path may have thousands
         names |= {path: _path_end(path, folders) for path, name in names.items() if name in alike}
     return names
 

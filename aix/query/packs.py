@@ -117,9 +117,9 @@ def find_query(name: str) -> Query:
             return read_query_file(name, pack.files[name])
     known = packs()
     files = {full: path for pack in known for full, path in pack.files.items()}
-    pack_begins, _, last = name.rpartition("/")
-    alike = [full for full in files if full.rpartition("/")[2] == last and full.startswith(pack_begins)]
-    found = [name] if name in files else alike
+    beginning, slash, last = name.rpartition("/")
+    alike = [full for full in files if full.rpartition("/")[2] == last and full.startswith(beginning)]
+    found = [name] if name in files else alike if beginning or not slash else []
     if len(found) > 1:
         raise AmbiguousQueryError(name, tuple(found))
     if found:

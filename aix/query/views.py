@@ -96,8 +96,8 @@ def create_library_views(
 ) -> None:
     """Create these views over those of the ledger's tables, or over the rows that are kept.
 
-    DuckDB reads all that a new view stands on. So each is an empty one of the same columns until those that stand on it
-    are there.
+    DuckDB reads everything below a new view. So each view is first created empty, with its declared columns, and
+    replaced after the views that read it.
     """
     import duckdb
 

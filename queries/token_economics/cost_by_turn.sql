@@ -27,15 +27,15 @@
 with prompt as (
   select
     turn_id,
-    replace(replace(left(content, 1000), chr(13), ' '), chr(10), ' ') as content,
+    trim(replace(replace(replace(left(content, 1000), chr(13), ' '), chr(10), ' '), chr(9), ' ')) as content,
     -- A message that a tool sent in the name of the user comes after what people typed.
     case when source = 'event' then '1' else '0' end
       || right('0000000000' || cast(sequence as varchar), 10) || id as place
   from messages
-  where role = 'user' and trim(content) <> ''
+  where role = 'user'
 ),
 first_prompt as (
-  select turn_id, min_by(content, place) as content from prompt group by turn_id
+  select turn_id, min_by(content, place) as content from prompt where content <> '' group by turn_id
 ),
 turn_cost as (
   select

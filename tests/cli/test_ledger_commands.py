@@ -106,9 +106,20 @@ def test_forgetting_says_what_was_removed_and_what_would_be(tmp_path: Path) -> N
         "aix: 2 turns stay: session 0a1b2c3d, which is kept, shares them",
     ]
     nothing = run_in_process("forget", "--before", "1960-01-01", *place)
-    assert (nothing.stdout, nothing.stderr) == ("", "aix: no session matches; nothing was removed\n")
+    assert (nothing.stdout, nothing.stderr) == ("", "aix: nothing in the ledger matches; nothing was removed\n")
     assert run_in_process("forget", MAIN, *place).stderr.startswith("aix: removed 1 session and 1 subagent for good")
     assert run_in_process("vacuum", *place).stderr == "aix: there is nothing to remove\n"
+
+
+def test_forgetting_asks_before_rows_of_no_session_go_too(tmp_path: Path) -> None:
+    deliver(tmp_path, SAMPLE_ROWS)
+    command = ("forget", "--match", "Edit(src/**)", "--ledger", str(tmp_path))
+    planned = run_in_process(*command, "--dry-run")
+    assert planned.stderr.startswith("aix: 1 permission rule would be removed for good; nothing was removed")
+    assert "permission_rules" in planned.stdout
+    shown, _ = run_on_terminal(AIX, *command, answer="n")
+    assert "Remove 1 permission rule? [y/N]" in shown
+    assert run_in_process(*command, "--dry-run").stdout == planned.stdout
 
 
 @pytest.mark.parametrize("answer", ["n", "y"])

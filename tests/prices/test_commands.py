@@ -84,7 +84,7 @@ def test_prices_alone_lists_the_prices_in_use(ledger: Path, tmp_path: Path) -> N
     run_in_process("import", str(ledger.parent / "a.jsonl"), "--ledger", str(paid), "--prices", str(own), "--jobs", "1")
     shown = run_in_process("prices", "--ledger", str(paid)).stdout
     assert shown.split("\n")[2].split() == [
-        *("house-model", "$0.125", "$1,234.00", "$0.50", "–", "2026-01-01", "1", "our", "list")
+        *("house-model", "$0.125", "$1,234.00", "$0.50", "–", "2026-01-01", "1", "our", "list", "house-model")
     ]
     [row] = json.loads(run_in_process("prices", "used", "--ledger", str(paid), "--json").stdout)
     assert (row["model"], row["input"], row["valid_from"], row["requests"]) == ("house-model", 0.125, 1767225600000, 1)
