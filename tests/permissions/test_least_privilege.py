@@ -1,6 +1,7 @@
 """`aix audit propose`, `replay` and `explain` on the ledger of the fixtures."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -193,8 +194,35 @@ def test_a_proposal_says_what_it_leaves_out_and_that_settings_are_of_one_project
     said = capsys.readouterr().err
     assert "aix: 2 risky calls left out (will still ask):\n" in said
     assert "projects" not in said
-    run_here("audit", "propose", "--origin", "claude-code", "-o", out, "--ledger", str(permission_ledger))
-    assert "name one with --project, or write a file for each with -o FOLDER/" in capsys.readouterr().err
+    Path(out).unlink()
+    several = ("audit", "propose", "--origin", "claude-code", "--ledger", str(permission_ledger))
+    ways = r"name one, such as --project \S+, or write a file for each with -o FOLDER/"
+    with pytest.raises(click.UsageError, match=rf"projects, and settings belong to one\. Nothing was written: {ways}"):
+        run_here(*several, "-o", out)
+    assert not Path(out).exists()
+    run_here(*several)
+    assert re.search(rf"settings belong to one: {ways}\n", capsys.readouterr().err)
+
+
+def test_the_whole_path_of_a_project_names_it_without_the_projects_below_it(tmp_path: Path) -> None:
+    call = SAMPLE_ROWS["tool_calls"][0]
+    turns = [
+        {**turn, "workspace_path": "/srv/mill" if turn["id"] == call["turn_id"] else "/srv/mill/wheel"}
+        for turn in SAMPLE_ROWS["turns"]
+    ]
+    below = next(turn["id"] for turn in turns if turn["id"] != call["turn_id"])
+    calls = [call, {**call, "id": "call_2", "turn_id": below}]
+    decision = SAMPLE_ROWS["permission_decisions"][0]
+    decisions = [decision, {**decision, "call_id": "call_2", "turn_id": below}]
+    rows = {"turns": turns, "tool_calls": calls, "permission_decisions": decisions}
+    write_ledger(tmp_path / "ledger", {**SAMPLE_ROWS, **rows})
+    with aix.open(tmp_path / "ledger") as opened:
+        found = {text: observed_calls(opened, {"project": text}) for text in ("/srv/mill", "mill", "/srv/mill/wheel")}
+    assert {text: [each.call_id for each in listed] for text, listed in found.items()} == {
+        "/srv/mill": ["call_1"],
+        "mill": ["call_1", "call_2"],
+        "/srv/mill/wheel": ["call_2"],
+    }
 
 
 def test_a_replay_begins_with_the_calls_that_it_would_have_blocked(

@@ -93,10 +93,11 @@ def command(
     would run them by itself, ask rules stop them, unless these would also stop other calls. The class network is not
     left out, since every call to a host falls into it.
 
-    Settings belong to one project: name it with --project, or give a FOLDER/ that gets one file for each. Where one
-    of these files exists already, nothing is written. Notes on stderr say which share of calls would still ask, what
-    was left out, and which rules are broad. The proposal looks at the calls of one origin. Your deny rules stay yours:
-    merge the file with your settings.
+    Settings belong to one project: name it with --project, or give a FOLDER/ that gets one file for each. The whole
+    path of a project names that project alone, without those below it. Where the calls are of several projects, or one
+    of the files in FOLDER/ exists already, nothing is written. Notes on stderr say which share of calls would still
+    ask, what was left out, and which rules are broad. The proposal looks at the calls of one origin. Your deny rules
+    stay yours: merge the file with your settings.
 
     \b
       aix audit propose --project website -o settings.json
@@ -137,14 +138,19 @@ def command(
             say(f"{file}: {coverage}")
         return
     path = None if output is None else Path(output)
+    is_mixed = len(projects) > 1 and not as_json
+    several = f"The calls are of {len(projects)} projects, and settings belong to one"
+    named = f"--project {one_line(quote(projects[0]), _LINE_CHARACTERS)}" if is_mixed else ""
+    ways = f"name one, such as {named}, or write a file for each with -o FOLDER/"
+    if is_mixed and path is not None:
+        raise click.UsageError(f"{several}. Nothing was written: {ways}.")
     proposal = propose(dialect, uses_of(calls, dialect, refused), cover)
     settings = _settings(dialect, proposal)
     if as_json:
         emit_lines([to_json(_as_object(proposal, dialect.origin, json.loads(settings)))], path)
         return
-    if len(projects) > 1:
-        several = f"These calls are of {len(projects)} projects, and settings belong to one"
-        say(f"{several}: name one with --project, or write a file for each with -o FOLDER/")
+    if is_mixed:
+        say(f"{several}: {ways}")
     emit_lines(settings.splitlines(), path)
     for line in _said(proposal):
         say(line)

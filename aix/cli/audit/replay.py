@@ -57,7 +57,8 @@ def command(
 
     SETTINGS are one file or several, which hold together; the rules that imports found play no part. Paths that start
     with / in a rule start from the folder that each call was made in. A file is of the tool that it looks like, or of
-    --origin; calls of other tools are left out.
+    --origin; calls of other tools are left out. The whole path of a project as --project names that project alone,
+    without those below it.
 
     `would` is allow, ask or deny. `by` is rule where a rule decides, else default: then `would` is what the tool does
     in its default mode, whatever mode the log or the file names. Some calls it runs by itself, such as reading within

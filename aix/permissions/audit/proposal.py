@@ -321,11 +321,16 @@ class Observed(NamedTuple):
 
 
 def observed_calls(ledger: "Ledger", parameters: Mapping[str, object]) -> list[Observed]:
-    """Return the calls that a question counts."""
+    """Return the calls that a question counts; of that project alone where its whole path is given.
+
+    Settings belong to one project, and its path is also the beginning of the paths of projects below it.
+    """
     tools = sorted({tool for dialect in dialects().values() for tool in dialect.whole_input_tools})
     given = dict(ledger.sql(_PARAMETERS, {"tools": tools}).rows())
     outside = {call for (call,) in ledger.sql(_OUTSIDE).rows()}
     rows = ledger.query(CALLS, **parameters).arrow().select(_COLUMNS).to_pylist()
+    if (project := parameters.get("project")) is not None:
+        rows = [row for row in rows if row["project"] == project] or rows
     return [
         Observed(
             row["call_id"],

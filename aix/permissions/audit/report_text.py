@@ -399,7 +399,7 @@ def filled(remedy: str, report: Report, finding: Finding) -> str:
         "FINDING": finding.id[:_ID_CHARACTERS],
     }
     origin = (evidence.session_label or "").partition(":")[0]
-    known = "" if project in (None, "unknown") else f" --project {quote(last_folder(project or ''))}"
+    known = "" if project in (None, "unknown") else f" --project {quote(project or '')}"
     known += f" --origin {origin}" if origin in dialects() else ""  # settings belong to one tool
     return _PLACEHOLDER.sub(
         lambda found: known if found["project"] else quote(names[found[0]] or found[0]),
