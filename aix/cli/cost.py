@@ -21,6 +21,7 @@ from aix.output.humanise import (
     counted,
     dollars,
     grouped,
+    in_words,
     local_time,
     one_line,
     per_cent,
@@ -48,7 +49,6 @@ _KEYS = {
 """The columns of queries that are not called like the thing they name."""
 _OVERLAPPING = "tag"
 """Rows of tags may count the same request, so that they do not add up to the total."""
-_ROLES = {"unified": "main agent"}
 _WITHOUT = {"tool": "(no tool)", "tag": "(no tag)", "turn": "(no turn)"}
 """Names of the rows about requests that have none of a thing; other rows without a name are those of unknown ones."""
 _UNKNOWN = "unknown"
@@ -304,7 +304,7 @@ def _values(ledger: Ledger, by: str, found: Sequence[object], zone: tzinfo) -> l
         case "turn":
             return [value[:_TURN_CHARACTERS] for value in values]
         case "role":
-            return [_ROLES.get(value, value) for value in values]
+            return [in_words(value) for value in values]
         case _:
             return [one_line(value, _NAME_CHARACTERS) for value in values]
 

@@ -15,7 +15,7 @@ from aix.output import Listing, ListingColumn, listing_columns
 def command(name: str | None) -> Listing:
     """List the tools whose histories can be imported, or the options of one importer.
 
-    `not found` names what an importer does not find in its logs, of usage, cost, compaction, permissions, subagents,
+    `not in its logs` names what an importer does not find there, of usage, cost, compaction, permissions, subagents,
     files, lints and codeblocks. All other formats have a column for each: `yes`, `no` where it is not read yet, and
     `not applicable` where the logs do not have it. Importers of other packages appear here once they are installed. An
     importer that cannot be used is listed with the reason.
@@ -48,7 +48,7 @@ def _all() -> Listing:
     columns = listing_columns(
         "importer",
         ListingColumn("description", least=38),
-        ListingColumn("not found", least=28),
+        ListingColumn("not in its logs", least=28),
         ListingColumn("version", priority=2),
         ListingColumn("distribution", priority=3),
     )

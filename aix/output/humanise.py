@@ -39,11 +39,13 @@ _WORDS = {
     "denied_rule": "denied by a rule",
     "denied_user": "denied by the user",
     "likely": "estimated",
+    "manager": "main agent with subagents",
     "mid-task": "interrupted a task",
     "not_granted": "denied, nobody granted it",
     "pending": "no result logged",
     "ttl": "expired",
     "unified": "main agent",
+    "worker": "subagent",
 }
 
 # Numbers of these columns stand for a thing, such as a line of a file.

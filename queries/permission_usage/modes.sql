@@ -26,7 +26,7 @@
 -- next: `aix audit` shows all findings with what to do about each
 -- caveat: The marks of a session are its calls, and the start and the end of each turn with calls, which have the mode of the turn's first and last call. Time counts between a mark and the next when both have the same mode and no more than `idle_minutes` lie between them.
 -- caveat: The mode is that in which a call was made, as far as the log tells. A turn without calls has none.
--- remedy: Keep the mode that never asks for containers. Elsewhere allow by rule: `aix audit propose --project PROJECT -o proposed.json` writes such rules.
+-- remedy: Use the mode that never asks only in containers. Elsewhere allow by rule: `aix audit propose --project PROJECT -o proposed.json` writes such rules.
 
 -- Severities in their order.
 with severity_level (severity, rank) as (

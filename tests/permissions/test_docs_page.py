@@ -172,7 +172,7 @@ def test_the_replay_of_the_example_is_what_the_command_counts(audit: Audit) -> N
         if call["happened"] in ("ran", "failed") and not call["by_itself"]
     ]
     allowed = sum(call["would"] == "allow" for call in needing)
-    assert f"Of {len(needing)} calls that ran and needed a permission, the rules allow {allowed}." in PAGE
+    assert f"Of {len(needing)} calls that ran or failed and needed a permission, the rules allow {allowed}." in PAGE
 
 
 def test_the_proposal_of_the_example_is_what_the_command_gives(audit: Audit) -> None:

@@ -234,10 +234,10 @@ def test_a_replay_begins_with_the_calls_that_it_would_have_blocked(
     rows = json.loads((tmp_path / "out.json").read_text("utf-8"))
     blocked = sum(row["calls"] for row in rows if row["would"] == "deny" and row["happened"] in ("ran", "failed"))
     needing = sum(row["needed_permission"] for row in rows if row["happened"] in ("ran", "failed"))
+    passed = sum(row["calls"] for row in rows if row["happened"] in ("ran", "failed"))
     assert blocked > 0
-    assert capsys.readouterr().err.startswith(
-        f"aix: Would have blocked {blocked} calls that ran. Of {needing} calls that ran and needed a permission, "
-    )
+    first = f"aix: Would have blocked {blocked} of {passed} calls that ran or failed. "
+    assert capsys.readouterr().err.startswith(f"{first}{needing} of them needed a permission: ")
 
 
 def test_settings_without_rules_leave_every_call_to_the_default_mode(audit: Answer, tmp_path: Path) -> None:
@@ -357,9 +357,18 @@ def test_a_replay_says_which_rules_never_decide_and_what_it_leaves_out(
 ) -> None:
     audit("replay", write_settings(tmp_path, allow=["Bash(", "Bash(npm *)"]), "--project", "lamp", "--json")
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "aix: Would have blocked 0 calls that ran; no call ran that needed a permission"
+    assert said[0] == "aix: Would have blocked 0 of 0 calls that ran or failed; none of them needed a permission"
     assert said[1].startswith("aix: Bash( never decides: ")
     assert said[2:] == ["aix: 11 calls of other tools left out"]
+
+
+def test_people_get_each_note_of_a_replay_once(
+    permission_ledger: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_here("audit", "replay", write_settings(tmp_path, deny=["Bash(npm *)"]), "--ledger", str(permission_ledger))
+    notes = capsys.readouterr().err.splitlines()[1:]
+    assert notes[0] == "aix: 11 calls of other tools left out"
+    assert [note.split()[1] for note in notes[1:]] == ["agrees"]
 
 
 def test_what_is_no_rule_in_settings_that_are_given_is_named(
@@ -390,7 +399,7 @@ def test_a_proposal_says_what_passes_and_that_it_asks_before_what_ran_by_itself(
         f"{proposed['allowed']} of {proposed['calls']} calls that needed a permission would pass by {rules} rules"
         in said
     )
-    assert "2 rules would ask before such calls where the tool runs them by itself" in said
+    assert "2 ask rules stop risky calls that the tool runs without asking today" in said
     assert proposed["settings"]["permissions"]["ask"] == ["Bash(cat .env)", "Read(/.env)"]
 
 

@@ -227,9 +227,11 @@ def _said(proposal: "Proposal") -> Iterator[str]:
         verb = "is" if len(rules) == 1 else "are"
         yield f"{counted(len(rules), 'rule')} {verb} broad ({why}): {one_line(', '.join(rules), _LINE_CHARACTERS)}"
     if proposal.asking:
-        yield f"{counted(len(proposal.asking), 'rule')} would ask before such calls where the tool runs them by itself"
+        verb = "stops" if len(proposal.asking) == 1 else "stop"
+        rules = counted(len(proposal.asking), "ask rule")
+        yield f"{rules} {verb} risky calls that the tool runs without asking today"
     still_free = [(use.free, use) for use in proposal.still_free]
-    yield from _listed(still_free, "risky call", "that the tool runs by itself; a rule against them stops others, too")
+    yield from _listed(still_free, "risky call", "would still run without asking: rules against them stop others, too")
 
 
 def _coverage(proposal: "Proposal") -> str:

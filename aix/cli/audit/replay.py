@@ -22,6 +22,7 @@ _SUMMARY = listing_columns(
 _PEOPLES_SUMMARY = listing_columns(
     *("would", "decided by", "what happened"), ("calls", "BIGINT"), ("needed permission", "BIGINT"), "agrees"
 )
+_AGREES_NOTE = "agrees is no where a call ran or failed that would be denied, or was denied that would be allowed"
 _AGREES = {True: "yes", False: "no", None: None}
 _CALLS = listing_columns(
     *("call_id", "tool", "target", "cwd", "would", "by", "rule", "reason", "happened"),
@@ -52,8 +53,8 @@ def command(
 ) -> Listing:
     """Try settings on past calls: what would they have blocked?
 
-    The first line, on stderr, says how many calls that ran would have been blocked, and which share of the calls that
-    needed a permission would pass.
+    The first line, on stderr, says how many calls that ran or failed would have been blocked, and which share of those
+    that needed a permission would pass.
 
     SETTINGS are one file or several, which hold together; the rules that imports found play no part. Paths that start
     with / in a rule start from the folder that each call was made in. A file is of the tool that it looks like, or of
@@ -89,7 +90,9 @@ def command(
     if not lists_calls and not disagreements:
         rows = _counted(calls)
         shown_rows = [(row[0], row[1], in_words(row[2]), row[3], row[4], _AGREES[row[5]]) for row in rows]
-        return Listing(_SUMMARY, rows, notes=notes, for_people=Listing(_PEOPLES_SUMMARY, shown_rows, notes=notes))
+        return Listing(
+            _SUMMARY, rows, notes=notes, for_people=Listing(_PEOPLES_SUMMARY, shown_rows, notes=[_AGREES_NOTE])
+        )
     shown = [call for call in calls if lists_calls or call.agrees is False]
     return Listing(_CALLS, [_row(call) for call in shown], notes=notes)
 
@@ -108,18 +111,21 @@ def _idle_rules(settings: Iterable[Path], origin: str | None) -> Iterator[str]:
 
 
 def headline(calls: list["Observed"]) -> str:
-    """Say how many calls that ran would have been blocked, and how many of those in need of a permission pass."""
+    """Say how many calls that ran or failed would have been blocked, and how many that needed a permission pass."""
     from aix.permissions.audit.proposal import PASSED
 
-    blocked = sum(call.would == "deny" and call.outcome in PASSED for call in calls)
-    needing = [call for call in calls if call.needed_permission]
-    first = f"Would have blocked {counted(blocked, 'call')} that ran"
+    passed = [call for call in calls if call.outcome in PASSED]
+    blocked = sum(call.would == "deny" for call in passed)
+    needing = [call for call in passed if call.needed_permission]
+    first = f"Would have blocked {blocked:,} of {counted(len(passed), 'call')} that ran or failed"
     if not needing:
-        return f"{first}; no call ran that needed a permission"
+        return f"{first}; none of them needed a permission"
     allowed = sum(call.would == "allow" for call in needing)
     asked = sum(call.would == "ask" for call in needing)
-    ran = f"{counted(len(needing), 'call')} that ran and needed a permission"
-    return f"{first}. Of {ran}, {allowed:,} would pass ({per_cent(allowed / len(needing))}) and {asked:,} would ask"
+    share = per_cent(allowed / len(needing))
+    return (
+        f"{first}. {len(needing):,} of them needed a permission: {allowed:,} would pass ({share}), {asked:,} would ask"
+    )
 
 
 def _counted(calls: list["Observed"]) -> list[tuple[str, str, str, int, int, bool | None]]:

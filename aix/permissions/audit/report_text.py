@@ -109,10 +109,10 @@ def summary(report: Report) -> str:
     incomplete, nothing = counts["checks_incomplete"], counts[f"checks_{Status.SKIP}"]
     if not report.checks:
         return f"{found}."
-    checks = [f"{len(checks_with_findings(report))} of {counted(len(report.checks), 'check')} found something"]
-    checks += [f"{incomplete} could not judge everything"] if incomplete else []
-    checks += [f"{nothing} of these nothing at all"] if nothing else []
-    return f"{found}. {', '.join(checks)}."
+    checks = f"{len(checks_with_findings(report))} of {counted(len(report.checks), 'check')} found something"
+    limits = [(incomplete - nothing, "only part of the data"), (nothing, "nothing")]
+    judged = [f"{counted(count, 'check')} could judge {what}" for count, what in limits if count]
+    return ". ".join((found, checks, *([", ".join(judged)] if judged else []))) + "."
 
 
 def changes(report: Report) -> str:

@@ -129,7 +129,10 @@ def test_a_baseline_tells_new_open_and_resolved_apart(audits: Audits, capsys: py
     assert report["unchecked"] == []
     audits.run(audits.after, "--baseline", baseline)
     shown = capsys.readouterr().out
-    assert "\n2 findings: 1 high, 1 low. 1 of 1 check found something, 1 could not judge everything.\n" in shown
+    assert (
+        "\n2 findings: 1 high, 1 low. 1 of 1 check found something. 1 check could judge only part of the data.\n"
+        in shown
+    )
     assert f"\nSince {baseline}: 1 new, 1 open, 1 resolved.\n" in shown
     assert "resolved (1)" in shown
 
