@@ -95,7 +95,9 @@ def write_to_terminal(listing: Listing, stream: IO[str], *, is_expanded: bool = 
         line = _line([columns[index] for index in layout], words, list(layout.values()))
         stream.write(f"{_styled(line, 'bold') if paint else line}\n")
     for row in rows:
-        cells = [shortened(row[index], room, columns[index].cut) for index, room in layout.items()]
+        cells = [
+            shortened(row[index], room, _cut_of(listing.columns[index], row[index])) for index, room in layout.items()
+        ]
         padded = _padded([columns[index] for index in layout], cells, list(layout.values()))
         if paint:
             padded = [_styled(cell, paint(row, index)) for cell, index in zip(padded, layout, strict=True)]
@@ -113,9 +115,13 @@ def shown(value: object) -> str:
 
 
 def _cut_by_meaning(column: ListingColumn, cells: Sequence[str]) -> ListingColumn:
-    """Let a column of paths keep their ends, which differ; their beginnings are mostly the same."""
-    is_path = column.name not in _SENTENCES and any(map(_PATH.match, cells))
-    return replace(column, cut="start") if is_path else column
+    """Mark a column with paths as one that needs not be wide."""
+    return replace(column, cut="start") if any(_cut_of(column, cell) == "start" for cell in cells) else column
+
+
+def _cut_of(column: ListingColumn, cell: str) -> str:
+    """Let a path keep its end, which differs from others, and a command in the same column its beginning."""
+    return "start" if column.name not in _SENTENCES and _PATH.match(cell) else column.cut
 
 
 def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], width: int) -> dict[int, int]:

@@ -36,9 +36,12 @@ _RELEASE = re.compile(r"-20\d{6}$")
 _QUESTION = re.compile(r"^(?:is|has)_")
 # Columns whose values are codes of the schema rather than text of a log.
 _CODES = re.compile(
-    r"(?:.*_)?(?:basis|cause|class|ended_by|evidence|group_name|kind|outcome|role|severity|situation|status|trigger)"
+    r"(?:.*_)?(?:basis|cause|class|ended_by|evidence|group_name|kind|outcome|risk|role|severity|situation|status|trigger)"
     r"|compaction_type|\w+_status_\w+"
 )
+_CALLS = ("example", "target")
+"""Columns that show a call: a command, a path, a host."""
+_CALL_CHARACTERS = 20
 _PATHS = ("project", "file_path", "path", "workspace_path", "source_file", "settings_file")
 
 _Cells = list[Sequence[object]]
@@ -75,6 +78,7 @@ def result_table(
             name=title,
             priority=1 + place + (_EMPTY_COLUMN if is_empty and found else 0),
             cut="start" if original.name in _PATHS or _SESSION.fullmatch(original.name) else "end",
+            least=_CALL_CHARACTERS if original.name in _CALLS else 0,
             tone=_tone(original.name, cost),
         )
         for place, (column, original, title, is_empty) in enumerate(

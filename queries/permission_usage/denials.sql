@@ -28,7 +28,7 @@
 -- column session_label: VARCHAR; the session of the example: the last denial that was walked around, else the last
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; its call
--- shown: reason, severity, calls, project, tool_name, cause, session_label, way_round
+-- shown: target, tool_name, calls, cause, project, session_label, severity, way_round, reason
 -- empty: No call was denied.
 -- next: `aix audit` shows all findings with what to do about each
 -- caveat: What comes next are the calls of the next message of the same turn that makes any. The same call has the same tool and parameters.

@@ -21,7 +21,7 @@
 -- column session_label: VARCHAR; the session of the example
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; its call
--- shown: reason, severity, calls, ran, denied, project, session_label, example
+-- shown: severity, risk, example, calls, project, session_label, denied, ran, reason
 -- empty: No call falls into a class of risk.
 -- next: `aix query risky_calls` lists each call; `aix audit` shows all findings
 -- caveat: The severity is that of the worst call that ran. A call that failed may have done something nevertheless.

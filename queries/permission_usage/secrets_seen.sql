@@ -20,7 +20,7 @@
 -- column session_label: VARCHAR; the session
 -- column turn_id: VARCHAR; the turn
 -- column call_id: VARCHAR; the call; NULL of messages and summaries
--- shown: reason, severity, occurrences, place, project, session_label, said_at
+-- shown: severity, pattern, project, session_label, place, call_id, said_at, occurrences, reason
 -- empty: No keys, tokens or passwords were found.
 -- next: `aix audit` shows all findings with what to do about each
 -- caveat: What stands for a secret, such as `<your key>`, an example of a vendor's documentation or a placeholder, is left out.

@@ -100,6 +100,14 @@ def test_paths_keep_their_ends_without_being_declared(monkeypatch: pytest.Monkey
     assert lines[1:] == ["…/files/first.jsonl     1", "…\\many\\second.jsonl     2"]
 
 
+def test_commands_in_a_column_with_paths_keep_their_beginnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("rm -rf /srv/tides/cache and more", "a" * 30), ("/srv/tides/charts/cache/index.html", "a" * 30)]
+    lines = drawn(monkeypatch, 50, Listing(listing_columns("target", "tool"), rows))
+    assert lines[1].startswith("rm -rf /srv/tides")
+    assert lines[2].startswith("…")
+    assert "/index.html" in lines[2]
+
+
 def test_columns_without_a_known_value_leave_first(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(*row[:5], None) for row in ROWS[:1]]
     wide, narrow = (" ".join(drawn(monkeypatch, width, Listing(COLUMNS, rows))[:-1]) for width in (120, 50))

@@ -228,8 +228,8 @@ def _said(proposal: "Proposal") -> Iterator[str]:
         yield f"{counted(len(rules), 'rule')} {verb} broad ({why}): {one_line(', '.join(rules), _LINE_CHARACTERS)}"
     if proposal.asking:
         verb = "stops" if len(proposal.asking) == 1 else "stop"
-        rules = counted(len(proposal.asking), "ask rule")
-        yield f"{rules} {verb} risky calls that the tool runs without asking today"
+        asking = counted(len(proposal.asking), "ask rule")
+        yield f"{asking} {verb} risky calls that the tool runs without asking today"
     still_free = [(use.free, use) for use in proposal.still_free]
     yield from _listed(still_free, "risky call", "would still run without asking: rules against them stop others, too")
 
