@@ -47,6 +47,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, dataclass_transform
 
+_NAMED = 5
+"""How many names an error lists of those that it could mean."""
+
 
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """Return the names that somebody may have meant by another.
@@ -119,8 +122,8 @@ class UnknownNameError(UsageError):
 
 class UnknownSessionError(UnknownNameError):
     def _remedy(self) -> str:
-        nearest = f"the nearest are {', '.join(self.known)}; `aix sessions` lists all"
-        return nearest if self.known else "the ledger holds no sessions"
+        near = [known for known in self.known if self.name and nearest_names(self.name, [known[: len(self.name)]])]
+        return f"{_question(near)}`aix sessions` lists all" if self.known else "the ledger holds no sessions"
 
 
 class UnknownQueryError(UnknownNameError):
@@ -182,7 +185,8 @@ class AmbiguousNameError(UsageError):
     template = "several {kind}s begin with {name!r}"
 
     def _remedy(self) -> str:
-        return f"say which: {', '.join(self.found)}"
+        more = " and others" if len(self.found) > _NAMED else ""
+        return f"say which: {', '.join(self.found[:_NAMED])}{more}"
 
 
 class AmbiguousQueryError(AmbiguousNameError):

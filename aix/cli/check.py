@@ -58,11 +58,13 @@ def _all_checks(ledger: Path) -> Listing:
         )
         for finding in findings
     ]
+    failed = _failed_checks(findings)
     return Listing(
         columns,
         rows,
         has_findings=any(finding.status is Status.ALARM for finding in findings),
-        for_people=_failed_checks(findings),
+        for_people=failed,
+        empty=failed.empty,
     )
 
 
@@ -83,7 +85,7 @@ def _failed_checks(findings: Sequence[Finding]) -> Listing:
         if finding.status is not Status.OK
     ]
     passed = f"{len(findings) - len(rows)} of {len(findings)} checks are ok"
-    return Listing(columns, rows, notes=[passed], empty=passed)
+    return Listing(columns, rows, notes=[passed] if rows else (), empty=passed)
 
 
 def _offending_rows(examination: Examination, query: Query) -> Listing:

@@ -91,13 +91,13 @@ def convert(parameter: Parameter, value: object, zone: tzinfo) -> object:
 def _check_range(since: object, until: object, zone: tzinfo) -> None:
     if isinstance(since, int) and isinstance(until, int) and since >= until:
         first, end = (_written(moment, zone) for moment in (since, until))
-        problem = f"the range is empty: it begins at {first} and ends at {end}"
+        problem = f"the range would end at {end}, before it begins at {first}"
         raise ParameterError("until", problem, "give a later `until`; in Python and SQL its own day is not counted")
 
 
 def _written(milliseconds: int, zone: tzinfo) -> str:
     try:
-        return (_EPOCH + milliseconds * _MILLISECOND).astimezone(zone).isoformat()
+        return (_EPOCH + milliseconds * _MILLISECOND).astimezone(zone).isoformat(" ", "minutes")
     except OverflowError:
         return f"{milliseconds} ms"
 

@@ -27,14 +27,14 @@ NAMES_OF_SESSIONS = """
 _SESSION_LOOKUPS = (
     "select label from sessions where label = $1",
     "select session_label from session_aliases where alias = $1",
-    f"select distinct label from ({NAMES_OF_SESSIONS}) where starts_with(name, $1) order by 1 limit 5",  # noqa: S608
+    f"select distinct label from ({NAMES_OF_SESSIONS}) where starts_with(name, $1) order by 1 limit 6",  # noqa: S608
 )
 _TURN_LOOKUPS = (
     "select id from turns where id = $1",
     "select turn_id from threads where thread_key = $1",
-    "select id from turns where response_message_id = $1 order by 1 limit 5",
+    "select id from turns where response_message_id = $1 order by 1 limit 6",
 )
-_TURN_PREFIX_LOOKUP = "select id from turns where starts_with(id, $1) order by 1 limit 5"
+_TURN_PREFIX_LOOKUP = "select id from turns where starts_with(id, $1) order by 1 limit 6"
 _SHORTEST_TURN_PREFIX = 4
 _NEAR_SESSIONS = """
     select name from (select label as name from sessions union select alias from session_aliases)

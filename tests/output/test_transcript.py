@@ -344,7 +344,8 @@ def test_ledgers_of_all_versions_are_shown(version: int, form: str, tmp_path: Pa
     ("name", "code", "message"),
     [
         ("session-log:s", 2, "several sessions begin with 'session-log:s'\n  say which: session-log:s-1, "),
-        ("session-log:s-2", 2, "no session or turn named 'session-log:s-2'\n  the nearest are session-log:s-1, "),
+        ("session-log:s-2", 2, "no session or turn named 'session-log:s-2'\n  did you mean session-log:s-1 or "),
+        ("zzz", 2, "no session or turn named 'zzz'\n  `aix sessions` lists all"),
         ("", 2, "no session or turn named ''"),
     ],
 )
