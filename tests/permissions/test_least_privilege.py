@@ -15,7 +15,7 @@ from aix.errors import AmbiguousNameError, UnknownCallError, UnknownNameError, U
 from aix.permissions.audit.proposal import Use, observed_calls, propose, uses_of
 from aix.permissions.contract import Call, Decision, dialects
 from tests.permissions.ledger import settings_of
-from tests.support.command_line import run_here
+from tests.support.command_line import AIX, run_here, run_on_terminal
 from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 Answer = Callable[..., Any]
@@ -436,6 +436,21 @@ def test_explaining_a_call_names_its_programs_and_deny_rules_that_miss_a_spellin
     arguments = ("toolu_look-alikes_09", "--settings", settings, "--ledger", str(permission_ledger))
     run_here("audit", "explain", *arguments)
     assert f"\n  {sentence}\n" in capsysbinary.readouterr().out.decode()
+
+
+def test_a_terminal_gets_an_explanation_with_short_ids_and_lines_that_fit(
+    permission_ledger: Path, tmp_path: Path
+) -> None:
+    arguments = ("audit", "explain", "toolu_denied-by-rule_05", "--ledger", str(permission_ledger))
+    shown, code = run_on_terminal(AIX, *arguments, columns=60)
+    run_here(*arguments, "-o", str(tmp_path / "out.txt"))
+    whole = (tmp_path / "out.txt").read_text("utf-8")
+    lines = shown.replace("\r", "").splitlines()
+    assert code == 0
+    assert max(map(len, lines)) <= 60 < max(map(len, whole.splitlines()))
+    assert " in claude-code:" in whole
+    assert " in claude-code:" not in shown
+    assert " ".join(shown.split()).endswith(" ".join(whole.split()[-12:]))
 
 
 def test_explaining_a_call_under_other_rules(audit: Answer, tmp_path: Path) -> None:

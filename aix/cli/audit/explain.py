@@ -9,7 +9,7 @@ import click
 
 from aix.cli.command import Command, ledger_option, output_option, risks_option
 from aix.cli.diagnostics import say
-from aix.cli.stdout import emit_lines, emit_paragraphs
+from aix.cli.stdout import emit_lines, emit_paragraphs, is_terminal
 from aix.output.humanise import one_line
 from aix.output.text import escape_unsafe, to_json
 
@@ -100,7 +100,7 @@ def command(
                 "Of a call of the ledger all is known: give nothing but --settings and --risks with it."
             )
         from aix.config import load_config
-        from aix.permissions.audit.explanation import explain, explanation_lines, has_call
+        from aix.permissions.audit.explanation import explain, explanation_paragraphs, has_call, short_ids
         from aix.reading.ledger import open_ledger
 
         with open_ledger(ledger) as opened, opened.under(*settings, risks=risks) as ruled:
@@ -109,7 +109,11 @@ def command(
                 _explain_finding(ruled, name, path, is_json=is_json, zone=load_config(ctx.obj).timezone)
                 return
             explained = explain(ruled, name)
-        emit_lines([to_json(explained)] if is_json else explanation_lines(explained), path)
+            shown = short_ids(ruled, explained) if path is None and is_terminal() else explained
+        if is_json:
+            emit_lines([to_json(explained)], path)
+        else:
+            emit_paragraphs(explanation_paragraphs(shown), path)
         return
     if tool is None or given is None:
         raise click.UsageError("Name a call of the ledger, or describe one with --tool NAME and --input JSON.")

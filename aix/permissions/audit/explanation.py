@@ -11,16 +11,19 @@ from msgspec.structs import replace
 
 from aix.errors import AmbiguousNameError, UnknownCallError
 from aix.output.humanise import in_words, one_line
-from aix.output.text import escape_unsafe
+from aix.output.paragraphs import Paragraph
 from aix.permissions.contract import Call, Decision, Dialect, Judge, Rule
 from aix.permissions.risks import Risks
 from aix.permissions.rule_rows import call_of
 from aix.permissions.shell import Command, Script, split
 from aix.permissions.shell.indirect import commands_run
 from aix.permissions.targets import parts_of
+from aix.reading.search import names_to_type, short_calls
 
 _NEEDS_QUOTES = re.compile(r"""[\s'"\\;&|<>()`]|\A\Z""")
 _LINE_CHARACTERS = 1000
+_LABEL = re.compile(r" *(?:[a-z ]{1,20}: )?")
+"""The beginning of a line for people, such as `  runs command: `; the rest is wrapped behind it."""
 _VERBS = {"exec": "runs", "read": "reads", "write": "writes", "net": "reaches", "spawn": "starts"}
 _BASES = {"field": "a field of the log", "text": "the log says", "inference": "inferred"}
 _MOST_NAMED = 10
@@ -160,11 +163,19 @@ def has_call(ledger: "Ledger", name: str) -> bool:
     return bool(ledger.sql(_NAMED, {"name": name, "most": 1}).rows())
 
 
-def explanation_lines(explained: Mapping[str, object]) -> Iterator[str]:
-    """Go through the same as lines for people."""
+def short_ids(ledger: "Ledger", explained: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the same with the shortest names by which commands find the call and its session."""
+    session, call = explained["session"], str(explained["call"])
+    names = {"call": short_calls(ledger, [call])[call], "session": names_to_type(ledger).get(str(session), session)}
+    return {**explained, **names}
+
+
+def explanation_paragraphs(explained: Mapping[str, object]) -> Iterator[Paragraph]:
+    """Go through the same for people."""
     for line in _lines(explained):
-        indent = line[: len(line) - len(line.lstrip(" "))]
-        yield indent + escape_unsafe(one_line(line, _LINE_CHARACTERS))
+        found = _LABEL.match(line)
+        label = found[0] if found else ""
+        yield Paragraph(one_line(line[len(label) :], _LINE_CHARACTERS), mark=label)
 
 
 def _lines(explained: Mapping[str, object]) -> Iterator[str]:
