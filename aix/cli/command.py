@@ -275,6 +275,11 @@ def importer_options(command: Callable[_P, _R]) -> Callable[_P, _R]:
     return only(option(command))
 
 
+def project_end(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """Return a project as it is searched for: tables mark with … that they show only the end of a path."""
+    return value and value.lstrip("…")
+
+
 def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
     """Give a command these of the shared parameters, as `parameters`: by name, those that were given."""
 
@@ -287,7 +292,8 @@ def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Calla
         collected: Callable[..., _R] = collect
         for name in reversed(names):
             metavar, meaning = SHARED_PARAMETERS[name]
-            collected = click.option(f"--{name}", metavar=metavar, help=meaning)(collected)
+            callback = project_end if name == "project" else None
+            collected = click.option(f"--{name}", metavar=metavar, help=meaning, callback=callback)(collected)
         return collected
 
     return add_options

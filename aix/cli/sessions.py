@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from aix.cli.command import DATE, Command, ledger_option, listing_output
+from aix.cli.command import DATE, Command, ledger_option, listing_output, project_end
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
@@ -42,7 +42,12 @@ _PEOPLES_COLUMNS = listing_columns(
 
 @click.command(cls=Command)
 @click.option("--origin", metavar="NAME", help="Sessions that came from NAME.")
-@click.option("--project", metavar="TEXT", help="Sessions with TEXT in the project's name or the workspace's path.")
+@click.option(
+    "--project",
+    metavar="TEXT",
+    callback=project_end,
+    help="Sessions with TEXT in the project's name or the workspace's path.",
+)
 @click.option("--since", type=DATE, metavar="DATE", help="Sessions with activity since DATE, such as 7d.")
 @click.option("--until", type=DATE, metavar="DATE", help="Sessions that began up to DATE; a day or month is included.")
 @click.option("--model", metavar="TEXT", help="Sessions in which a model with TEXT in its name answered.")

@@ -184,6 +184,7 @@ def test_a_limit_keeps_the_last_days(ledger: Path, capsys: pytest.CaptureFixture
 def test_projects_are_shown_by_the_end_of_their_path(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = table(ledger, capsys, "--by", "project")
     assert "\n/web/site" in shown
+    assert table(ledger, capsys, "--by", "project", "--project", "…b/site").splitlines()[2].startswith("/web/site")
     assert "\n/srv/site" in shown
 
 
