@@ -83,6 +83,7 @@ _BAR_PRIORITY = 10
 _LEAST_NAME = 26
 """Long enough for names of models, which differ at their ends."""
 _MODELS_NAMED = 5
+_OWNERS_NAMED = 2
 _MODEL_CHARACTERS = 48
 _BASIS = re.compile(r"computed[^:]*: (?P<table>.+?) [^ ;]+(?:;.*)?(?: and others)?")
 _FILTERS = ("project", "origin", "model", "session", "tag")
@@ -175,11 +176,16 @@ def command(
     rows = found.dicts()
     running = [row for row in rows if row.get("is_running")]
     if not models:
-        return replace(listing, totals=totals, notes=[_nothing_found(opened, parameters, zone)])
+        return replace(listing, totals=totals, notes=[*_nothing_found(opened, parameters, zone)])
     return replace(
         listing,
         totals=totals,
-        notes=[*_block_notes(running, zone), *_cost_notes(models), *_turn_notes(totals)],
+        notes=[
+            *_block_notes(running, zone),
+            *_cost_notes(models),
+            *_turn_notes(totals),
+            *_elsewhere_notes(opened, dimensions, parameters, rows),
+        ],
         for_people=_cost_table(opened, dimensions, zone, rows, totals, limit),
     )
 
@@ -343,17 +349,26 @@ def _shown(amount: Decimal | float | None) -> str | None:
     return None if amount is None else dollars(amount)
 
 
-def _nothing_found(ledger: Ledger, parameters: Mapping[str, object], zone: tzinfo) -> str:
+def _nothing_found(ledger: Ledger, parameters: Mapping[str, object], zone: tzinfo) -> Iterator[str]:
     """Say which requests there are none of, and from when to when there are some."""
     [everything] = ledger.query("token_economics/cost_total").dicts()
     if not everything["requests"]:
-        return "The ledger has no requests; run `aix import`"
+        yield "The ledger has no requests; run `aix import`"
+        return
+    elsewhere = [*_elsewhere_notes(ledger, (), parameters, [])]
+    yield from elsewhere
+    if (
+        elsewhere
+        and not ledger.query("token_economics/cost_total", session=parameters["session"]).dicts()[0]["requests"]
+    ):
+        return
     filters = [f"{name} {parameters[name]!r}" for name in _FILTERS if name in parameters]
     asked = " ".join(["No requests", *_period(parameters), *(["with " + " and ".join(filters)] if filters else [])])
     if everything["first_at"] is None:
-        return asked
+        yield asked
+        return
     first, last = (local_time(everything[name], zone)[: len("2026-11-01")] for name in ("first_at", "last_at"))
-    return f"{asked}; the ledger covers {first} to {last}"
+    yield f"{asked}; the ledger covers {first} to {last}"
 
 
 def _period(parameters: Mapping[str, object]) -> Iterator[str]:
@@ -365,6 +380,36 @@ def _period(parameters: Mapping[str, object]) -> Iterator[str]:
         yield f"since {since}"
     elif until is not None:
         yield f"up to {until}"
+
+
+def _elsewhere_notes(
+    ledger: Ledger, dimensions: tuple[str, ...], parameters: Mapping[str, object], rows: Sequence[_Row]
+) -> Iterator[str]:
+    """Say which turns of sessions are counted under other ones, as each is counted once."""
+    from aix.reading.search import names_to_type, owners_of_turns, sessions_without_own_turns
+
+    if "session" in parameters:
+        label = ledger.find_session(str(parameters["session"]))
+        owners = owners_of_turns(ledger, label)
+        turns, names = sum(owners.values()), names_to_type(ledger)
+        shared = turns - owners.pop(label, 0)
+        if shared:
+            all_turns = f"All {turns:,} turns" if turns > 1 else "The only turn"
+            some = all_turns if shared == turns else f"{shared:,} of {turns:,} turns"
+            verbs = "also belongs to {} and is" if shared == 1 else "also belong to {} and are"
+            named = [names[owner] for owner in owners]
+            others = " and ".join(named) if len(named) <= _OWNERS_NAMED else f"{len(named):,} other sessions"
+            asked = " and ".join(f"`aix cost --session {name}`" for name in named[:_OWNERS_NAMED])
+            yield f"{some} of {names[label]} {verbs.format(others)} counted there: {asked}"
+    elif dimensions == ("session",):
+        shown = {row["session_label"] for row in rows}
+        count = sum(1 for owners in sessions_without_own_turns(ledger).values() if shown.intersection(owners))
+        if count:
+            verbs, whose = ("has", "its") if count == 1 else ("have", "their")
+            yield (
+                f"{counted(count, 'session')} {verbs} no turn of {whose} own:"
+                f" {whose} turns are counted under another session"
+            )
 
 
 def _block_notes(running: Sequence[_Row], zone: tzinfo) -> Iterator[str]:
@@ -390,7 +435,8 @@ def _turn_notes(totals: _Row) -> Iterator[str]:
     """Say how many turns the column `turns` leaves out."""
     without = totals["turns_without_requests"]
     if without:
-        yield f"{without:,} of {counted(without + totals['turns'], 'turn')} made no request, and are not counted above"
+        turns, verb = counted(without + totals["turns"], "turn"), "is" if without == 1 else "are"
+        yield f"{without:,} of {turns} made no request, and {verb} not counted above"
 
 
 def _sum(models: Sequence[_Row], column: str) -> Decimal:

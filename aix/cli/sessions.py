@@ -23,7 +23,14 @@ from aix.output.humanise import (
     short_count,
 )
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.search import ORDERS, SessionSearch, count_shared_turns, names_to_type, search_sessions
+from aix.reading.search import (
+    ORDERS,
+    SessionSearch,
+    count_shared_turns,
+    names_to_type,
+    search_sessions,
+    sessions_without_own_turns,
+)
 from aix.schema import TABLES
 
 if TYPE_CHECKING:
@@ -92,7 +99,8 @@ def command(
 
     A session whose log has no time at all comes last, with – as its time.
 
-    A turn that several sessions share, because one was resumed or forked from another, counts for each of them.
+    A turn that several sessions share, because one was resumed or forked from another, counts for each of them. The
+    mark (earlier state) says that a session was left for another one, which `aix cost` counts all its turns for.
 
     \b
       aix sessions --limit 20
@@ -125,9 +133,9 @@ def command(
 
 def _notes(ledger: Ledger, rows: list[dict[str, Any]]) -> Iterator[str]:
     if shared := count_shared_turns(ledger, [row["label"] for row in rows]):
-        count = "counts" if shared == 1 else "count"
+        verbs = "is shared with others and counts" if shared == 1 else "are shared with others and count"
         yield (
-            f"{counted(shared, 'turn')} shared by several sessions {count} in each of them;"
+            f"{counted(shared, 'turn')} of the sessions above {verbs} in each of them;"
             " `aix cost` counts every turn once"
         )
     if rows and is_screen():
@@ -137,7 +145,7 @@ def _notes(ledger: Ledger, rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _peoples_rows(ledger: Ledger, rows: list[dict[str, Any]], zone: tzinfo) -> Iterator[tuple[object, ...]]:
-    names = names_to_type(ledger)
+    names, left = names_to_type(ledger), sessions_without_own_turns(ledger)
     places = [row["project"] or row["workspace_path"] for row in rows]
     projects = project_names(filter(None, places))
     for row, place in zip(rows, places, strict=True):
@@ -145,7 +153,7 @@ def _peoples_rows(ledger: Ledger, rows: list[dict[str, Any]], zone: tzinfo) -> I
         yield (
             local_time(row["updated_at"], zone),
             names[row["label"]],
-            _title(row["title"], row["is_subagent"], row["status"]),
+            _title(row, is_counted_elsewhere=row["label"] in left),
             projects.get(place),
             row["turns"],
             None if tokens is None else short_count(tokens),
@@ -153,6 +161,8 @@ def _peoples_rows(ledger: Ledger, rows: list[dict[str, Any]], zone: tzinfo) -> I
         )
 
 
-def _title(text: str | None, is_subagent: int, status: str) -> str | None:
-    marks = ("↳ " if is_subagent else "", f" ({status})" if status != "active" else "")
-    return f"{marks[0]}{one_line(text, TITLE_CHARACTERS) if text else ''}{marks[1]}".strip() or None
+def _title(row: dict[str, Any], *, is_counted_elsewhere: bool) -> str | None:
+    """Return the title behind the marks that say why not to add the row up; a long title is cut at its end."""
+    status = "earlier state" if is_counted_elsewhere and row["status"] == "archived" else row["status"]
+    marks = ("↳ " if row["is_subagent"] else "", f"({status}) " if status != "active" else "")
+    return f"{''.join(marks)}{one_line(row['title'] or '', TITLE_CHARACTERS)}".strip() or None

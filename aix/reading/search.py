@@ -41,6 +41,21 @@ _SHARED_TURNS = """
       having count(*) > 1 and count(case when list_contains($1, session_label) then 1 end) > 0
     )
 """
+_OWNERS = """
+    select o.session_label, count(*)
+    from v_session_turns s
+    join v_turn_owner o on o.turn_id = s.turn_id
+    where s.session_label = $1
+    group by o.session_label
+    order by count(*) desc, o.session_label
+"""
+_WITHOUT_OWN_TURNS = """
+    select s.session_label, list(distinct o.session_label)
+    from v_session_turns s
+    join v_turn_owner o on o.turn_id = s.turn_id
+    where s.session_label not in (select session_label from v_turn_owner)
+    group by s.session_label
+"""
 _CONDITIONS = {
     "origin": "origin = $origin",
     "project": "(contains(lower(project), lower($project)) or contains(lower(workspace_path), lower($project)))",
@@ -123,6 +138,16 @@ def count_shared_turns(ledger: "Ledger", labels: list[str]) -> int:
     """Count the turns of these sessions that other sessions have as well."""
     [(count,)] = ledger.sql(_SHARED_TURNS, [labels]).rows()
     return int(count)
+
+
+def owners_of_turns(ledger: "Ledger", label: str) -> dict[str, int]:
+    """Return the sessions that the turns of a session count for, each with the number of these turns."""
+    return dict(ledger.sql(_OWNERS, [label]).rows())
+
+
+def sessions_without_own_turns(ledger: "Ledger") -> dict[str, list[str]]:
+    """Return the sessions whose turns all count for others, with those others."""
+    return dict(ledger.sql(_WITHOUT_OWN_TURNS).rows())
 
 
 def short_calls(ledger: "Ledger", calls: Iterable[str]) -> dict[str, str]:

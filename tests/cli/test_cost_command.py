@@ -17,7 +17,7 @@ from aix.errors import ParameterError, UnknownSessionError
 from aix.prices.table import PriceTable
 from aix.query import dates
 from tests.support.command_line import AIX, run_here, run_on_terminal
-from tests.support.conversations import message, request, turn
+from tests.support.conversations import message, request, session, turn
 from tests.support.priced_ledger import MARCH_2, make_priced_ledger
 from tests.support.row_batches import deliver
 
@@ -233,6 +233,49 @@ def test_nothing_found_is_said(
     captured = capsys.readouterr()
     expected = f"aix: {sentence}; the ledger covers 2026-03-01 to 2026-04-01\n"
     assert (captured.out, captured.err) == ("", expected)
+
+
+def test_turns_that_count_for_another_session_are_named_with_that_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`left` is an earlier state of `main`, `fork` goes on from its first turn."""
+    deliver(
+        tmp_path,
+        {
+            "turns": [turn("t-1"), turn("t-2", "t-1", 1), turn("t-3", "t-1", 2), turn("t-4", "t-1", 3)],
+            "requests": [
+                request(f"r-{each}", f"t-{each}", MARCH_2, model="model-x", input_tokens=1) for each in (1, 2, 3)
+            ],
+            "sessions": [
+                session("main-one", "t-2", 0),
+                session("left-one", "t-3", 1, status="archived"),
+                session("fork-one", "t-4", 2),
+            ],
+            "session_turns": [
+                {"session_label": "main-one" if each != "t-4" else "fork-one", "turn_id": each}
+                for each in ("t-1", "t-2", "t-3", "t-4")
+            ],
+        },
+    )
+    renew(tmp_path, PriceTable())
+
+    def notes(*arguments: str) -> list[str]:
+        run_here("cost", *arguments, "--ledger", str(tmp_path))
+        return capsys.readouterr().err.splitlines()
+
+    left = "All 2 turns of left-one also belong to main-one and are counted there: `aix cost --session main-one`"
+    fork = "1 of 2 turns of fork-one also belongs to main-one and is counted there: `aix cost --session main-one`"
+    assert notes("--session", "left-one") == [f"aix: {left}"]
+    assert f"aix: {fork}" in notes("--session", "fork-one")
+    assert not any("belong" in note for note in notes("--session", "main-one"))
+    own = "aix: 1 session has no turn of its own: its turns are counted under another session"
+    assert own in notes("--by", "session")
+    assert own not in notes("--by", "day")
+    assert "aix: 1 of 4 turns made no request, and is not counted above" in notes("--by", "day")
+    run_here("sessions", "--ledger", str(tmp_path))
+    assert [line.split()[2:5] for line in capsys.readouterr().out.splitlines() if "left-one" in line] == [
+        ["left-one", "(earlier", "state)"]
+    ]
 
 
 def test_what_cannot_be_asked_is_refused(ledger: Path) -> None:

@@ -86,7 +86,10 @@ def test_a_session_is_counted_with_every_turn_that_leads_to_its_head(sample: Pat
 
 
 def test_notes_count_subagents_and_the_turns_that_sessions_share(sample: Path) -> None:
-    shared = "aix: 1 turn shared by several sessions counts in each of them; `aix cost` counts every turn once"
+    shared = (
+        "aix: 1 turn of the sessions above is shared with others and counts in each of them;"
+        " `aix cost` counts every turn once"
+    )
     for arguments in ([], ["--no-subagents", "--limit", "1"]):
         assert run_in_process("sessions", *arguments, "--ledger", str(sample)).stderr == f"{shared}\n"
     assert run_in_process("sessions", "--subagents", "--ledger", str(sample)).stderr == ""
