@@ -177,7 +177,7 @@ def exact_dates(parameters: Mapping[str, object], *, is_zone_known: bool) -> dic
     for name in ("since", "until"):
         if name in parameters:
             span = read_parameter_date(name, str(parameters[name]), zone)
-            bound = span.begin if name == "since" else span.end
+            bound = span.since if name == "since" else span.end
             exact[name] = written_bound(bound, zone) if is_zone_known else bound.isoformat()
     return exact
 

@@ -113,7 +113,7 @@ def command(
     search = SessionSearch(
         origin=origin,
         project=project,
-        since_ms=since and since.begin_ms,
+        since_ms=since and since.since_ms,
         until_ms=until and until.end_ms,
         model=model,
         tag=tag,

@@ -4,16 +4,17 @@
     2026-11                       a month
     2026-11-01T10:00:00           a moment; with Z or +02:00 that of another zone
     today, yesterday, monday      a day; of a weekday the latest, which may be today
-    7d, 2w, 3m, 1y                the day that many days, weeks, months or years ago
+    7d, 2w, 3m, 1y                the day that many days, weeks, months or years ago; `since` counts from the day after
     5h, now                       the moment that many hours ago, and the present one
 
-A date is a span: `since` counts from its beginning. On the command line `until` counts to its end, so that a day or a
+A date is a span: `since` counts from its beginning, but from the end of a day that is so long ago, so that 7d means
+seven days, today included. On the command line `until` counts to its end, so that a day or a
 month is included; in SQL and Python `until` is the first moment that no longer counts, the beginning of the span.
 """
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import final
 
@@ -38,6 +39,18 @@ class Span:
     begin: datetime
     end: datetime
     """The first moment after it."""
+    is_ago: bool = False
+    """Whether it is the day before the last so many days, weeks, months or years."""
+
+    @property
+    def since(self) -> datetime:
+        """The first moment that counts since that date."""
+        return self.end if self.is_ago else self.begin
+
+    @property
+    def since_ms(self) -> int:
+        """The first moment that counts since that date as Unix milliseconds."""
+        return (self.since - _EPOCH) // _MILLISECOND
 
     @property
     def begin_ms(self) -> int:
@@ -127,9 +140,10 @@ def _relative(word: str, zone: tzinfo, now: datetime) -> Span:
                 moment = now.astimezone(UTC) - timedelta(hours=count)
                 return Span(moment, moment)
             case "d" | "w" as unit:
-                return span_of(today - _DAY * count * (7 if unit == "w" else 1), zone)
+                day = today - _DAY * count * (7 if unit == "w" else 1)
             case unit:
-                return span_of(_months_before(today, count * (12 if unit == "y" else 1)), zone)
+                day = _months_before(today, count * (12 if unit == "y" else 1))
+        return replace(span_of(day, zone), is_ago=count > 0)
     named = [day for day in _WEEKDAYS if word in (day, day[:_SHORTEST_WEEKDAY])]
     if not named:
         raise ValueError(word)

@@ -117,7 +117,8 @@ def _milliseconds(name: str, value: object, zone: tzinfo) -> int:
         case date():
             return span_of(value, zone).begin_ms
         case str():
-            return read_parameter_date(name, value, zone).begin_ms
+            span = read_parameter_date(name, value, zone)
+            return span.since_ms if name == "since" else span.begin_ms
     raise ParameterError(name, unreadable(value), ADVICE)
 
 

@@ -103,8 +103,11 @@ def test_other_texts_are_refused_with_two_examples(text: str) -> None:
 @pytest.mark.parametrize(
     ("zone", "now", "arguments", "days"),
     [
-        ("UTC", "2026-03-08T12:00Z", ["--since", "7d"], ["2026-03-01", "2026-03-02", "2026-04-01"]),
-        ("UTC", "2026-03-09T12:00Z", ["--since", "7d"], ["2026-03-02", "2026-04-01"]),
+        ("UTC", "2026-03-07T12:00Z", ["--since", "7d"], ["2026-03-01", "2026-03-02", "2026-04-01"]),
+        ("UTC", "2026-03-08T12:00Z", ["--since", "1w"], ["2026-03-02", "2026-04-01"]),
+        ("UTC", "2026-04-01T12:00Z", ["--since", "1m"], ["2026-03-02", "2026-04-01"]),
+        ("UTC", "2026-03-02T12:00Z", ["--since", "1d"], ["2026-03-02", "2026-04-01"]),
+        ("UTC", "2026-03-02T12:00Z", ["--since", "0d"], ["2026-03-02", "2026-04-01"]),
         ("UTC", "2026-03-09T12:00Z", ["--until", "7d"], ["2026-03-01", "2026-03-02"]),
         ("UTC", "2026-03-02T12:00Z", ["--until", "yesterday"], ["2026-03-01"]),
         ("UTC", "2026-03-02T12:00Z", ["--since", "2026-03-02", "--until", "2026-03-02"], ["2026-03-02"]),
@@ -138,13 +141,17 @@ def test_a_parameter_is_read_as_the_option_of_its_name(
     assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["2026-03-02"]
     with aix.open(ledger) as opened:
         days = opened.query("cost_by_day", since="today", until="2026-04", timezone="Asia/Tokyo").rows()
+        last = opened.query("cost_by_day", since="1d", until="2026-04", timezone="Asia/Tokyo").rows()
     assert [str(day) for day, *_ in days] == ["2026-03-02"], "in Python `until` is not counted itself"
+    assert last == days
 
 
 @pytest.mark.parametrize(
     ("arguments", "labels"),
     [
         (["--since", "yesterday"], ["log:other"]),
+        (["--since", "2d"], ["log:other"]),
+        (["--since", "1d"], []),
         (["--until", "1969-12"], []),
         (["--until", "1970-01"], ["log:helper", "log:main", "log:other"]),
         (["--since", "monday", "--until", "today"], ["log:other"]),
