@@ -7,7 +7,7 @@
 -- column sessions: BIGINT; sessions that people started; under a filter, those with a turn or request that counts
 -- column subagents: BIGINT; sessions that other sessions spawned, in the same way
 -- column turns: BIGINT; turns; one that several sessions share counts once
--- column failed_turns: BIGINT; turns that ended without an answer, in an error, or by interruption
+-- column failed_turns: BIGINT; turns that ended without an answer, in an error, or by interruption; those without a request too, which no class of `waste` counts
 -- column messages: BIGINT; messages
 -- column tool_calls: BIGINT; tool calls
 -- column models: BIGINT; different models that answered

@@ -15,7 +15,7 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- shown: tool_name, times, cost_usd, distinct_calls, sessions, failed_before, requests
 -- empty: No call was repeated with the same parameters.
--- next: `aix query waste` adds up all work without a result
+-- next: `aix query waste` shows all classes of work without a result
 -- caveat: Not every repeat is waste: a test that is run again after a change is the same call.
 -- caveat: A request counts as a whole, whatever other calls it made, and once for each tool that it repeats.
 -- caveat: Calls without known parameters, and calls whose request is not known, are left out.

@@ -13,7 +13,7 @@
 -- column final_output_share: DOUBLE; share of the reported output tokens that is the final count; the rest is a lower bound
 -- shown: class, cost_usd, requests, turns, calls, cost_estimated_usd, counted
 -- empty: No waste found.
--- next: `aix query cache_break_causes`, `aix query token_economics/repeated_calls` and `aix query denials` show details
+-- next: do not add the classes up, as they overlap; `aix query cache_break_causes`, `aix query token_economics/repeated_calls` and `aix query denials` show details
 -- caveat: Classes overlap (a denied call in a failed turn counts in both): never add them up.
 -- caveat: These are upper bounds: an abandoned turn may have been of use, a repeated call may have been needed.
 -- caveat: A denied or repeated call stands for the whole request that made it.
