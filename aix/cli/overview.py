@@ -40,6 +40,7 @@ from aix.reading.ledger import Ledger, open_ledger
 if TYPE_CHECKING:
     from aix.permissions.audit.finding_counts import FindingCounts
 
+_PROBLEMS = "select count(*) from ({every}) where is_latest"
 _IMPORTED_AT = "select max(coalesce(finished_at, started_at)) from import_runs"
 _TOKENS = {
     "input_tokens": ("input_tokens",),
@@ -55,6 +56,8 @@ _LONGEST_SPARKLINE = 31
 _PROJECTS_SHOWN = 4
 _MODELS_SHOWN = 3
 _SECRETS_SHOWN = 2
+_NAMED_SECRETS = {"named-secret": ("password or key", "passwords or keys")}
+"""The word for one and for several secrets of a pattern whose name is no word for them."""
 _UNKNOWN = "unknown"
 _GOOD, _BAD = "green", "red"
 
@@ -100,6 +103,8 @@ class Figures(msgspec.Struct, frozen=True):
     secrets: int
     last_turn_at: int | None
     imported_at: int | None
+    problems: int | None
+    """Lines that could not be fully read, as `aix problems` lists them; unknown for a part of the ledger."""
 
 
 _TYPES = {date | None: "DATE", float | None: "DOUBLE", Decimal | None: "DECIMAL(38,12)"}
@@ -120,6 +125,7 @@ class _Answers(msgspec.Struct, frozen=True):
     origins: list[_Row]
     findings: "FindingCounts"
     imported_at: int | None
+    problems: int | None
 
 
 @click.command(cls=Command)
@@ -132,9 +138,9 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
     """Show cost, savings, waste, compactions and findings on one screen, with the command behind each line.
 
     All amounts are list prices of the tokens that the logs report, as in `aix cost`, whatever you pay. The trend
-    compares the last 30 days (or 7), today included, with those before. Waste is the price of turns that failed or were
-    interrupted. A compaction has paid back when the requests after it saved more than it
-    cost. Findings are those of `aix audit`.
+    compares the last 30 days (or 7), today included, with those before, unless --since leaves some of these out. Waste
+    is the price of turns that failed or were interrupted; `aix query waste` has other classes, which overlap with it. A
+    compaction has paid back when the requests after it saved more than it cost. Findings are those of `aix audit`.
 
     The screen shortens figures; all other formats have them exactly, one column each, in a single row.
 
@@ -147,7 +153,7 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
     zone = find_zone(parameters.get(TIMEZONE, config.timezone))
     answers = _ask(open_ledger(ledger), parameters, zone)
     today = dates.present().astimezone(zone).date()
-    figures = _figures(answers, today)
+    figures = _figures(answers, today, _first_whole_day(parameters.get("since"), zone))
     options = [*([] if ledger == config.ledger else [f"--ledger {quote(str(ledger))}"]), *_written(parameters)]
     return Listing(
         _COLUMNS,
@@ -183,16 +189,33 @@ def _ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> _A
             compactions=rows("compaction_impact/break_even"),
             origins=rows("overview/by_origin"),
             imported_at=ledger.sql(_IMPORTED_AT).rows()[0][0],
+            problems=None if filters else _count_problems(ledger),
             findings=audited.result(),
         )
 
 
-def _figures(answers: _Answers, today: date) -> Figures:
+def _count_problems(ledger: Ledger) -> int:
+    [(count,)] = ledger.sql(_PROBLEMS.format(every=find_query("overview/problems").sql)).rows()
+    return int(count)
+
+
+def _first_whole_day(since: object, zone: ZoneInfo) -> date:
+    """Return the first day that no part is left out of."""
+    if since is None:
+        return date.min
+    begin = dates.read_date(str(since), zone).begin.astimezone(zone)
+    day = begin.date()
+    return day if begin == dates.span_of(day, zone).begin else day + timedelta(days=1)
+
+
+def _figures(answers: _Answers, today: date, first_whole_day: date) -> Figures:
     tokens = {name: _sum(answers.days, *columns) for name, columns in _TOKENS.items()}
     known = [count for count in tokens.values() if count is not None]
     days = _cost_of_days(answers.days, today)
     cost = _sum(answers.days, "cost_usd")
     period, recent, previous = _last_period(days if cost is not None else {}, today)
+    if period is not None and today - timedelta(days=2 * period - 1) < first_whole_day:
+        previous = None
     saved, uncached = (_sum(answers.savings, name) for name in ("saved_usd", "without_cache_usd"))
     wasted = [answers.waste[name] for name in ("failed_turn", "interrupted_turn")]
     loss = answers.waste["cache_loss"]
@@ -229,6 +252,7 @@ def _figures(answers: _Answers, today: date) -> Figures:
         secrets=sum(answers.findings.secrets.values()),
         last_turn_at=max(last_turns, default=None),
         imported_at=answers.imported_at,
+        problems=answers.problems,
     )
 
 
@@ -279,8 +303,8 @@ def _lines(figures: Figures, answers: _Answers, zone: ZoneInfo, today: date) -> 
     yield from _trend_lines(figures, answers, today)
     yield from _cache_lines(figures)
     if figures.wasted_usd:
-        wasted = Figure(f"{dollars(figures.wasted_usd)} wasted", _BAD)
-        turns = Figure(counted(figures.wasted_turns, "failed or interrupted turn"))
+        wasted = Figure(dollars(figures.wasted_usd), _BAD)
+        turns = Figure(f"in {counted(figures.wasted_turns, 'failed or interrupted turn')}", joint=" ")
         yield FigureLine("Waste", (wasted, turns), "aix query waste")
     if figures.compactions:
         yield _compaction_line(figures)
@@ -314,8 +338,8 @@ def _token_line(figures: Figures) -> FigureLine:
     kinds = {
         "from cache": figures.cache_read_tokens,
         "to cache": figures.cache_write_tokens,
-        "in": figures.input_tokens,
         "out": figures.output_tokens,
+        "in": figures.input_tokens,
     }
     parts = (Figure(f"{short_count(count)} {kind}") for kind, count in kinds.items() if count)
     return FigureLine("Tokens", (Figure(short_count(figures.total_tokens), "bold"), *parts), "aix cost")
@@ -382,7 +406,7 @@ def _cache_lines(figures: Figures) -> Iterator[FigureLine]:
     if figures.cache_lost_usd:
         lost = Figure(f"{dollars(figures.cache_lost_usd)} lost", _BAD)
         times = Figure(f"{counted(figures.cache_losses, 'cache')} expired")
-        yield FigureLine(label, (lost, times), "aix query cache_breaks")
+        yield FigureLine(label, (lost, times), "aix query cache_break_causes")
 
 
 def _compaction_line(figures: Figures) -> FigureLine:
@@ -401,9 +425,17 @@ def _finding_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:
     yield FigureLine("Findings", shown or (Figure("none", _GOOD),), "aix audit")
     if figures.secrets:
         secrets = Figure(counted(figures.secrets, "possible secret"), _BAD)
-        found = Counter(answers.findings.secrets).most_common(_SECRETS_SHOWN)
-        kinds = (Figure(counted(count, pattern.replace("-", " "))) for pattern, count in found)
-        yield FigureLine("", (secrets, *kinds), "aix query secrets_seen")
+        kinds = Figure(f"({', '.join(_kinds_of_secrets(answers.findings.secrets))})", joint=" ")
+        yield FigureLine("", (secrets, kinds), "aix query secrets_seen")
+
+
+def _kinds_of_secrets(secrets: Mapping[str, int]) -> Iterator[str]:
+    found = Counter(secrets).most_common()
+    for pattern, count in found[:_SECRETS_SHOWN]:
+        one, several = _NAMED_SECRETS.get(pattern, (pattern.replace("-", " "), f"{pattern.replace('-', ' ')}s"))
+        yield f"{count:,} {one if count == 1 else several}"
+    if rest := sum(count for _, count in found[_SECRETS_SHOWN:]):
+        yield f"{rest:,} more"
 
 
 def _ranking(label: str, rows: Sequence[_Row], column: str, most: int) -> Iterator[FigureLine | Ranking]:
@@ -411,7 +443,8 @@ def _ranking(label: str, rows: Sequence[_Row], column: str, most: int) -> Iterat
     if not priced:
         return
     shown = priced[:most]
-    count = f"{len(shown)} of {len(rows)}" if len(rows) > len(shown) else str(len(rows))
+    named, known = (sum(1 for row in each if row[column] is not None) for each in (shown, rows))
+    count = f"{named} of {known}" if known > named else str(known)
     yield FigureLine(label, (Figure(f"{count}, by cost"),), f"aix cost --by {column}")
     largest = shown[0]["cost_usd"]
     names = project_names(row[column] for row in rows if row[column]) if column == "project" else {}
@@ -443,4 +476,8 @@ def _freshness_line(figures: Figures, zone: ZoneInfo) -> FigureLine:
     imported = "never" if figures.imported_at is None else short_ago(now - figures.imported_at)
     is_future = figures.last_turn_at is not None and figures.last_turn_at > now
     data = Figure(f"up to {figures.last_day or '–' if is_future else local_time(figures.last_turn_at, zone)}")
-    return FigureLine("Data", (data, Figure(f"imported {imported}")), "aix import")
+    freshness = Figure(f"imported {imported}")
+    if not figures.problems:
+        return FigureLine("Data", (data, freshness), "aix import")
+    unread = Figure(f"{counted(figures.problems, 'line')} not fully read")
+    return FigureLine("Data", (data, unread, freshness), "aix problems")

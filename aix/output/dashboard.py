@@ -28,6 +28,8 @@ class Figure(msgspec.Struct, frozen=True):
 
     text: str
     style: str = ""
+    joint: str = _DOT
+    """The text between the figure before and this one."""
 
 
 class FigureLine(msgspec.Struct, frozen=True):
@@ -97,8 +99,8 @@ def _fitted(line: FigureLine, room: int) -> list[_Span]:
         text = escape_unsafe(figure.text)
         if not spans:
             spans.append((shortened(text, room, "end"), figure.style))
-        elif _length(spans) + len(_DOT) + cell_len(text) <= room:
-            spans += [(_DOT, _COMMAND_STYLE), (text, figure.style)]
+        elif _length(spans) + len(figure.joint) + cell_len(text) <= room:
+            spans += [(figure.joint, _COMMAND_STYLE), (text, figure.style)]
         else:
             break
     return spans

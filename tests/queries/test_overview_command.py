@@ -11,12 +11,13 @@ import pytest
 
 import aix
 from aix.cli.cost import BY
+from aix.output.humanise import counted
 from aix.query import dates
 from aix.reading.ledger import Ledger
 from aix.store.manifest import FINDINGS_FILE
 from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
 
-COMMAND = re.compile(r"aix (?:cost|sessions|audit|import|query \w+)(?: --\w+ \S+)?$")
+COMMAND = re.compile(r"aix (?:cost|sessions|audit|import|problems|query \w+)(?: --\w+ \S+)?$")
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -116,6 +117,32 @@ def test_requests_of_the_future_are_counted_and_stretch_no_range(
     assert f"{found['future_requests']} requests are dated in the future" in shown
     assert "Last 30 days" in shown
     assert "aix cost --since 2026-02-11\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("since", "is_compared"), [("2026-03-07", True), ("2026-03-07T00:00:01", False), ("2026-03-08", False)]
+)
+def test_a_period_that_is_cut_is_no_base_of_a_comparison(
+    filled: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    since: str,
+    is_compared: bool,  # noqa: FBT001 - a case
+) -> None:
+    set_clock(monkeypatch, date(2026, 3, 20))
+    found = figures(filled.path, "--since", since)
+    assert (found["period_days"], found["previous_cost_usd"] is not None) == (7, is_compared)
+    spent = told("cost --by day --format json", filled.path, "--since", "7d")["totals"]["cost_usd"] or 0
+    later = told("cost --by day --format json", filled.path, "--since", "2026-03-21")["totals"]["cost_usd"] or 0
+    assert found["period_cost_usd"] == spent - later
+
+
+def test_lines_that_were_not_fully_read_are_those_of_problems(filled: Ledger) -> None:
+    problems = told("problems --json", filled.path)
+    assert figures(filled.path)["problems"] == len(problems) > 0
+    assert figures(filled.path, "--project", "press")["problems"] is None
+    line = run_in_process("overview", "--ledger", str(filled.path)).stdout.splitlines()[-1]
+    assert f" · {counted(len(problems), 'line')} not fully read · imported " in line
+    assert line.endswith(" aix problems")
 
 
 @pytest.mark.long
