@@ -1,6 +1,5 @@
 """`aix overview`: cost and its trend, savings, waste, compactions and findings, with the command behind each."""
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -199,23 +198,21 @@ def _count_problems(ledger: Ledger) -> int:
     return int(count)
 
 
-def _first_whole_day(since: object, zone: ZoneInfo) -> date:
-    """Return the first day that no part is left out of."""
+def _first_whole_day(since: object, zone: ZoneInfo) -> date | None:
+    """Return the first day that no part is left out of; None where all days are asked for."""
     if since is None:
-        return date.min
+        return None
     begin = dates.read_date(str(since), zone).begin.astimezone(zone)
     day = begin.date()
     return day if begin == dates.span_of(day, zone).begin else day + timedelta(days=1)
 
 
-def _figures(answers: _Answers, today: date, first_whole_day: date) -> Figures:
+def _figures(answers: _Answers, today: date, first_whole_day: date | None) -> Figures:
     tokens = {name: _sum(answers.days, *columns) for name, columns in _TOKENS.items()}
     known = [count for count in tokens.values() if count is not None]
     days = _cost_of_days(answers.days, today)
     cost = _sum(answers.days, "cost_usd")
-    period, recent, previous = _last_period(days if cost is not None else {}, today)
-    if period is not None and today - timedelta(days=2 * period - 1) < first_whole_day:
-        previous = None
+    period, recent, previous = _last_period(days if cost is not None else {}, today, first_whole_day)
     saved, uncached = (_sum(answers.savings, name) for name in ("saved_usd", "without_cache_usd"))
     wasted = [answers.waste[name] for name in ("failed_turn", "interrupted_turn")]
     loss = answers.waste["cache_loss"]
@@ -268,15 +265,20 @@ def _sum(rows: Sequence[_Row], *columns: str) -> Any:  # noqa: ANN401 - a count 
     return sum(known) if known else None
 
 
-def _last_period(days: Mapping[date, Decimal], today: date) -> tuple[int | None, Decimal | None, Decimal | None]:
-    """Return the length of the last period, its cost and that of the period before."""
+def _last_period(
+    days: Mapping[date, Decimal], today: date, first_whole_day: date | None
+) -> tuple[int | None, Decimal | None, Decimal | None]:
+    """Return the length of the last period, its cost, and that of the period before where the days cover it."""
     ages = {(today - day).days: cost for day, cost in days.items()}
-    period = next((length for length in _PERIODS if max(ages, default=0) >= length), None)
+    oldest = max(ages, default=0)
+    covered = oldest if first_whole_day is None else (today - first_whole_day).days
+    compared = [length for length in _PERIODS if covered >= 2 * length - 1 and oldest >= length]
+    period = next(iter([*compared, *(length for length in _PERIODS if oldest >= length)]), None)
     if period is None:
         return None, None, None
     recent = sum((cost for age, cost in ages.items() if age < period), Decimal(0))
     previous = sum((cost for age, cost in ages.items() if period <= age < 2 * period), Decimal(0))
-    return period, recent, previous
+    return period, recent, previous if period in compared else None
 
 
 def _dashboard(figures: Figures, answers: _Answers, zone: ZoneInfo, today: date, *, is_filtered: bool) -> Dashboard:
@@ -472,7 +474,7 @@ def _tool_lines(answers: _Answers) -> Iterator[FigureLine]:
 
 
 def _freshness_line(figures: Figures, zone: ZoneInfo) -> FigureLine:
-    now = time.time_ns() // 10**6
+    now = int(dates.present().timestamp() * 1000)
     imported = "never" if figures.imported_at is None else short_ago(now - figures.imported_at)
     is_future = figures.last_turn_at is not None and figures.last_turn_at > now
     data = Figure(f"up to {figures.last_day or '–' if is_future else local_time(figures.last_turn_at, zone)}")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 
 import aix
 from aix.cli.cost import BY
+from aix.cli.overview import _last_period
 from aix.output.humanise import counted
 from aix.query import dates
 from aix.reading.ledger import Ledger
@@ -117,6 +118,19 @@ def test_requests_of_the_future_are_counted_and_stretch_no_range(
     assert f"{found['future_requests']} requests are dated in the future" in shown
     assert "Last 30 days" in shown
     assert "aix cost --since 2026-02-11\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("covered", "expected"), [(8, (7, 7, None)), (13, (7, 7, None)), (31, (7, 7, 7)), (60, (30, 30, 30))]
+)
+def test_a_period_before_that_the_ledger_does_not_cover_is_not_compared(
+    covered: int, expected: tuple[object, ...]
+) -> None:
+    """A dollar on each day: with 31 days, thirty dollars would seem thirty times the one of the period before."""
+    today = date(2026, 3, 20)
+    days = {today - timedelta(days=age): Decimal(1) for age in range(covered)}
+    assert tuple(_last_period(days, today, None)) == expected
+    assert _last_period({}, today, None) == (None, None, None)
 
 
 @pytest.mark.parametrize(
