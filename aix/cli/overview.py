@@ -30,6 +30,7 @@ from aix.output.humanise import (
     short_ago,
     short_count,
 )
+from aix.output.terminal import ACCENT, GOOD
 from aix.query import dates
 from aix.query.dates import last_day
 from aix.query.packs import find_query
@@ -58,7 +59,7 @@ _SECRETS_SHOWN = 2
 _NAMED_SECRETS = {"named-secret": ("password or key", "passwords or keys")}
 """The word for one and for several secrets of a pattern whose name is no word for them."""
 _UNKNOWN = "unknown"
-_GOOD, _BAD = "green", "red"
+_BAD = "red"
 
 _Row = dict[str, Any]
 
@@ -366,7 +367,7 @@ def _trend_lines(figures: Figures, answers: _Answers, today: date) -> Iterator[F
         yield FigureLine(label, (recent, *_change(figures)), f"aix cost --since {since}")
     if figures.cost_usd is not None:
         unit, drawn = _drawn_trend(answers.days, figures.first_day, figures.last_day)
-        yield FigureLine("Trend", (Figure(drawn, "cyan"), Figure(f"by {unit}")), f"aix cost --by {unit}")
+        yield FigureLine("Trend", (Figure(drawn, ACCENT), Figure(f"by {unit}")), f"aix cost --by {unit}")
 
 
 def _change(figures: Figures) -> list[Figure]:
@@ -400,7 +401,7 @@ def _bucket(day: date, unit: str) -> tuple[int, ...]:
 def _cache_lines(figures: Figures) -> Iterator[FigureLine]:
     label = "Cache"
     if figures.cache_saved_usd:
-        saved = Figure(f"{dollars(figures.cache_saved_usd)} saved", _GOOD if figures.cache_saved_usd > 0 else _BAD)
+        saved = Figure(f"{dollars(figures.cache_saved_usd)} saved", GOOD if figures.cache_saved_usd > 0 else _BAD)
         share = figures.cache_saved_share
         shares = [Figure(f"{per_cent(share)} off the input")] if share and share > 0 else []
         yield FigureLine(label, (saved, *shares), "aix query cache_savings")
@@ -416,7 +417,7 @@ def _compaction_line(figures: Figures) -> FigureLine:
     if net is None:
         return FigureLine("Compactions", (Figure(f"{figures.compactions:,}, cost unknown"),), "aix compactions")
     paid = Figure(f"{figures.compactions_paid_back} of {figures.compactions} paid back")
-    result = Figure(f"net {'+' if net > 0 else ''}{dollars(net)}", _BAD if net < 0 else _GOOD)
+    result = Figure(f"net {'+' if net > 0 else ''}{dollars(net)}", _BAD if net < 0 else GOOD)
     return FigureLine("Compactions", (paid, result), "aix query break_even")
 
 
@@ -424,7 +425,7 @@ def _finding_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:
     counts = {"high": figures.findings_high, "medium": figures.findings_medium, "low": figures.findings_low}
     styles = {"high": _BAD}
     shown = tuple(Figure(f"{count} {name}", styles.get(name, "")) for name, count in counts.items() if count)
-    yield FigureLine("Findings", shown or (Figure("none", _GOOD),), "aix audit")
+    yield FigureLine("Findings", shown or (Figure("none", GOOD),), "aix audit")
     if figures.secrets:
         secrets = Figure(counted(figures.secrets, "possible secret"), _BAD)
         kinds = Figure(f"({', '.join(_kinds_of_secrets(answers.findings.secrets))})", joint=" ")

@@ -7,13 +7,12 @@ import msgspec
 from rich.cells import cell_len, set_cell_size
 
 from aix.output.tables import shortened
-from aix.output.terminal import has_colours
+from aix.output.terminal import ACCENT, has_colours
 from aix.output.text import escape_unsafe
 
 _GAP = "  "
 _DOT = " · "
 _LABEL_STYLE = "bold"
-_BAR_STYLE = "cyan"
 _COMMAND_STYLE = "dim"
 _LONGEST_NAME = 40
 _ENDLESS = 10_000
@@ -114,7 +113,7 @@ def _ranked(ranking: Ranking, room: int) -> Iterator[list[_Span]]:
     longest = min(max(map(cell_len, names), default=0), _LONGEST_NAME, left)
     for name, (_, amount, bar) in zip(names, ranking.rows, strict=True):
         shown = set_cell_size(shortened(name, longest, ranking.cut), longest)
-        yield [(f"{shown}{_GAP}{amount.rjust(amounts)}{_GAP}", ""), (bar if has_bars else "", _BAR_STYLE)]
+        yield [(f"{shown}{_GAP}{amount.rjust(amounts)}{_GAP}", ""), (bar if has_bars else "", ACCENT)]
 
 
 def _length(spans: list[_Span]) -> int:

@@ -4,6 +4,11 @@ import os
 import shutil
 from textwrap import wrap
 
+ACCENT = "deep_sky_blue3"
+GOOD = "green4"
+CAUTION = "dark_orange3"
+"""Colours that can be read on black and on white; the cyan, green and yellow of many terminals cannot."""
+
 
 def terminal_width() -> int:
     """Return the number of columns of the terminal."""

@@ -20,6 +20,7 @@ from aix.output.humanise import (
     signed_dollars,
 )
 from aix.output.paragraphs import Paragraph
+from aix.output.terminal import ACCENT
 from aix.output.text import to_json
 from aix.output.transcript.forms import folded_paragraphs, plain
 from aix.output.transcript.model import Excerpt, View, fold
@@ -207,7 +208,7 @@ def detail_paragraphs(detail: Detail, view: View) -> Iterator[Paragraph]:
     yield Paragraph(_title(detail), "bold", "≡ ")
     for block in _blocks(detail, view):
         yield Paragraph()
-        yield Paragraph(block.heading, "bold blue", "── ")
+        yield Paragraph(block.heading, f"bold {ACCENT}", "── ")
         for text, basis in block.lines:
             yield Paragraph(text, "", "  ", tail=f" ({basis})" if basis else "")
         if block.quote is not None:

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass
 
 from aix.output.formats import fenced, prose_line
 from aix.output.paragraphs import Paragraph
+from aix.output.terminal import ACCENT, CAUTION
 from aix.output.text import to_json
 from aix.output.transcript.model import Call, Excerpt, Fold, Header, Message, Turn, View, fold
 from aix.output.transcript.source import Transcript
@@ -57,13 +58,13 @@ def _turn_paragraphs(turn: Turn, view: View) -> Iterator[Paragraph]:
     yield Paragraph()
     yield Paragraph(
         f"{turn.number} · {turn_facts(turn, view.zone)}",
-        "bold red" if turn_trouble(turn) else "bold blue",
+        "bold red" if turn_trouble(turn) else f"bold {ACCENT}",
         "── ",
         tail=f" · {turn.id[:_TURN_CHARACTERS]}",
     )
     if turn.compaction is not None:
         yield Paragraph()
-        yield Paragraph(compaction_text(turn.compaction), "yellow", "≡ ")
+        yield Paragraph(compaction_text(turn.compaction), CAUTION, "≡ ")
         yield from folded_paragraphs(turn.compaction.summary, view.limits(_SUMMARY_LINES), "  ", "dim")
     for message in turn.messages:
         yield from _message_paragraphs(message, turn, view)
@@ -107,7 +108,7 @@ def _call_paragraphs(call: Call, turn: Turn, view: View) -> Iterator[Paragraph]:
     has_failed = call.status == "failed"
     yield Paragraph(
         tool_name(call),
-        "red" if has_failed else "cyan",
+        "red" if has_failed else ACCENT,
         "  ✗ " if has_failed else "  • ",
         tail="".join([f" {subject}" if subject else "", f" ({outcome})" if outcome else ""]),
         tail_style="red" if has_failed else "",

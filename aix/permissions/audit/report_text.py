@@ -11,6 +11,7 @@ from aix.health import Status
 from aix.output import ListingColumn
 from aix.output.humanise import counted, displayed, in_words, local_time, one_line
 from aix.output.paragraphs import Paragraph
+from aix.output.terminal import ACCENT, CAUTION, GOOD
 from aix.output.text import to_text
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding
@@ -20,7 +21,7 @@ from aix.query.dates import last_day
 
 INFERRED = "Inferred, not logged."
 _OWN_PACK = "permission_usage"
-_COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold dark_orange3", Severity.LOW: "bold deep_sky_blue3"}
+_COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: f"bold {CAUTION}", Severity.LOW: f"bold {ACCENT}"}
 _LONGEST = 300
 _ID_CHARACTERS = 7
 _COUNT_WIDTH = 6
@@ -360,7 +361,7 @@ def explained_finding(report: Report, finding: Finding, zone: tzinfo) -> Iterato
 
 def _sections(report: Report) -> list[tuple[str, str, Sequence[Finding]]]:
     sections = [(str(severity), _COLOURS[severity], report.of_severity(severity)) for severity in Severity]
-    gone = [("resolved", "bold green4", report.resolved), ("unchecked", "bold", report.unchecked)]
+    gone = [("resolved", f"bold {GOOD}", report.resolved), ("unchecked", "bold", report.unchecked)]
     return [section for section in (*sections, *gone) if section[2]]
 
 
