@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from aix.cli.command import Command, ledger_option
+from aix.cli.diagnostics import say
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
 from aix.output.humanise import bounded_dollars, dollars, short_ago, short_count, short_duration
@@ -89,6 +90,10 @@ def command(
     of = totals(summary, now_ms, zone)
     block = running_block(summary, now_ms)
     found = find_session(summary, session or given.get("session_id"))
+    if session and found is None:
+        say(
+            f"no session named {session!r} is among the {len(summary.latest_sessions)} latest; `aix sessions` lists all"
+        )
     if as_json:
         periods = {name: asdict(total) for name, total in of.items()}
         about = {name: getattr(summary, name) for name in ("version", "sessions", "subagents", "imported_at")}

@@ -232,7 +232,7 @@ def _latest_block_hour(uses: Sequence[Use]) -> int:
 def find_session(summary: Summary, name: str | None) -> SessionUse | None:
     """Return the session of that name among the latest, or the latest of all; None when it is not among them.
 
-    A name is a label, its part after the origin, or the beginning of that.
+    A name is a label, its part after the origin, or the beginning of that; a session goes before its subagents.
     """
     if name is None:
         return next(iter(summary.latest_sessions), None)
@@ -240,7 +240,8 @@ def find_session(summary: Summary, name: str | None) -> SessionUse | None:
         if name in (session.label, session.label.partition(":")[2]):
             return session
     begins = [each for each in summary.latest_sessions if name and each.label.partition(":")[2].startswith(name)]
-    return begins[0] if len(begins) == 1 else None
+    first = min(begins, key=lambda each: len(each.label), default=None)
+    return first if first and all(each.label.startswith(first.label) for each in begins) else None
 
 
 def _total(uses: Sequence[Use], from_ms: int, until_ms: int) -> Total:

@@ -204,11 +204,12 @@ def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[
     version = read_summary(tmp_path).version
     now = time.time_ns() // 10**6  # from here on every second counts: the pace is that of half an hour
     began = (now - 60_000) // QUARTER
-    session = SessionUse("tool:5e55-01", now, 7, 0, 91_000, "1.5", "1.5", 84_000)
+    session = SessionUse("tool:5e55-01ab", now, 7, 0, 91_000, "1.5", "1.5", 84_000)
+    subagent = SessionUse("tool:5e55-01ab/agent-7", now - 1, 1, 0, None, None, None, None)
     other = SessionUse("tool:5e55-02", now - 1, 1, 0, None, None, None, None)
     first, last = now - 1_800_000, now
     uses = (Use(began, 3, 0, 10, "2", "3"),)
-    stored = Summary(version, aix.__version__, 2, 0, now, uses, (first, last), (session, other))
+    stored = Summary(version, aix.__version__, 2, 0, now, uses, (first, last), (session, subagent, other))
     (tmp_path / STATUS_FILE).write_bytes(msgspec.json.encode(stored))
 
     def shown(*arguments: str) -> str:
@@ -221,6 +222,9 @@ def test_a_template_has_the_block_and_the_session(capsys: pytest.CaptureFixture[
     assert left in {short_duration((ends_in_ms // 60_000 + late) * 60_000) for late in (0, 1)}
     assert shown("--template", "{session} {session_tokens} {context}") == "$1.50 91k 84k"
     assert shown("--session", "5e55-02", "--template", "{session} {session_requests} {context}") == "$? 1 ?"
+    run_here("status", "--ledger", str(tmp_path), "--session", "5e55-0")
+    assert "no session named '5e55-0' is among the 3 latest" in capsys.readouterr().err
+    assert shown("--session", "5e55-01", "--template", "{context}") == "84k"
     for name in ("5e55", "5e55-03", "other:5e55-01"):
         assert shown("--session", name, "--template", "{session} {context}") == "? ?"
     exact = json.loads(shown("--json"))
