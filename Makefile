@@ -56,8 +56,9 @@ test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 LOWEST = tests/queries tests/importers/session_log/test_situations.py tests/importers/claude_code/test_golden.py tests/importers/cursor/test_golden.py \
   tests/permissions/test_derived_tables.py tests/merge/test_merge_rows.py tests/derived/test_catalog.py tests/cli/test_commands.py \
   tests/cli/test_cost_command.py tests/output/test_formats.py tests/merge/test_groups.py tests/derived/test_view_cache.py \
-  tests/store/test_ledgers_of_all_versions.py tests/schema/test_migrations.py tests/reading tests/merge/test_forget.py \
-  tests/merge/test_dead_rows.py tests/merge/test_replacement.py tests/schema/test_schema.py tests/cli/test_sql_command.py \
+  tests/store/test_ledgers_of_all_versions.py tests/schema/test_migrations.py tests/reading/test_ledger.py tests/reading/test_results.py \
+  tests/reading/test_statements.py tests/reading/test_sessions.py tests/merge/test_forget.py tests/merge/test_dead_rows.py \
+  tests/merge/test_replacement.py tests/schema/test_schema.py tests/cli/test_sql_command.py \
   tests/cli/test_status.py tests/cli/test_stdout.py tests/merge/test_tagging.py
 
 test-lowest:  ## Run the tests that depend on them with the lowest supported versions of the dependencies
