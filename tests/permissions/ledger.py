@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from aix.pipeline.run import Settings, import_histories
 from aix_importers.claude_code.settings import scope_of
@@ -14,6 +16,8 @@ from tests.queries.cursor_databases import write_database
 from tests.support.row_batches import deliver, rows_of
 from tests.support.sample_ledger import Row
 
+Answer = Callable[..., Any]
+"""Runs a command of the audit, and returns the JSON that it wrote."""
 LOGS = FIXTURES / "logs"
 MACHINE = FIXTURES / "machine"
 COMPOSED = FIXTURES / "composed"
@@ -84,3 +88,9 @@ def _moved(row: Row, copy: Path) -> Row:
     # In the copy no folder is anybody's home.
     scope = scope_of(file) if row["origin"] == CLAUDE_CODE else row["scope"]
     return {**row, "file": file, "scope": scope}
+
+
+def write_settings(folder: Path, **rules: list[str]) -> str:
+    path = folder / "settings.json"
+    path.write_text(json.dumps({"permissions": rules}), "utf-8")
+    return str(path)

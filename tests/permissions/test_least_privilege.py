@@ -1,48 +1,27 @@
-"""`aix audit propose`, `replay` and `explain` on the ledger of the fixtures."""
+"""`aix audit propose` and `replay` on the ledger of the fixtures."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
 
 import aix
-from aix.errors import AmbiguousNameError, UnknownCallError, UnknownNameError, UsageError
+from aix.errors import UnknownNameError, UsageError
 from aix.permissions.audit.proposal import Use, observed_calls, propose, uses_of
 from aix.permissions.contract import Call, Decision, dialects
-from tests.permissions.ledger import settings_of
-from tests.support.command_line import AIX, run_here, run_on_terminal
+from tests.permissions.ledger import Answer, settings_of, write_settings
+from tests.support.command_line import run_here
 from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
-Answer = Callable[..., Any]
 PROJECTS = ("press", "loom", "mill", "drift")
 RISKS = {
     "destructive", "privilege", "remote_code", "credential_read", "network", "force_push", "package_install",
     "package_publish", "write_outside_workspace", "container_privileged", "history_rewriting", "mcp_write",
     "unknown_program",
 }  # fmt: skip
-
-
-@pytest.fixture
-def audit(permission_ledger: Path, tmp_path: Path) -> Answer:
-    """Run a command of the audit, and return the JSON that it wrote."""
-
-    def run(*arguments: str) -> Any:  # noqa: ANN401 - JSON
-        out = tmp_path / "out.json"
-        run_here("audit", *arguments, "--ledger", str(permission_ledger), "-o", str(out))
-        return json.loads(out.read_text("utf-8"))
-
-    return run
-
-
-def write_settings(folder: Path, **rules: list[str]) -> str:
-    path = folder / "settings.json"
-    path.write_text(json.dumps({"permissions": rules}), "utf-8")
-    return str(path)
 
 
 @pytest.mark.parametrize("project", PROJECTS)
@@ -401,94 +380,6 @@ def test_a_proposal_says_what_passes_and_that_it_asks_before_what_ran_by_itself(
     )
     assert "2 ask rules stop risky calls that the tool runs without asking today" in said
     assert proposed["settings"]["permissions"]["ask"] == ["Bash(cat .env)", "Read(/.env)"]
-
-
-def test_explaining_a_call_that_no_rule_decides_says_what_the_tool_does(
-    permission_ledger: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    for number, by_default in ((1, "runs it by itself"), (3, "asks before it")):
-        run_here("audit", "explain", f"toolu_denied-by-policy_0{number}", "--ledger", str(permission_ledger))
-        assert f"\n  by default the tool {by_default}\n" in capsysbinary.readouterr().out.decode()
-
-
-def test_explaining_a_call_names_its_targets_risks_and_the_rule(audit: Answer) -> None:
-    explained = audit("explain", "toolu_denied-by-rule_05", "--json")
-    assert explained["outcome"] == "denied_rule"
-    assert explained["evidence_basis"] == "text"
-    assert [target["command"] for target in explained["targets"] if target["kind"] == "command"] == [
-        "git status",
-        "rm -r cache",
-    ]
-    assert (explained["verdict"]["decision"], explained["verdict"]["rule"]) == ("deny", "Bash(rm *)")
-    assert {rule["rule"] for rule in explained["matching"] if rule["is_deciding"]} == {"Bash(rm *)"}
-
-
-def test_explaining_a_call_names_its_programs_and_deny_rules_that_miss_a_spelling(
-    audit: Answer, permission_ledger: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    explained = audit("explain", "toolu_denied-by-rule_05", "--json")
-    assert (explained["programs"], explained["missed_spellings"]) == (["git", "rm"], [])
-    assert [risk["class"] for risk in explained["risks"]] == ["destructive"]
-    settings = write_settings(tmp_path, deny=["Bash(gate.sh:*)", "Bash(rm *)"])
-    sentence = "the program is gate.sh: deny Bash(gate.sh:*) does not match this spelling"
-    explained = audit("explain", "toolu_look-alikes_09", "--settings", settings, "--json")
-    assert (explained["programs"], [each["why"] for each in explained["missed_spellings"]]) == (["gate.sh"], [sentence])
-    arguments = ("toolu_look-alikes_09", "--settings", settings, "--ledger", str(permission_ledger))
-    run_here("audit", "explain", *arguments)
-    assert f"\n  {sentence}\n" in capsysbinary.readouterr().out.decode()
-
-
-def test_a_terminal_gets_an_explanation_with_short_ids_and_lines_that_fit(
-    permission_ledger: Path, tmp_path: Path
-) -> None:
-    arguments = ("audit", "explain", "toolu_denied-by-rule_05", "--ledger", str(permission_ledger))
-    shown, code = run_on_terminal(AIX, *arguments, columns=60)
-    run_here(*arguments, "-o", str(tmp_path / "out.txt"))
-    whole = (tmp_path / "out.txt").read_text("utf-8")
-    lines = shown.replace("\r", "").splitlines()
-    assert code == 0
-    assert max(map(len, lines)) <= 60 < max(map(len, whole.splitlines()))
-    assert " in claude-code:" in whole
-    assert " in claude-code:" not in shown
-    assert " ".join(shown.split()).endswith(" ".join(whole.split()[-12:]))
-
-
-def test_explaining_a_call_under_other_rules(audit: Answer, tmp_path: Path) -> None:
-    settings = write_settings(tmp_path, allow=["Bash(git status)", "Bash(rm *)"])
-    explained = audit("explain", "toolu_denied-by-rule_05", "--settings", settings, "--json")
-    assert explained["verdict"]["decision"] == "allow"
-
-
-def test_a_call_of_whose_permission_nothing_is_known_is_explained(
-    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    rows = {name: rows for name, rows in SAMPLE_ROWS.items() if name != "permission_decisions"}
-    write_ledger(tmp_path / "ledger", rows)
-    run_here("audit", "explain", "call_1", "--ledger", str(tmp_path / "ledger"))
-    shown = capsysbinary.readouterr().out.decode()
-    assert shown.startswith("call call_1 of Edit in an unknown session\n")
-    assert "outcome: unknown" in shown
-    assert "None" not in shown
-
-
-def test_a_call_is_found_by_the_beginning_of_its_id(audit: Answer) -> None:
-    with pytest.raises(AmbiguousNameError, match="toolu_denied-by-rule_0"):
-        audit("explain", "toolu_denied-by-rule_0", "--json")
-    with pytest.raises(UnknownCallError) as raised:
-        audit("explain", "toolu_nobody", "--json")
-    assert "`aix audit` lists" in raised.value.remedy
-
-
-def test_people_read_an_explanation_without_control_characters(
-    permission_ledger: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    with aix.open(permission_ledger) as opened:
-        calls = [call for (call,) in opened.sql("select id from tool_calls where id like 'toolu_hostile%'").rows()]
-    assert calls
-    for call in calls:
-        run_here("audit", "explain", str(call), "--ledger", str(permission_ledger))
-    shown = capsysbinary.readouterr().out.decode()
-    assert not {character for character in shown if character != "\n" and not character.isprintable()}
 
 
 def test_every_risk_that_is_refused_by_default_stays_refused(permission_ledger: Path) -> None:

@@ -155,7 +155,7 @@ def command(
     for line in _said(proposal):
         say(line)
     if path is not None:
-        given = "".join(f" --{name} {quote(str(parameters[name]))}" for name in ("project",) if name in parameters)
+        given = f" --project {quote(str(parameters['project']))}" if "project" in parameters else ""
         say(f"wrote {path}; try it on past calls: aix audit replay {quote(str(path))}{given}")
 
 

@@ -114,10 +114,10 @@ def audit_queries(pack: str) -> list[Query]:
     return [query for query in _queries_of(pack) if is_audit(query)]
 
 
-def _answers(queries: Iterable[Query], ask: Callable[[Query], list[Row]]) -> dict[str, list[Row]]:
+def _answers(queries: Iterable[Query], ask: Callable[[Query], Sequence[Row]]) -> dict[str, Sequence[Row]]:
     """Ask two queries at a time: most are short, and planning one and fetching its rows is work for one processor."""
     waiting = iter(list(queries))
-    answers: dict[str, list[Row]] = {}
+    answers: dict[str, Sequence[Row]] = {}
 
     def work() -> None:
         for query in waiting:
@@ -133,7 +133,7 @@ def _answers(queries: Iterable[Query], ask: Callable[[Query], list[Row]]) -> dic
     return answers
 
 
-def _answer(ledger: Ledger, query: Query, *, filters: Mapping[str, object], zone: str) -> list[Row]:
+def _answer(ledger: Ledger, query: Query, *, filters: Mapping[str, object], zone: str) -> Sequence[Row]:
     """Return the rows of a query, asked with those of the filters that it has."""
     given = {name: value for name, value in filters.items() if query.parameter(name) is not None}
     given |= {TIMEZONE: zone} if takes_timezone(query) else {}
@@ -208,7 +208,7 @@ def _queries_of(name: str) -> list[Query]:
     return queries
 
 
-def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: int | None = None) -> list[Row]:
+def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: int | None = None) -> Sequence[Row]:
     try:
         result = ledger.query(query, **parameters)
         if most is not None:
@@ -216,7 +216,7 @@ def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: 
         missing = [column.name for column in query.columns if column.name not in result.columns]
         if missing:
             raise QueryFileError(query.path, 1, f"its result lacks {', '.join(missing)}")
-        return [*result.dicts()]
+        return result.dicts()
     except SqlError as error:
         raise QueryFileError(query.path, 1, f"DuckDB cannot run it: {error}") from error
 
