@@ -1,7 +1,7 @@
 """Version numbers, apart from what they number: a comparison of them loads nothing else."""
 
 __version__ = "0.1.0"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 FIRST_NUMBERED = 5
 """The first version of the schema in which files of groups number the family of each row."""
 SPLITTER_VERSION = 6

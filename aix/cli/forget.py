@@ -63,7 +63,8 @@ def command(
     SESSION is a label, an alias, or the beginning of one that no other session has. The session is removed with its
     subagents, its problems and tags, and the kept copies of its logs. All older versions of the ledger are removed at
     once, because they hold the same text. With --source, the permission rules of settings files at PATH are removed
-    too; the same rule in another file is kept.
+    too; the same rule in another file is kept. Rows of graphs, chats and programs that belong to no session do not say
+    which file they are from: --match finds them.
 
     A turn that another session shares, because one was resumed or forked from the other, stays with that session.
     --dry-run and the result name that session, so that you can forget it too.

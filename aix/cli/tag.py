@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
 
 _TITLE_CHARACTERS = 72
+_WITH_COST = {"sessions", "turns"}
+"""Tables whose rows `aix cost --tag` counts."""
+_KEPT = "has it from an event"
 _CHANGES = listing_columns("tag", "entity_type", "entity_id", "change")
 _PEOPLES_CHANGES = listing_columns("tag", "name", "change", ListingColumn("kind", priority=2))
 _PEOPLES_COLUMNS = listing_columns(
@@ -37,7 +40,7 @@ class _TagGroup(Group):
 @click.group(cls=_TagGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Give tags to sessions and turns, take them away, list them.
+    """Give tags to sessions, turns and anything that has an id, take them away, list them.
 
     A tag says what no log knows: the customer, the sprint, the experiment. Every question about cost takes --tag.
     Subagents are sessions of their own: a tag of their parent is not theirs. Tags stay when histories are imported
@@ -55,19 +58,24 @@ def command(ctx: click.Context) -> None:
 
 @command.command(cls=Command)
 @click.argument("tag")
-@click.argument("names", nargs=-1, required=True, metavar="SESSION|TURN...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @ledger_option
 @listing_output
 def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
-    """Give a tag to sessions and turns.
+    """Give a tag to sessions, turns and anything that has an id.
 
-    They are named as for `aix show`: by label, alias, id, or the beginning of one. TAG is any text on one line of at
-    most 100 characters. Either all get the tag or, when one is not known, none. What has the tag already keeps it, with
-    the time at which it was first given.
+    Sessions and turns are named as for `aix show`: by label, alias, id, or the beginning of one. Anything else is named
+    by its id or at least 8 characters of its beginning, alone or as KIND:ID, where KIND is message, call, request,
+    program, program-event, node, event, edge, user, agent, agent-change, conversation, participant, or the name of
+    another table whose rows have an id, as message-file. A decision is tagged as its call. Nodes of several kinds can
+    have one id: node:Message/m-1 is the message, and @(ID) is the program. TAG is any text on one line of at most 100
+    characters. Either all get the tag or, when one is not known, none. An item that already has the tag keeps its
+    first time.
 
     \b
       aix tag add billing 5b1f03ab
       aix tag add "sprint 12" 5b1f03ab 77c0e1d2
+      aix tag add trusted program:researcher
     """
     from aix.merge.tagging import add_tag, check_tag
 
@@ -79,25 +87,30 @@ def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
 
 @command.command(cls=Command)
 @click.argument("tag")
-@click.argument("names", nargs=-1, metavar="[SESSION|TURN]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--everywhere", is_flag=True, help="Take the tag from all that have it.")
 @ledger_option
 @listing_output
 def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> Listing:
-    """Take a tag from sessions and turns.
+    """Take a tag from sessions, turns and anything else that people gave it to.
+
+    A tag that an imported event gives stays until an event takes it away.
 
     \b
       aix tag rm billing 5b1f03ab
       aix tag rm billing --everywhere
     """
     if everywhere == bool(names):
-        raise click.UsageError("Say what to take the tag from: SESSION or TURN, or --everywhere.")
+        raise click.UsageError("Say what to take the tag from: a session, a turn or an id, or --everywhere.")
     from aix.merge.tagging import remove_tag
 
     entities = None if everywhere else _entities(ledger, names)
     had = remove_tag(ledger, tag, entities)
-    changes = {entity: "removed" if entity in set(had) else "did not have it" for entity in entities or had}
-    return _changes(ledger, tag, changes)
+    changes = dict.fromkeys(entities or had, "did not have it") | dict.fromkeys(had, "removed")
+    with open_ledger(ledger) as opened:
+        left = opened.sql("select entity_type, entity_id from v_tags where tag = $tag", {"tag": tag}).rows()
+    kept = {tuple(row) for row in left}
+    return _changes(ledger, tag, {e: _KEPT if (e.table, e.key) in kept else change for e, change in changes.items()})
 
 
 @command.command(cls=Command)
@@ -106,7 +119,7 @@ def rm(tag: str, names: tuple[str, ...], everywhere: bool, ledger: Path) -> List
 @listing_output
 @click.pass_context
 def ls(ctx: click.Context, tag: str | None, ledger: Path) -> Listing:
-    """List tags, and what has them.
+    """List tags and the items that have them.
 
     All formats but the table have every column of queries/overview/tags.sql, with exact values.
 
@@ -133,28 +146,36 @@ def _entities(ledger: Path, names: tuple[str, ...]) -> list["Entity"]:
     from aix.merge.tagging import Entity
 
     with open_ledger(ledger) as opened:
-        found = [opened.find(name) for name in names]
-    return list(dict.fromkeys(Entity(f"{named.kind}s", named.key) for named in found))
+        return list(dict.fromkeys(Entity(*opened.find_anything(name)) for name in names))
 
 
 def _changes(ledger: Path, tag: str, changes: dict["Entity", str]) -> Listing:
+    from aix.reading.names import KINDS_OF_TABLES
     from aix.reading.search import names_to_type
 
     with open_ledger(ledger) as opened:
         names = names_to_type(opened)
     shown = [
-        (tag, names.get(entity.key, entity.key), change, entity.table.removesuffix("s"))
+        (
+            tag,
+            names.get(entity.key, entity.key) if entity.table == "sessions" else entity.key,
+            change,
+            KINDS_OF_TABLES.get(entity.table, entity.table),
+        )
         for entity, change in changes.items()
     ]
+    added = {entity.table for entity, change in changes.items() if change == "added"}
+    shows = "cost" if added & _WITH_COST else "tag ls"
     return Listing(
         _CHANGES,
         [(tag, entity.table, entity.key, change) for entity, change in changes.items()],
-        notes=[f"next: aix cost --tag {shlex.quote(tag)}"] if "added" in changes.values() and is_screen() else [],
+        notes=[f"next: `aix {shows} --tag {shlex.quote(tag)}`"] if added and is_screen() else [],
         for_people=Listing(_PEOPLES_CHANGES, shown),
     )
 
 
 def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tuple[object, ...]]:
+    from aix.reading.names import KINDS_OF_TABLES
     from aix.reading.search import names_to_type
 
     names = names_to_type(ledger)
@@ -163,6 +184,6 @@ def _peoples_rows(ledger: Ledger, found: "Result", zone: tzinfo) -> Iterator[tup
             tag,
             names.get(key, key) if table == "sessions" else key,
             one_line(title, _TITLE_CHARACTERS) if title else None,
-            table.removesuffix("s"),
-            local_time(added_at, zone),
+            KINDS_OF_TABLES.get(table, table),
+            local_time(added_at, zone) if added_at is not None else None,
         )

@@ -169,8 +169,6 @@ class _CachedGroup:
         from aix.store.segments import Pace, RowGroupWriter
 
         with part_file(self._folder) as part:
-            # Of the view, as readers ask: of a statement that is not in a view, DuckDB 1.2 can lose the rows where
-            # another table is empty.
             with (
                 _numbered_rows(connection, view, self._index) as rows,
                 new_file(part) as file,

@@ -14,12 +14,14 @@ import pyarrow as pa
 from aix.derived.derived_data import DerivedData
 from aix.derived.tree import Tree, Turn
 from aix.merge.conflicts import add_joined
+from aix.merge.gone_graph import conditions_of_gone_graphs
 from aix.merge.groups import Groups
 from aix.merge.merge_rows import add
 from aix.merge.rewriting import add_part, settle, write_families
 from aix.merge.selection import Selection
 from aix.merge.workspace import MergeWorkspace, Scan, open_workspace, paired, read_entries
 from aix.schema import TABLES, Join, Table
+from aix.schema.entities import entity_key
 from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
 from aix.store.durable import remove, sync_folder
@@ -288,7 +290,7 @@ def _remove_raw_copies(ledger: Path, workspace: MergeWorkspace, selection: Selec
 
 def _remove_other_rows(workspace: MergeWorkspace, groups: Groups, selection: Selection, forgotten: Forgotten) -> None:
     """Remove rows outside conversations: notes about one that goes, rules of the place, rows that hold the text."""
-    for name, condition in _conditions(selection, anything_gone=bool(forgotten.rows)).items():
+    for name, condition in _conditions(workspace.connection, selection, anything_gone=bool(forgotten.rows)).items():
         table = TABLES[name]
         found = workspace.fetch(f"select distinct {node_expressions(table)[0]} as node from {name} where {condition}")
         groups.remove_rows(found.column(0).combine_chunks())
@@ -296,39 +298,59 @@ def _remove_other_rows(workspace: MergeWorkspace, groups: Groups, selection: Sel
             forgotten.rows[name] = forgotten.rows.get(name, 0) + found.num_rows
 
 
-def _conditions(selection: Selection, *, anything_gone: bool) -> dict[str, str]:
+def _conditions(
+    connection: "duckdb.DuckDBPyConnection", selection: Selection, *, anything_gone: bool
+) -> dict[str, str]:
     """Return SQL that says, by table, which rows go."""
-    conditions = _of_gone() if anything_gone else {}
+    conditions = _of_gone(connection) if anything_gone else {}
     for name, condition in selection.of_no_session().items():
         conditions[name] = f"({conditions[name]}) or {condition}" if name in conditions else condition
     return conditions
 
 
-def _of_gone() -> dict[str, str]:
-    about_gone = "exists (select 1 from gone g where g.key = entity_id and g.name like entity_type || '.%')"
+_IS_GONE_LABEL = _is_gone("label", "sessions.label")
+
+
+def _of_gone(connection: "duckdb.DuckDBPyConnection") -> dict[str, str]:
     still_named = f"(select file_path from message_files where not ({_is_gone('message_id', 'messages.id')}))"
-    is_gone_label = _is_gone("label", "sessions.label")
-    only_gone_origins = (
-        f"(select origin_session_id from sessions where {is_gone_label}"
-        f" except select origin_session_id from sessions where not ({is_gone_label}))"
+    of_gone = {
+        **conditions_of_gone_graphs(connection),
+        **{
+            table.name: f"{quote_text(f'{column.session_origin}:')} || {quote_name(column.name)}"
+            f" in (select label from sessions where {_IS_GONE_LABEL})"
+            for table in TABLES.values()
+            for column in table
+            if column.session_origin
+        },
+        "program_events": _OF_GONE_PROGRAM,
+    }
+    about_gone = " or ".join(
+        [
+            "exists (select 1 from gone g where g.key = entity_id and g.name like entity_type || '.%')",
+            *(
+                f"(entity_type = {quote_text(name)}"
+                f" and entity_id in (select {entity_key(TABLES[name])} from {name} where {condition}))"
+                for name, condition in of_gone.items()
+            ),
+        ]
     )
-    # Runs of two agents may have the same name; the label of a session then tells whose it is.
-    of_gone_run = (
-        f"(run_id in {only_gone_origins} or exists (select 1 from sessions s where s.origin_session_id = run_id"
-        f" and ends_with(s.label, agent_id || '/' || run_id) and {_is_gone('s.label', 'sessions.label')}))"
-    )
-    gone_events = f"(select event_id from dag_events where {of_gone_run})"
-    edge_of_gone = f"src in {gone_events} or dst in {gone_events}"
-    ends = "(select src from dag_edges where {0} union select dst from dag_edges where {0})"
     return {
         "tags": about_gone,
         "embeddings": about_gone,
+        **of_gone,
         "import_problems": f"source_key in (select source_key from import_log where {_OF_GONE_SESSION})",
         "import_log": _OF_GONE_SESSION,
-        "chat_participants": f"conversation_id in {only_gone_origins}",
-        "dag_events": of_gone_run,
-        "dag_edges": edge_of_gone,
-        "dag_nodes": f"node_id in {ends.format(f'({edge_of_gone})')}"
-        f" and node_id not in {ends.format(f'not ({edge_of_gone})')}",
         "file_paths": f"file_path not in {still_named}",
     }
+
+
+# A session's program has its id. One that the ledger lacks may be that of anything, so the whole label has to name it.
+_OF_GONE_PROGRAM = f"""
+    program_id in (
+      select origin_session_id from sessions s left join programs p on p.id = s.origin_session_id
+      where {_IS_GONE_LABEL}
+        and (p.program_type = 'session' or p.id is null and ends_with(label, ':' || origin_session_id))
+      except
+      select origin_session_id from sessions where not ({_IS_GONE_LABEL})
+    )
+"""

@@ -32,7 +32,7 @@ from aix.store.segments import checked_path, rows_of_segment
 from aix.store.sources import Fingerprint, read_fingerprints, source_id
 from aix.store.views import create_views, view_select
 
-_RECORDED = {"dag_events", "dag_edges"}
+_RECORDED = {"dag_events", "program_events"}
 """Tables beside conversations whose rows are records: their ids follow from what they say."""
 _MAY_DIFFER = {("session_context", "title"), ("session_context", "raw_path")}
 """Columns that change while a session goes on, or from machine to machine."""

@@ -7,6 +7,7 @@ as dead. Everything else stays as it is, so that a change costs what it touches.
 Deliveries are put together before: joining a few large files costs far less than joining many small ones.
 """
 
+from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -26,7 +27,7 @@ from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
 from aix.store.durable import make_folder, writing_to
 from aix.store.engine import engine_errors_of
-from aix.store.index import Families, Pairs, concatenated
+from aix.store.index import Families, Pairs, concatenated, integers
 from aix.store.locks import staging_folder
 from aix.store.manifest import Manifest
 from aix.store.nodes import is_derived
@@ -91,16 +92,15 @@ class Addition:
     """Rows of files that are joined into a version."""
 
     rows: Delivered
+    portions: Sequence[Delivered] = ()
+    """Further rows, each portion of which is joined after those before it, so that all need less memory."""
 
     def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, None]:
         """Return the version that holds them."""
-        with open_workspace(stage.ledger) as workspace:
-            groups = _join(base, stage, workspace, [*self.rows, *_ungrouped(stage.ledger, base)])
-        if groups is None:
-            return base, None
-        with engine_errors_of(stage.ledger):
-            groups.drop_dead_rows()  # when the workspace is cleared: both need memory
-        return groups.version(), None
+        version = _with_rows(base, stage, [*self.rows, *_ungrouped(stage.ledger, base)])
+        for rows in self.portions:
+            version = _with_rows(version, stage, rows)
+        return version, None
 
 
 def add(ledger: Path, deliveries: Sequence[Files], fingerprints: Fingerprints | None = None) -> Manifest:
@@ -122,6 +122,17 @@ def _ungrouped(ledger: Path, base: Manifest) -> Delivered:
         for segment in segments
         if segment.group is None
     ]
+
+
+def _with_rows(base: Manifest, stage: Stage, rows: Delivered) -> Manifest:
+    """Return the version that holds these rows too."""
+    with open_workspace(stage.ledger) as workspace:
+        groups = _join(base, stage, workspace, rows)
+    if groups is None:
+        return base
+    with engine_errors_of(stage.ledger):
+        groups.drop_dead_rows()  # when the workspace is cleared: both need memory
+    return groups.version()
 
 
 def _join(base: Manifest, stage: Stage, workspace: MergeWorkspace, delivered: Delivered) -> Groups | None:
@@ -162,12 +173,13 @@ def _portions(workspace: MergeWorkspace, families: Families, moving: pa.Array) -
     counted = pc.value_counts(families.part(moving)[1])
     count = pc.sum(counted.field("counts")).as_py()
     most_nodes = count * LARGEST_BYTES // max(workspace.size_bytes, 1)
-    portion: list[int] = []
+    portion = array("i")  # there may be millions, and a list takes five times as much
     held = 0
-    for number, members in zip(*(field.to_pylist() for field in counted.flatten()), strict=True):
+    sizes = counted.field("counts").cast(pa.int32())
+    for number, members in zip(integers(counted.field("values")), integers(sizes), strict=True):
         if portion and held + members > most_nodes:
             yield pa.array(portion, pa.int32()), LARGEST_BYTES
-            portion, held = [], 0
+            portion, held = array("i"), 0
         portion.append(number)
         held += members
     yield pa.array(portion, pa.int32()), workspace.size_bytes * held // count

@@ -57,7 +57,7 @@ def write_families(workspace: MergeWorkspace, groups: Groups, index: Index, size
 def _chosen(workspace: MergeWorkspace, index: Index) -> dict[str, pa.Table]:
     """Return by table the place and family of the rows that are kept and are of the families of an index, in order."""
     kept = {table.name: workspace.kept(table) for table in TABLES.values() if workspace.has(table)}
-    # All at once: to look something up, Arrow makes a table of the whole index first.
+    # All at once: each lookup goes through the whole index.
     components = index.components(concatenated(rows.column("node") for rows in kept.values()))
     chosen = {}
     start = 0

@@ -144,7 +144,6 @@ _OWNERS = {
     "message_lints": ("turn", _TURN_OF_MESSAGE),
     "message_codeblocks": ("turn", _TURN_OF_MESSAGE),
     "message_facts": ("turn", _TURN_OF_MESSAGE),
-    "chat_mentions": ("turn", _TURN_OF_MESSAGE),
     "tool_call_facts": ("turn", "(select turn_id from tool_calls c where c.id = call_id)"),
     "sessions": ("session", "label"),
     "session_aliases": ("session", "session_label"),

@@ -1,4 +1,4 @@
-"""Tags that users give to sessions and turns.
+"""Tags that users give to sessions, turns and anything else that has an id.
 
 A tag is a row of its own beside the conversations: reading a source again leaves it, forgetting what it was given to
 removes it.
@@ -17,9 +17,10 @@ from aix.merge.groups import Groups
 from aix.merge.merge_rows import Addition, Part, add, gather
 from aix.merge.row_batches import Delivery
 from aix.merge.workspace import Delivered, open_workspace
+from aix.query.views import create_library_views, library_views, with_foundations
 from aix.schema import TABLES
 from aix.schema.arrow import batch_from_columns
-from aix.schema.sql import quote_name
+from aix.schema.entities import NODES, VIEW_OF_NODES, entity_key
 from aix.store.commit import Change, Stage, commit
 from aix.store.locks import staging_folder
 from aix.store.manifest import Manifest, has_groups, read_latest
@@ -33,7 +34,7 @@ _SOURCE = "user"
 
 @dataclass(frozen=True, order=True)
 class Entity:
-    """Something that can have tags: a row of a table, by its key."""
+    """Something that can have tags: a row of a table, by its id (`aix.schema.entities.entity_key`)."""
 
     table: str
     key: str
@@ -52,7 +53,7 @@ def check_tag(tag: str) -> None:
 
 
 def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -> list[Entity]:
-    """Give a tag to sessions and turns, in one commit, and return those that did not have it."""
+    """Give a tag to things in the ledger, in one commit, and return those that did not have it."""
     check_tag(tag)
     read_latest(ledger)
     columns: dict[str, list[object]] = {
@@ -69,7 +70,7 @@ def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -
 
 
 def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None) -> list[Entity]:
-    """Take a tag from sessions and turns, or from all that have it, in one commit, and return those that had it."""
+    """Take a tag from things, or from all that have it, in one commit, and return those that had it."""
     if not has_groups(read_latest(ledger)):
         add(ledger, [])
     taken = TagTaken(tag, entities)
@@ -78,7 +79,7 @@ def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None)
 
 @dataclass(frozen=True)
 class TagGiven:
-    """A tag for sessions and turns, and the rows that say so."""
+    """A tag for things in the ledger, and the rows that say so."""
 
     tag: str
     entities: Sequence[Entity]
@@ -87,7 +88,11 @@ class TagGiven:
     def apply(self, base: Manifest, stage: Stage) -> tuple[Manifest, list[Entity]]:
         """Return a version with these rows, and what did not have the tag."""
         with duckdb.connect() as connection:
-            create_views(connection, stage.ledger, base, {_TAGS.name, *(entity.table for entity in self.entities)})
+            tables = {entity.table for entity in self.entities}
+            create_views(connection, stage.ledger, base, {_TAGS.name, *tables})
+            if NODES.name in tables:
+                create_views(connection, stage.ledger, base, ["dag_events"])
+                create_library_views(connection, with_foundations([VIEW_OF_NODES], library_views()))
             _check_there(connection, self.entities)
             having = _having(connection, self.tag)
         version, _ = Addition(self.rows).apply(base, stage)
@@ -96,7 +101,7 @@ class TagGiven:
 
 @dataclass(frozen=True)
 class TagTaken:
-    """The rows that give a tag to sessions and turns, or to all that have it."""
+    """The rows that give a tag to these things, or to all that have it."""
 
     tag: str
     entities: Sequence[Entity] | None
@@ -118,9 +123,10 @@ class TagTaken:
 def _check_there(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) -> None:
     """Another writer may have forgotten what was there when its name was looked up."""
     for table in {entity.table for entity in entities}:
-        column = quote_name(TABLES[table].key[0])
+        column = entity_key(TABLES[table])
         keys = {entity.key for entity in entities if entity.table == table}
-        found = connection.execute(f"select {column} from {table} where {column} in (select unnest($1))", [list(keys)])
+        rows = VIEW_OF_NODES if table == NODES.name else table
+        found = connection.execute(f"select {column} from {rows} where {column} in (select unnest($1))", [list(keys)])
         if gone := sorted(keys - {key for (key,) in found.fetchall()}):
             raise UnknownNameError(table.removesuffix("s"), gone[0], ())
 

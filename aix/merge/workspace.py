@@ -40,6 +40,7 @@ _COLUMNS_TOGETHER = (*_COLUMNS, "owner", "source")
 _ROW_BITS = 40
 """A place is the number of a file and, in the lower bits, of a row in it."""
 _MANY_BYTES = 128 * 2**20
+_ROW_BYTES = 256
 _NONE_KEPT = pa.table({"place": pa.array([], pa.uint64()), "node": pa.array([], pa.uint64())})
 
 
@@ -166,6 +167,12 @@ Delivered = Sequence[tuple[Table, StatementFile]]
 """Rows that are to be joined into a ledger."""
 
 
+def _rough_bytes(path: Path) -> int:
+    """Return the size of a file; rows that are alike take little of it, and still much memory."""
+    rows: int = pq.read_metadata(path).num_rows
+    return max(path.stat().st_size, _ROW_BYTES * rows)
+
+
 class MergeWorkspace:
     """Statements about the rows of every table."""
 
@@ -186,7 +193,7 @@ class MergeWorkspace:
         """Return the entries of files, of all that were not read before in one statement."""
         unread = [(table, file) for table, file in delivered if not file.entries]
         scans = [Scan(table, scan(file.path), file.source) for table, file in unread]
-        are_many = sum(file.path.stat().st_size for _, file in unread) > _MANY_BYTES
+        are_many = sum(_rough_bytes(file.path) for _, file in unread) > _MANY_BYTES
         if are_many:
             return_large_blocks()
         for (_, file), entries in zip(unread, read_entries(self.connection, scans, are_many=are_many), strict=True):

@@ -23,6 +23,8 @@ class TableChange(msgspec.Struct, frozen=True, kw_only=True):
     added: Mapping[str, str] = msgspec.field(default_factory=dict)
     changed: Mapping[str, str] = msgspec.field(default_factory=dict)
     dropped: Sequence[str] = ()
+    former_node: str | None = None
+    """Where the key changed: the first node (`aix.store.nodes`) that rows of the version before have."""
 
 
 class Migration(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +33,29 @@ class Migration(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     reason: str
     tables: Mapping[str, TableChange] = msgspec.field(default_factory=dict)
+    dropped: Sequence[str] = ()
+    """Tables that are no longer stored."""
+
+
+_LATEST_TIME = 253_402_300_799_999
+"""The last moment of the year 9999 in Unix ms."""
+
+
+def _payload(*members: str) -> str:
+    """Return SQL for the JSON object of attributes, which may be NULL, with the columns that stood beside them."""
+    attributes = "case when json_valid(attrs_json) then attrs_json end"
+    return f"cast(json_merge_patch(coalesce({attributes}, '{{}}'), json_object({', '.join(members)})) as varchar)"
+
+
+def _moment(column: str) -> str:
+    """Return SQL for a member of a payload that is a time; it is left out where the column has none."""
+    is_time = f"{column} between 0 and {_LATEST_TIME}"
+    return (
+        f"'{column}', case when {is_time} then strftime(make_timestamp({column} * 1000), '%Y-%m-%dT%H:%M:%S.%gZ') end"
+    )
+
+
+_VALIDITY = (_moment("valid_from"), _moment("valid_to"))
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -62,12 +87,72 @@ MIGRATIONS: tuple[Migration, ...] = (
         tables={"prices": TableChange(added={"precedence": "cast(null as bigint)"})},
     ),
     Migration(version=5, reason="files of a group number the family of each row, so that a version can leave some out"),
+    Migration(
+        version=6,
+        reason="nodes of graphs keep their versions, and nodes and edges are kept whole; events are named by their"
+        " computed hash; chats and agents say who created, added, removed and changed them; mentions are found in"
+        " texts",
+        tables={
+            "dag_events": TableChange(
+                added={"claimed_event_id": "event_id", "position": "cast(null as bigint)"},
+                changed={"event_id": "sha256(payload_json)"},
+                dropped=("is_id_claimed",),
+                former_node="md5_number_lower('dag_events.event_id:' || event_id)",
+            ),
+            "dag_nodes": TableChange(
+                added={"payload_json": _payload("'node', kind", "'id', node_id", *_VALIDITY)},
+                changed={"valid_from": "coalesce(valid_from, 0)"},
+                dropped=("attrs_json",),
+                former_node="md5_number_lower('dag_nodes.node_id:' || node_id)",
+            ),
+            "dag_edges": TableChange(
+                added={
+                    "src_kind": "cast(null as varchar)",
+                    "dst_kind": "cast(null as varchar)",
+                    "payload_json": _payload("'edge', type", "'src', src", "'dst', dst", *_VALIDITY),
+                },
+                dropped=("attrs_json",),
+            ),
+            "programs": TableChange(added={"updated_at": "cast(null as bigint)"}),
+            "chat_agents": TableChange(
+                added={
+                    "invited_users": "cast(null as varchar)",
+                    "is_removal_restricted": "cast(null as boolean)",
+                    "updated_at": "cast(null as bigint)",
+                }
+            ),
+            "chat_users": TableChange(added={"updated_at": "cast(null as bigint)"}),
+            "chat_participants": TableChange(
+                added={
+                    "added_by": "cast(null as varchar)",
+                    "removed_at": "cast(null as bigint)",
+                    "removed_by": "cast(null as varchar)",
+                    "updated_at": "cast(null as bigint)",
+                }
+            ),
+        },
+        dropped=("chat_mentions",),
+    ),
 )
 
 
 def changed_tables(written_version: int) -> set[str]:
     """Return the names of the tables that a ledger of that version has in another form than today."""
     return {name for migration in _steps_from(written_version) for name in migration.tables}
+
+
+def dropped_tables(written_version: int) -> set[str]:
+    """Return the names of the tables that a ledger of that version may have, and that are no longer stored."""
+    return {name for migration in _steps_from(written_version) for name in migration.dropped}
+
+
+def former_node(table: Table, written_version: int) -> str | None:
+    """Return SQL for the first node of a row of that version, if it is another than that of a row of today.
+
+    Its columns are those of that version: no key may change twice.
+    """
+    changes = (migration.tables.get(table.name) for migration in _steps_from(written_version))
+    return next((change.former_node for change in changes if change and change.former_node), None)
 
 
 def upgrade_select(table: Table, source: str, written_version: int) -> str:

@@ -109,6 +109,8 @@ class Column(_Described, frozen=True, kw_only=True):
     """The value that means "not known" in a column that cannot be NULL."""
     references: str | None = None
     """The `table.column` this value is found in, when it is not NULL."""
+    session_origin: str | None = None
+    """The origin of the session that the row belongs to: its label is `ORIGIN:VALUE`."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ import pyarrow as pa
 from aix.errors import LedgerDamagedError
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema, check_batch
-from aix.schema.migrations import changed_tables
+from aix.schema.migrations import changed_tables, former_node
 from aix.store.durable import is_absent, make_folder, new_file, part_file, place, remove, sync_folder, writing_to
 from aix.store.index import COMPONENT_FIELD, Index, StoredIndex
 from aix.store.locks import among_writers
@@ -40,9 +40,18 @@ from aix.store.manifest import (
     is_ledger,
     manifest_path,
     read_latest,
+    segment_path,
     segments_of,
 )
-from aix.store.segments import Pace, RowGroupWriter, checked_path, reading, upgraded_rows
+from aix.store.segments import (
+    Pace,
+    RowGroupWriter,
+    checked_path,
+    first_nodes,
+    read_row_groups,
+    reading,
+    upgraded_rows,
+)
 from aix.store.sources import (
     Fingerprints,
     StoredTies,
@@ -51,6 +60,7 @@ from aix.store.sources import (
     read_ties,
     weight,
 )
+from aix.version import FIRST_NUMBERED
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -243,28 +253,61 @@ def _upgraded(base: Manifest, stage: Stage) -> Manifest:
     """Rewrite the files that an earlier schema has in another form, so that all files of a version have one."""
     if base.schema_version == SCHEMA_VERSION:
         return base
-    outdated = changed_tables(base.schema_version)
-    components = base.components
-    indexes = {}
-    for group, file in base.indexes.items():
-        indexes[group] = _numbered_index(stage.ledger, file, components + 1)
-        components += len(indexes[group].families)
+    upgrade = _Upgrade(base, stage)
     tables = {
-        name: tuple(
-            _rewritten(TABLES[name], segment, base.schema_version, stage, indexes.get(segment.group or ""))
-            if name in outdated or segment.group is not None
-            else segment
-            for segment in segments
-        )
+        name: tuple(upgrade.rewritten(TABLES[name], segment) for segment in segments)
         for name, segments in base.tables.items()
     }
     return msgspec.structs.replace(
         base,
         schema_version=SCHEMA_VERSION,
         tables=tables,
-        indexes={group: stage.write_index(index) for group, index in indexes.items()},
-        components=components,
+        indexes={**base.indexes, **{group: stage.write_index(index) for group, index in upgrade.indexes.items()}},
+        components=upgrade.components,
     )
+
+
+class _Upgrade:
+    """The files of a version of an earlier schema, written in the form of today where that is another."""
+
+    def __init__(self, base: Manifest, stage: Stage) -> None:
+        self._base = base
+        self._stage = stage
+        self._outdated = changed_tables(base.schema_version)
+        self._is_numbered = base.schema_version >= FIRST_NUMBERED
+        self.components = base.components
+        self.indexes: dict[str, Index] = {}
+        """The indexes that differ from those of the version, by group."""
+        for group, file in base.indexes.items() if not self._is_numbered else ():
+            self.indexes[group] = _numbered_index(stage.ledger, file, self.components + 1)
+            self.components += len(self.indexes[group].families)
+
+    def rewritten(self, table: Table, segment: Segment) -> Segment:
+        """Return a segment that has the same rows in the form of today."""
+        group = segment.group
+        if table.name not in self._outdated and (group is None or self._is_numbered):
+            return segment
+        written_version = self._base.schema_version
+        path = checked_path(self._stage.ledger, table, segment, written_version)
+
+        def components(rows: pa.Table) -> pa.ChunkedArray:
+            if self._is_numbered:
+                return rows.column(COMPONENT)
+            return self.indexes[group or ""].components(first_nodes(table, rows, written_version))
+
+        with reading(path):
+            numbers = components if group is not None else None
+            new = self._stage.write(table, upgraded_rows(table, read_row_groups(path), written_version, numbers), group)
+        if group is not None and former_node(table, written_version):
+            self._index_again(table, new, group)
+        return new
+
+    def _index_again(self, table: Table, segment: Segment, group: str) -> None:
+        """Add the nodes that rows have since the key of their table changed."""
+        stored = self.indexes.get(group) or StoredIndex(self._stage.ledger, self._base.indexes[group]).whole
+        for rows in read_row_groups(segment_path(self._stage.ledger, segment)):
+            stored = stored.extended(first_nodes(table, rows), rows.column(COMPONENT))
+        self.indexes[group] = stored
 
 
 def _numbered_index(ledger: Path, file: EntryFile, first: int) -> Index:
@@ -273,12 +316,6 @@ def _numbered_index(ledger: Path, file: EntryFile, first: int) -> Index:
     if file.sha256 is None:
         stored.check_order()
     return stored.whole.numbered(first)
-
-
-def _rewritten(table: Table, segment: Segment, written_version: int, stage: Stage, index: Index | None) -> Segment:
-    path = checked_path(stage.ledger, table, segment, written_version)
-    with reading(path):
-        return stage.write(table, upgraded_rows(table, path, written_version, index), segment.group)
 
 
 def _applied(change: Change, current: Manifest, stage: Stage) -> Committed:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MEMORY_LIMIT = "256MB"
+_READER_LIMIT = "224MB"
+"""Readers follow an import in its process, which keeps some of what it took; all of it may take 500 MiB."""
 _numbers = count(1)
 _lock = Lock()
 Parameters = Sequence[object] | Mapping[str, object]
@@ -121,7 +123,8 @@ def _open(ledger: Path, shared: _Shared) -> duckdb.DuckDBPyConnection:
     with ExitStack() as opened:
         elsewhere = tempfile.TemporaryDirectory(prefix="aix-") if shared.is_reader else staging_folder(ledger)
         spill = str(opened.enter_context(elsewhere))
-        database = duckdb.connect(config={"memory_limit": _MEMORY_LIMIT, "temp_directory": spill, "threads": 2})
+        limit = _READER_LIMIT if shared.is_reader else _MEMORY_LIMIT
+        database = duckdb.connect(config={"memory_limit": limit, "temp_directory": spill, "threads": 2})
         opened.callback(database.close)
         shared.resources = opened.pop_all()
         return database

@@ -73,7 +73,7 @@ def neighbours(nodes: pa.Array, numbers: pa.Array) -> Pairs:
 def _family_numbers(count: int, ones: pa.Array, others: pa.Array) -> pa.Array:
     """Return for each of the places below a count the smallest that it is tied to."""
     above = array("i", range(count))
-    for one, other in zip(_values(ones), _values(others), strict=True):
+    for one, other in zip(integers(ones), integers(others), strict=True):
         while (higher := above[one]) != one:
             above[one] = one = above[higher]
         while (higher := above[other]) != other:
@@ -87,8 +87,8 @@ def _family_numbers(count: int, ones: pa.Array, others: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(above)])
 
 
-def _values(places: pa.Array) -> "memoryview[int] | tuple[()]":
-    """Return the items of an array without a copy, or a list of objects."""
+def integers(places: pa.Array) -> "memoryview[int] | tuple[()]":
+    """Return the items of an array of 32 bits each, without a copy or a list of objects."""
     return memoryview(places.buffers()[1]).cast("i")[places.offset :][: len(places)] if len(places) else ()
 
 
@@ -145,6 +145,11 @@ class Index:
         places = self._families.dictionary_encode().indices.cast(pa.uint64())
         return Index(self.nodes, pc.add(places, pa.scalar(first, pa.uint64())))
 
+    def extended(self, nodes: pa.ChunkedArray, families: pa.ChunkedArray) -> "Index":
+        """Return an index that has these nodes too, with the family of each."""
+        added = Index(concatenated([nodes]), concatenated([families.cast(pa.uint64())]))
+        return Index.merged([self, added._where(pc.invert(pc.is_in(added.nodes, value_set=self.nodes)))])
+
     @classmethod
     def merged(cls, indexes: Iterable["Index"]) -> "Index":
         """Make one index of several whose families have nothing in common."""
@@ -193,7 +198,9 @@ class Index:
 
     def components(self, nodes: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         """Return the family of each of these nodes, as the column `component` has it; NULL for one that is not here."""
-        return self._families.take(pc.index_in(nodes, value_set=self.nodes)).cast(pa.int64())
+        is_asked = pc.is_in(self.nodes, value_set=nodes)  # Arrow makes a table of a value set; the index can be large
+        places = pc.index_in(nodes, value_set=self.nodes.filter(is_asked))
+        return self._families.filter(is_asked).take(places).cast(pa.int64())
 
     def to_bytes(self) -> bytes:
         """Return the content of an index file."""

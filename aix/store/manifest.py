@@ -250,7 +250,7 @@ def read_manifest(path: Path) -> Manifest:
         schema_version = _SCHEMA_VERSION_DECODER.decode(content).schema_version
         if schema_version > SCHEMA_VERSION:
             raise LedgerTooNewError(ledger, schema_version, SCHEMA_VERSION)
-        manifest = _DECODER.decode(content)
+        manifest = _without_dropped_tables(_DECODER.decode(content))
     if path != manifest_path(ledger, manifest.version):
         raise LedgerDamagedError(path, f"it describes version {manifest.version}")
     if problem := _broken_rule(manifest):
@@ -258,6 +258,17 @@ def read_manifest(path: Path) -> Manifest:
     for folder in {name.rpartition("/")[0] for name in files_of(manifest)} - {"", DATA_FOLDER}:
         check_folder(ledger / folder)
     return manifest
+
+
+def _without_dropped_tables(manifest: Manifest) -> Manifest:
+    """Return a version without the tables that were stored when it was written, and no longer are."""
+    if manifest.schema_version == SCHEMA_VERSION:
+        return manifest
+    from aix.schema.migrations import dropped_tables
+
+    dropped = dropped_tables(manifest.schema_version)
+    tables = {name: segments for name, segments in manifest.tables.items() if name not in dropped}
+    return msgspec.structs.replace(manifest, tables=tables)
 
 
 def _broken_rule(manifest: Manifest) -> str | None:

@@ -7,7 +7,7 @@ To open a file takes time. So a file is checked when its rows are about to be co
 a statement has failed: then they may be the reason. Rows of an earlier schema are read as if they were written today.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
 from pathlib import Path
@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from aix.errors import LedgerDamagedError
 from aix.schema import SCHEMA_VERSION, TABLES, Table
 from aix.schema.arrow import arrow_schema
-from aix.schema.migrations import changed_tables, upgrade_select
+from aix.schema.migrations import changed_tables, former_node, upgrade_select
 from aix.store.durable import NewFile
-from aix.store.index import COMPONENT_FIELD, Index
+from aix.store.index import COMPONENT_FIELD
 from aix.store.manifest import COMPONENT, Manifest, Segment, dead_in, segment_path
 from aix.store.nodes import node_expressions
 from aix.version import FIRST_NUMBERED
@@ -40,7 +40,7 @@ class Pace(Enum):
     """For rows without long texts, of which queries read a few columns: fewer row groups are read sooner."""
 
 
-_ROW_GROUP_BYTES = {Pace.FAST: 4 * 2**20, Pace.SMALL: 8 * 2**20, Pace.READ_OFTEN: 24 * 2**20}
+_ROW_GROUP_BYTES = {Pace.FAST: 4 * 2**20, Pace.SMALL: 8 * 2**20, Pace.READ_OFTEN: 16 * 2**20}
 _OPTIONS: dict[Pace, dict[str, Any]] = {
     Pace.FAST: {"compression": "lz4", "use_dictionary": False, "write_statistics": False},
     # Below that level, zstd does not look back far enough to see that a long ancestry repeats the one before it.
@@ -179,25 +179,37 @@ def _checked(ledger: Path, segment: Segment, expected: Mapping[str, pa.DataType 
 def rows_of_segment(ledger: Path, version: Manifest, table: Table, segment: Segment) -> Iterator[pa.RecordBatch]:
     """Go through the rows of a segment that are not dead, in the table's schema of today."""
     path = checked_path(ledger, table, segment, version.schema_version)
+    dead = dead_in(version, segment)
     if table.name in changed_tables(version.schema_version):
-        return upgraded_rows(table, path, version.schema_version)
-    return batches_of(read_live_rows(path, dead_in(version, segment), table.column_names))
+        return upgraded_rows(table, read_live_rows(path, dead), version.schema_version)
+    return batches_of(read_live_rows(path, dead, table.column_names))
 
 
 def upgraded_rows(
-    table: Table, path: Path, written_version: int, index: Index | None = None
+    table: Table,
+    old: Iterable[pa.Table],
+    written_version: int,
+    components: Callable[[pa.Table], pa.ChunkedArray] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Go through the rows of a file in the table's schema of today, one row group at a time.
+    """Go through rows of an earlier version in the table's schema of today.
 
-    With the index of their group, each has the number of its family, in a last column.
+    `components` gives the number of the family of each old row, for a last column.
     """
-    select = f"select *, {node_expressions(table)[0]} as _node from ({{}})"
     with duckdb.connect() as connection:
-        for rows in read_row_groups(path):
+        for rows in old:
             connection.register("old_rows", rows)
-            upgraded = upgrade_select(table, "old_rows", written_version)
-            new = connection.sql(select.format(upgraded)).to_arrow_table()
-            typed = new.select(table.column_names).cast(arrow_schema(table))
-            if index is not None:
-                typed = typed.append_column(COMPONENT_FIELD, index.components(new.column("_node")))
+            new = connection.sql(upgrade_select(table, "old_rows", written_version)).to_arrow_table()
+            typed = new.cast(arrow_schema(table))
+            if components is not None:
+                typed = typed.append_column(COMPONENT_FIELD, components(rows))
             yield from typed.to_batches()
+
+
+def first_nodes(table: Table, rows: pa.Table, written_version: int = SCHEMA_VERSION) -> pa.ChunkedArray:
+    """Return the first node of each row, as the version that wrote the rows numbered it."""
+    former = former_node(table, written_version)
+    source = "some_rows" if former else f"({upgrade_select(table, 'some_rows', written_version)})"
+    with duckdb.connect() as connection:
+        connection.register("some_rows", rows)
+        sql = f"select {former or node_expressions(table)[0]} as node from {source}"
+        return connection.sql(sql).to_arrow_table().column("node")

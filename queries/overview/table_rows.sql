@@ -33,12 +33,14 @@ union all select 'import_log', count(*) from import_log
 union all select 'import_problems', count(*) from import_problems
 union all select 'chat_users', count(*) from chat_users
 union all select 'chat_agents', count(*) from chat_agents
+union all select 'chat_agent_changes', count(*) from chat_agent_changes
+union all select 'chat_conversations', count(*) from chat_conversations
 union all select 'chat_participants', count(*) from chat_participants
-union all select 'chat_mentions', count(*) from chat_mentions
 union all select 'dag_events', count(*) from dag_events
 union all select 'dag_nodes', count(*) from dag_nodes
 union all select 'dag_edges', count(*) from dag_edges
 union all select 'programs', count(*) from programs
+union all select 'program_events', count(*) from program_events
 union all select 'tags', count(*) from tags
 union all select 'embeddings', count(*) from embeddings
 order by table_name

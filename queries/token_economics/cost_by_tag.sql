@@ -25,11 +25,11 @@
 -- caveat: A tag of a session is not one of its subagents, which are sessions of their own.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 with turn_tag as (
-  select entity_id as turn_id, tag from tags where entity_type = 'turns'
+  select entity_id as turn_id, tag from v_work_tags where entity_type = 'turns'
   union
   select o.turn_id, g.tag
   from v_turn_owner o
-  join tags g on g.entity_type = 'sessions' and g.entity_id = o.session_label
+  join v_work_tags g on g.entity_type = 'sessions' and g.entity_id = o.session_label
 )
 select
   coalesce(t.tag, g.tag) as tag,
@@ -51,6 +51,6 @@ select
     || case when min(r.price_basis) < max(r.price_basis) then ' and others' else '' end as price_basis
 from v_counted_requests r
 left join turn_tag t on t.turn_id = r.turn_id
-left join tags g on r.turn_id is null and g.entity_type = 'sessions' and g.entity_id = r.session_label
+left join v_work_tags g on r.turn_id is null and g.entity_type = 'sessions' and g.entity_id = r.session_label
 group by coalesce(t.tag, g.tag)
 order by cost_usd desc nulls last, tag

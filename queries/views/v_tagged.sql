@@ -7,6 +7,6 @@
 -- column entity_id: VARCHAR; the turn, or the label of the session
 -- caveat: Without a tag that is asked for there are no rows.
 select entity_type, entity_id
-from tags
-where tag = getvariable('tag') and entity_type in ('turns', 'sessions')
+from v_work_tags
+where tag = getvariable('tag')
 group by entity_type, entity_id

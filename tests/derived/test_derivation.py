@@ -8,7 +8,7 @@ import pytest
 from aix.ids import h63
 from tests.support.conversations import call, context, message, request, session, turn
 from tests.support.row_batches import Rows, deliver, rows_of
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 pytestmark = pytest.mark.long
 

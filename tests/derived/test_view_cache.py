@@ -93,7 +93,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     world.write_log(HALF)
     write_rules(world, allow=["Bash", "Bash(ls *)"])
     world.load()
-    secret = {"messages": [message("m-secret", "apart-0", "user", content=SECRET)]}
+    secret = {"messages": [message("m-secret", "apart-0", "user", content=f"{SECRET} for @[Ada](user:ada)")]}
     deliver(world.ledger, conversation("apart"), secret)
     return world
 

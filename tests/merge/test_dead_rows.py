@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,41 @@ pytestmark = pytest.mark.long
 
 FIXTURES = ROOT / "fixtures"
 ABOUT_A = "text of a-0"
+
+STARTED = sha256(b'{"kind":"run_started"}').hexdigest()
+_EVENT = as_text([(STARTED, "e" * 64, "run_started", None, None, None, None, None, None, '{"kind":"run_started"}')])
+_EDGE = '{"edge":"EVENT_PRODUCES","src":"e","dst":"n-1"}'
+SAMPLE_GRAPH_SINCE_6 = {
+    "dag_events": _EVENT,
+    "dag_nodes": as_text([("Message", "n-1", 0, None, '{"role":"user","node":"Message","id":"n-1"}')]),
+    "dag_edges": as_text([(5680259581976390504, "EVENT_PRODUCES", None, "e", None, "n-1", None, None, _EDGE)]),
+    "chat_agents": as_text([("agent-1", "Helper", *[None] * 3, "user-1", *[None] * 5, True, *[None] * 4)]),
+    "chat_participants": as_text([("part-1", "conv-1", "agent", None, "agent-1", *[None] * 8)]),
+    "chat_users": as_text([("user-1", "Ada", *[None] * 4)]),
+    "programs": as_text([("model-x", "model", None, '{"modelId":"model-x"}', None)]),
+}
+"""Rows of the sample ledger as version 6 has them."""
+GRAPH_SINCE_6 = {
+    "dag_events": _EVENT,
+    "dag_nodes": as_text(
+        [
+            ("Message", "n-1", 0, None, '{"content":[],"role":"user","node":"Message","id":"n-1"}'),
+            ("Policy", "n-2", 5, None, '{"node":"Policy","id":"n-2","valid_from":"1970-01-01T00:00:00.005Z"}'),
+        ]
+    ),
+    "dag_edges": as_text(
+        [
+            (
+                *(7, "DERIVED_FROM", None, "n-1", None, "n-2", None, None),
+                '{"why":"x","edge":"DERIVED_FROM","src":"n-1","dst":"n-2"}',
+            )
+        ]
+    ),
+}
+CHATS_SINCE_6 = {
+    "chat_agents": as_text([("agent-1", "Helper", *[None] * 14)]),
+    "chat_participants": SAMPLE_GRAPH_SINCE_6["chat_participants"],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -287,7 +323,8 @@ def test_a_number_is_never_given_twice(tmp_path: Path) -> None:
 
 def test_a_grouped_ledger_of_schema_4_is_numbered_by_the_first_commit(tmp_path: Path) -> None:
     ledger = Path(shutil.copytree(FIXTURES / "grouped_ledgers" / "schema_4", tmp_path / "ledger"))
-    expected = json.loads((ledger / "expected.json").read_text("utf-8"))
+    expected = json.loads((ledger / "expected.json").read_text("utf-8")) | SAMPLE_GRAPH_SINCE_6
+    assert expected.pop("chat_mentions"), "version 6 stores them no longer"
     assert dump(ledger) == expected, "it is read as it is"
     deliver(ledger, conversation("later"))
     version = read_latest(ledger)
@@ -301,6 +338,35 @@ def test_a_grouped_ledger_of_schema_4_is_numbered_by_the_first_commit(tmp_path: 
     deliver(ledger, conversation("a", 2))
     assert read_latest(ledger).dead, "a is dead beside b"
     assert len(dump(ledger)["sessions"]) == len(expected["sessions"]) + 1
+
+
+def test_nodes_of_a_graph_of_schema_5_meet_later_ones_of_the_same_key(tmp_path: Path) -> None:
+    """Their key changed with version 6, so the first commit has to put them into the indexes under the new one."""
+    ledger = Path(shutil.copytree(FIXTURES / "grouped_ledgers" / "schema_5", tmp_path / "ledger"))
+    expected = json.loads((ledger / "expected.json").read_text("utf-8")) | GRAPH_SINCE_6 | CHATS_SINCE_6
+    assert read_latest(ledger).dead
+    assert dump(ledger) == expected, "without the rows that are dead"
+    deliver(ledger, conversation("later"))
+    later = {name: [row for row in rows if "later" not in row] for name, rows in dump(ledger).items()}
+    assert later == expected
+    event = {"event_id": STARTED, "kind": "run_started", "payload_json": '{"kind":"run_started"}', "agent_id": "a-1"}
+    known = {"kind": "Policy", "node_id": "n-2", "valid_from": 5, "payload_json": "{}", "valid_to": 6}
+    new = known | {"valid_from": 7, "valid_to": None}
+    deliver(ledger, {"dag_events": [event], "dag_nodes": [known, new]})
+    assert [row["agent_id"] for row in rows_of(ledger, "dag_events")] == ["a-1"]
+    nodes = rows_of(ledger, "dag_nodes")
+    assert [(row["node_id"], row["valid_from"], row["valid_to"]) for row in nodes] == [
+        ("n-1", 0, None),
+        ("n-2", 5, 6),
+        ("n-2", 7, None),
+    ]
+
+
+def test_a_ledger_of_schema_5_with_dead_rows_is_joined_without_them(tmp_path: Path) -> None:
+    old = Path(shutil.copytree(FIXTURES / "grouped_ledgers" / "schema_5", tmp_path / "old"))
+    deliver(tmp_path / "ledger", conversation("later"))
+    join_ledger(tmp_path / "ledger", old)
+    assert len(rows_of(tmp_path / "ledger", "dag_nodes")) == len(GRAPH_SINCE_6["dag_nodes"])
 
 
 def test_rows_cached_before_the_ledger_was_numbered_are_not_used_after(tmp_path: Path) -> None:

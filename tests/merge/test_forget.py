@@ -17,7 +17,8 @@ from aix.store.manifest import manifest_paths, read_latest
 from aix.store.views import create_views
 from tests.support.conversations import call, context, message, request, session, turn
 from tests.support.row_batches import Rows, deliver, dump, rows_of
-from tests.support.sample_ledger import ABANDONED, MAIN, OTHER, SAMPLE_ROWS, SUBAGENT, Row
+from tests.support.sample_conversation import ABANDONED, MAIN, OTHER, SUBAGENT, Row
+from tests.support.sample_ledger import SAMPLE_ROWS
 
 pytestmark = pytest.mark.long
 
@@ -325,31 +326,3 @@ def test_a_match_in_what_was_inferred_takes_no_conversation_along(tmp_path: Path
     with connect(tmp_path) as connection:
         forget(tmp_path, select_match(connection, "neighbours"))
     assert [row["label"] for row in rows_of(tmp_path, "sessions")] == ["s"]
-
-
-def test_events_of_another_agent_with_the_same_run_stay(tmp_path: Path) -> None:
-    for agent in ("a", "b"):
-        events = [{"event_id": agent, "kind": "k", "agent_id": agent, "run_id": "run-1", "payload_json": "{}"}]
-        sessions = [session(f"dag:{agent}/run-1", f"T-{agent}", origin_session_id="run-1")]
-        deliver(tmp_path, {"turns": [turn(f"T-{agent}")], "sessions": sessions, "dag_events": events})
-    forget_session(tmp_path, "dag:a/run-1")
-    assert [row["event_id"] for row in rows_of(tmp_path, "dag_events")] == ["b"]
-
-
-def test_the_graph_of_a_forgotten_run_goes_with_it(tmp_path: Path, marker: str) -> None:
-    rows = {
-        "turns": [turn("T")],
-        "sessions": [session("dag:a/run-1", "T", origin_session_id="run-1")],
-        "dag_events": [{"event_id": "e", "kind": "k", "run_id": "run-1", "payload_json": marker}],
-        "dag_nodes": [{"node_id": node, "kind": "Message", "attrs_json": marker} for node in ("n", "shared")],
-        "dag_edges": [
-            {"id": 1, "type": "t", "src": "e", "dst": "n", "attrs_json": marker},
-            {"id": 2, "type": "t", "src": "e", "dst": "shared"},
-            {"id": 3, "type": "t", "src": "other", "dst": "shared"},
-        ],
-    }
-    deliver(tmp_path, rows)
-    forget_session(tmp_path, "dag:a/run-1")
-    assert [row["node_id"] for row in rows_of(tmp_path, "dag_nodes")] == ["shared"]
-    assert [row["id"] for row in rows_of(tmp_path, "dag_edges")] == [3]
-    assert "dag_events" not in dump(tmp_path)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from decimal import Decimal
 
 import pytest
@@ -12,6 +13,7 @@ from aix.merge.join import Statement, join, join_json, join_sets
 from aix.schema import TABLES, Column, Join, Table, Type, Unit
 from tests.support.sample_ledger import batch_from_rows
 
+EXAMPLES = max(15, int(os.environ.get("AIX_PROPERTY_EXAMPLES", "0")))
 # Few different values, so that equal ones meet; the awkward ones among them.
 TEXTS = st.sampled_from(["", "a", "b", "aa", "unknown", "é", "\x1b", "z" * 50])
 NUMBERS = st.sampled_from([-1, 0, 1, 2**63 - 1])
@@ -64,6 +66,7 @@ def test_joining_obeys_its_laws(name: str) -> None:
     table = TABLES[name]
     rows = statements_of(table)
 
+    @settings(max_examples=EXAMPLES)
     @given(rows, rows, rows)
     def laws(one: Statement, two: Statement, three: Statement) -> None:
         assert join(table, one, two) == join(table, two, one)

@@ -26,7 +26,8 @@ from aix.store.raw_copies import keep_raw
 from tests.support.conversations import call, context, message, request, session, turn
 from tests.support.growing_ledger import rows_of_step
 from tests.support.row_batches import as_text, deliver, dump, facts
-from tests.support.sample_ledger import MAIN, SAMPLE_ROWS, Row, write_ledger
+from tests.support.sample_conversation import MAIN, Row
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 pytestmark = pytest.mark.long
 

@@ -9,7 +9,14 @@ import duckdb
 import pytest
 
 import aix
-from aix.errors import TagError, UnknownNameError, UnknownSessionError
+from aix.errors import (
+    AmbiguousIdError,
+    TagError,
+    UnknownIdError,
+    UnknownNameError,
+    UnknownSessionError,
+    UnknownThingError,
+)
 from aix.merge.forget import forget
 from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
@@ -24,7 +31,8 @@ from tests.merge.test_groups import conversation
 from tests.support.changes import overtake
 from tests.support.command_line import run_here
 from tests.support.row_batches import deliver, dump, rows_of
-from tests.support.sample_ledger import FIRST, MAIN, SAMPLE_ROWS, write_ledger
+from tests.support.sample_conversation import FIRST, MAIN, Row
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 pytestmark = pytest.mark.long
 
@@ -107,6 +115,127 @@ def test_tags_go_with_what_is_forgotten_and_no_others(ledger: Path) -> None:
     assert tags(ledger) == [("billing", "sessions", "b", 5)]
 
 
+ANYTHING: dict[str, list[Row]] = {
+    "programs": [
+        {"id": "ada", "program_type": "human", "config_json": '{"name":"Ada Byron"}'},
+        {"id": "both", "program_type": "task"},
+        {"id": "a", "program_type": "session"},
+    ],
+    "chat_users": [{"id": "both"}, {"id": "u"}],
+    "chat_agents": [{"id": "bot"}],
+    "chat_conversations": [{"id": "c"}],
+    "dag_nodes": [
+        {"kind": kind, "node_id": name, "valid_from": version, "payload_json": "{}"}
+        for kind, name, version in (
+            ("Run", "n", 0),
+            ("Run", "n", 5),
+            ("Message", "m" * 3, 0),
+            ("Generation", "m" * 3, 0),
+        )
+    ],
+    "dag_edges": [{"id": 77, "type": "t", "src": "n", "dst": "n", "payload_json": "{}"}],
+    "chat_participants": [{"id": "seat", "conversation_id": "c", "kind": "user"}],
+    "dag_events": [
+        {
+            "event_id": "f" * 64,
+            "claimed_event_id": "e",
+            "agent_id": "doer",
+            "kind": "run_started",
+            "payload_json": "{}",
+        }
+    ],
+    "program_events": [{"event_id": "e" * 64, "claimed_event_id": "p", "kind": "TASK_CREATED", "payload_json": "{}"}],
+}
+
+
+def test_anything_that_has_an_id_can_have_a_tag(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deliver(ledger, ANYTHING)
+    with aix.open(ledger) as opened:
+        [(message,), *_] = opened.sql("select id from messages where role = 'user' order by 1").rows()
+        assert opened.find_anything("a") == ("sessions", "a")
+        assert opened.find_anything("program:a") == opened.find_anything("@(a)") == ("programs", "a")
+        with pytest.raises(UnknownThingError) as near:
+            opened.find_anything("adaa")
+        with pytest.raises(AmbiguousIdError) as raised:
+            opened.find_anything("both")
+        assert opened.find_anything("node:Message/mmm") == ("dag_nodes", "Message/mmm")
+        for name in ("mmm", "node:mmm"):
+            with pytest.raises(AmbiguousIdError) as several:
+                opened.find_anything(name)
+            assert several.value.found == ("node:Generation/mmm", "node:Message/mmm")
+        assert opened.find_anything("node:doer") == ("dag_nodes", "Agent/doer"), "which only an event implies"
+        assert opened.find_anything("f" * 8) == opened.find_anything(f"event:{'f' * 12}…") == ("dag_events", "f" * 64)
+        with pytest.raises(UnknownIdError) as unknown:
+            opened.find_anything(f"event:{'f' * 7}")
+        with pytest.raises(UnknownIdError) as unknown:
+            opened.find_anything("node:nowhere")
+    assert near.value.remedy.startswith("did you mean ada")
+    assert "dag_nodes" in unknown.value.remedy
+    assert raised.value.found == ("program:both", "user:both")
+    names = ["ada", "user:both", "u", "bot", "c", "n", "e", "p", "seat", "edge:77", "node:doer", message]
+    run_here("tag", "add", "x", *names, "--ledger", str(ledger))
+    capsys.readouterr()
+    expected = [
+        ("programs", "ada"),
+        ("chat_users", "both"),
+        ("chat_users", "u"),
+        ("chat_agents", "bot"),
+        ("chat_conversations", "c"),
+        ("dag_nodes", "Run/n"),
+        ("dag_nodes", "Agent/doer"),
+        ("chat_participants", "seat"),
+        ("dag_edges", "77"),
+        ("dag_events", "f" * 64),
+        ("program_events", "e" * 64),
+        ("messages", message),
+    ]
+    assert {(table, key) for _, table, key, _ in tags(ledger)} == set(expected)
+    run_here("tag", "ls", "--ledger", str(ledger))
+    assert "Ada Byron" in capsys.readouterr().out
+    forget(ledger, Selection(labels=["a", "b"]))
+    assert "messages" not in {table for _, table, _, _ in tags(ledger)}
+    assert remove_tag(ledger, "x", [Entity("dag_nodes", "Run/n")]) == [Entity("dag_nodes", "Run/n")]
+
+
+def tag_event(number: int, kind: str, node: str, *names: str, **more: object) -> Row:
+    payload = json.dumps({"data": {"id": node, "tags": names}, **more})
+    event = {"kind": kind, "program_id": node, "payload_json": payload, "occurred_at": number}
+    return {"event_id": f"{number:064}", **event}
+
+
+def test_tags_of_events_hold_in_any_order_of_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    events = [
+        tag_event(1, "NodeTagged", "ada", "one", 'odd "],[ name'),
+        tag_event(2, "NodeUntagged", "ada", "one"),
+        tag_event(3, "NodeTagged", "ada", "one"),
+        tag_event(4, "NodeTagged", "ada", "one", "gone"),
+        tag_event(5, "NodeUntagged", "ada", "gone"),
+        tag_event(6, "NodeTagged", "a", "work"),
+        tag_event(7, "NodeTagged", "a-0", "work"),
+        tag_event(8, "NodeTagged", "nowhere", tag="single"),
+    ]
+    listed = []
+    for order, name in ((events, "one"), (events[::-1], "two")):
+        ledger = tmp_path / name
+        for event in order[::4]:
+            deliver(ledger, conversation("a"), {"program_events": [event]})
+        deliver(ledger, {"programs": ANYTHING["programs"][:1], "program_events": order})
+        with aix.open(ledger) as opened:
+            listed.append(opened.sql("select tag, entity_type, entity_id, added_at from v_tags order by all").rows())
+            assert opened.sql("select count(*) from v_work_tags where tag = 'work'").rows() == [(2,)]
+    assert listed[0] == listed[1]
+    assert listed[0] == [
+        ('odd "],[ name', "programs", "ada", 1),
+        ("one", "programs", "ada", 3),
+        ("single", "programs", "nowhere", 8),
+        ("work", "sessions", "a", 6),
+        ("work", "turns", "a-0", 7),
+    ]
+    capsys.readouterr()
+    run_here("tag", "rm", "work", "a", "--ledger", str(tmp_path / "one"))
+    assert "has it from an event" in capsys.readouterr().out
+
+
 def test_what_another_writer_has_forgotten_gets_no_tag(ledger: Path) -> None:
     forget(ledger, Selection(labels=["a"]))
     with pytest.raises(UnknownNameError, match="'a'"):
@@ -163,7 +292,7 @@ def test_the_commands_name_sessions_and_turns_as_people_do(ledger: Path, capsys:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["add", "x", "nobody"], UnknownSessionError, "there is no session or turn named 'nobody'"),
+        (["add", "x", "nobody"], UnknownSessionError, "there is no session, turn or other id named 'nobody'"),
         (["add", "", "a"], TagError, "'' cannot be a tag: it is empty"),
         (["add", "x"], click.UsageError, "Missing parameter: names"),
         (["rm", "x"], click.UsageError, "--everywhere"),

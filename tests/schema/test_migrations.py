@@ -71,3 +71,17 @@ def test_migrations_say_why_and_touch_tables_that_exist() -> None:
     for migration in MIGRATIONS:
         assert migration.reason
         assert set(migration.tables) <= set(TABLES)
+
+
+def test_a_node_of_version_5_keeps_its_attributes_and_times_in_its_payload() -> None:
+    """Columns win over attributes of the same name; attributes that are not JSON are left out."""
+    old = (
+        "(select 'Policy' as kind, 'n1' as node_id, * from (values"
+        """ ('{"id":"inner","x":1}', 1000, 253402300800000), ('{"x"', null, null)"""
+        ") as given(attrs_json, valid_from, valid_to))"
+    )
+    rows = duckdb.connect().execute(upgrade_select(TABLES["dag_nodes"], old, 5)).fetchall()
+    assert sorted(row[2:] for row in rows) == [
+        (0, None, '{"node":"Policy","id":"n1"}'),
+        (1000, 253402300800000, '{"x":1,"node":"Policy","id":"n1","valid_from":"1970-01-01T00:00:01.000Z"}'),
+    ]

@@ -105,7 +105,7 @@ def test_times_and_counts_of_facts_join_towards_the_whole() -> None:
 
 def test_rows_that_are_taken_together_are_those_of_a_message() -> None:
     by_set = {table.name for table in TABLES.values() if any(column.join is Join.SET for column in table)}
-    assert by_set == {"message_files", "message_lints", "message_codeblocks", "chat_mentions"}
+    assert by_set == {"message_files", "message_lints", "message_codeblocks"}
 
 
 def test_a_row_with_columns_that_go_along_has_one_word_to_go_with() -> None:

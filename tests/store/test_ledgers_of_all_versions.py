@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 
 import duckdb
@@ -33,6 +34,17 @@ def read_table(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[st
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
+def since_version_6(name: str, row: dict[str, object]) -> dict[str, object]:
+    """A row of a graph in the fixtures of earlier versions, as version 6 has it."""
+    if name == "dag_events":
+        return {**row, "event_id": sha256(b'{"kind":"run_started"}').hexdigest(), "claimed_event_id": "e" * 64}
+    if name == "dag_nodes":
+        return {**row, "valid_from": 0, "payload_json": '{"role":"user","node":"Message","id":"n-1"}'}
+    if name == "dag_edges":
+        return {**row, "payload_json": '{"edge":"EVENT_PRODUCES","src":"e","dst":"n-1"}'}
+    return row
+
+
 def as_json(value: object) -> object:
     return str(value) if isinstance(value, Decimal) else value
 
@@ -47,7 +59,8 @@ def test_a_ledger_of_that_version_opens_with_all_its_rows(version: int) -> None:
         assert tuple(connection.table(name).columns) == table.column_names
         assert [str(kind) for kind in connection.table(name).types] == [str(column.type) for column in table]
         found = [{column: as_json(value) for column, value in row.items()} for row in read_table(connection, name)]
-        wanted = [{column: row.get(column) for column in table.column_names} for row in expected.get(name, [])]
+        rows = [row if version >= 6 else since_version_6(name, row) for row in expected.get(name, [])]
+        wanted = [{column: row.get(column) for column in table.column_names} for row in rows]
         assert found == wanted, name
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from aix.ids import h63
 from aix.schema import TABLES
-from tests.support.sample_ledger import (
+from tests.support.sample_conversation import (
     ABANDONED,
     AFTER,
     CHILD,
@@ -15,12 +15,12 @@ from tests.support.sample_ledger import (
     MAIN,
     ORIGIN,
     OTHER,
-    SAMPLE_ROWS,
     SECOND,
     SUBAGENT,
     Row,
     compact_json,
 )
+from tests.support.sample_ledger import SAMPLE_ROWS
 
 NOWHERE = "7" * 26
 MESSAGES = {row["id"]: row for row in SAMPLE_ROWS["messages"]}

@@ -15,7 +15,8 @@ from aix.merge.merge_rows import add
 from aix.merge.row_batches import Delivery
 from aix.schema import TABLES
 from aix.store.locks import staging_folder
-from tests.support.sample_ledger import Row, batch_from_rows
+from tests.support.sample_conversation import Row
+from tests.support.sample_ledger import batch_from_rows
 
 _ROWS_AT_ONCE = 1_000
 

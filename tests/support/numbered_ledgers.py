@@ -17,7 +17,8 @@ from aix.schema import TABLES
 from aix.store.commit import Stage
 from aix.store.manifest import Manifest, Segment, is_ledger, read_latest
 from tests.support.changes import commit
-from tests.support.sample_ledger import Row, batch_from_rows
+from tests.support.sample_conversation import Row
+from tests.support.sample_ledger import batch_from_rows
 
 GENERATION_TABLES = ("tags", "chat_users", "programs")
 FILES_OF_A_COMMIT = 2 * len(GENERATION_TABLES)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aix.ids import h63
 from aix.schema import TABLES
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 Source = dict[str, list[Row]]
 

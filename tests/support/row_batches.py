@@ -14,7 +14,8 @@ from aix.schema.extensions import IMPORT_TABLES
 from aix.store.locks import staging_folder
 from aix.store.manifest import PRICE_TABLES, Manifest, is_ledger, read_latest
 from aix.store.views import create_views
-from tests.support.sample_ledger import Row, batch_from_rows
+from tests.support.sample_conversation import Row
+from tests.support.sample_ledger import batch_from_rows
 
 Rows = Mapping[str, Sequence[Row]]
 
