@@ -4,18 +4,24 @@
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
     │   │   ├── UnknownSessionError    no session, or neither session nor turn; `known` are the nearest
+    │   │   │   └── UnknownThingError      nothing that can be tagged; `known` are the nearest ids
+    │   │   ├── UnknownIdError         the ledger has no node, … of that id
     │   │   ├── UnknownQueryError      no query of that name; `known` are the full names of all
     │   │   ├── UnknownCallError       no finding or call of that name; `known` are the latest calls
     │   │   ├── UnknownProjectError    no session is of such a project; `known` are the names of all
     │   │   ├── UnknownModelError      no price line fits a model of that name
+    │   │   ├── UnknownProgramError    the ledger has no program of that id
     │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
-    │   │   └── AmbiguousQueryError    several packs have a query of that name
+    │   │   ├── AmbiguousEndingError   several sessions end with that, as a table shows their names
+    │   │   ├── AmbiguousQueryError    several packs have a query of that name
+    │   │   └── AmbiguousIdError       things of several kinds have that id
     │   ├── NotCompactionError     the turn is there, and is no compaction; `near` are those of its session
     │   ├── ParameterError         a parameter of a query cannot have that value
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
     │   ├── TagError               a text cannot be a tag
+    │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
@@ -126,6 +132,22 @@ class UnknownSessionError(UnknownNameError):
         return f"{_question(near)}`aix sessions` lists all" if self.known else "the ledger holds no sessions"
 
 
+class UnknownThingError(UnknownSessionError):
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("session, turn or other id", name, known)
+
+    def _remedy(self) -> str:
+        lists = "`aix sessions`, `aix program list` and `aix sql` list ids"
+        return f"{_question(nearest_names(self.name, self.known))}{lists}"
+
+
+class UnknownIdError(UnknownNameError):
+    """`known` is the table whose rows have such ids."""
+
+    def _remedy(self) -> str:
+        return f"give its id, or 8 characters of it or more; the table {self.known[0]} has all (`aix sql`)"
+
+
 class UnknownQueryError(UnknownNameError):
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__("query", name, known)
@@ -145,7 +167,7 @@ class UnknownCallError(UnknownNameError):
 
     def _remedy(self) -> str:
         lists = "`aix audit` lists the ids of findings, `aix query permission_usage/calls` those of calls"
-        return lists if self.known else "the ledger holds no calls"
+        return lists if self.known else "`aix audit` lists findings; the ledger holds no calls"
 
 
 class UnknownProjectError(UnknownNameError):
@@ -164,6 +186,15 @@ class UnknownModelError(UnknownNameError):
 
     def _remedy(self) -> str:  # without all that are known: there are hundreds
         return f"{_question(nearest_names(self.name, self.known))}`aix prices list` lists all"
+
+
+class UnknownProgramError(UnknownNameError):
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("program", name, known)
+
+    def _remedy(self) -> str:  # without all that are known: there may be many
+        near = _question(nearest_names(self.name, self.known))
+        return f"{near}`aix program list` lists all" if self.known else "the ledger holds no programs"
 
 
 class UnknownParameterError(UnknownNameError):
@@ -189,11 +220,22 @@ class AmbiguousNameError(UsageError):
         return f"say which: {', '.join(self.found[:_NAMED])}{more}"
 
 
+class AmbiguousEndingError(AmbiguousNameError):
+    template = "several {kind}s end with {name!r}"
+
+
 class AmbiguousQueryError(AmbiguousNameError):
     template = "several packs have a query named {name!r}"
 
     def __init__(self, name: str, found: tuple[str, ...]) -> None:
         super().__init__("query", name, found)
+
+
+class AmbiguousIdError(AmbiguousNameError):
+    template = "several things have the id {name!r}"
+
+    def __init__(self, name: str, found: tuple[str, ...]) -> None:
+        super().__init__("id", name, found)
 
 
 class NotCompactionError(UsageError):
@@ -249,6 +291,13 @@ class TagError(UsageError):
     def __str__(self) -> str:
         shown = self.tag if len(self.tag) <= 40 else f"{self.tag[:40]}…"
         return f"{shown!r} cannot be a tag: {self.problem}"
+
+
+class NotCanonicalError(UsageError):
+    place: str
+    problem: str
+    template = "{place}: {problem}"
+    remedy_template = "write it as a text"
 
 
 class MissingLibraryError(UsageError):

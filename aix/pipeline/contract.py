@@ -138,6 +138,11 @@ class Rows(msgspec.Struct, frozen=True):
     columns: Mapping[str, Sequence[object]]
     copy: int = 0
     """A source may say several things about one row, when its log repeats a record: each in a copy of its own."""
+    part: int = 0
+    """Parts, numbered upwards, are joined one after the other, so that a large source needs the memory of one part.
+
+    Marks of inferred values, and files, findings and code of a message, are in the part of their row or message.
+    """
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -215,6 +220,8 @@ class Importer(ABC):
     """How names of its logs end, in lower case: AIX names such files that no importer claims."""
     problem_advice: ClassVar[Mapping[str, str]] = {}
     """By kind of problem: what a user can do about it, in a short sentence; `aix problems` shows it."""
+    notes: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of problems that are notes about the data: everything of the record was read."""
     option_help: ClassVar[Mapping[str, str]] = {}
     """By option of `aix import --option NAME.OPTION=VALUE`: its effect."""
 

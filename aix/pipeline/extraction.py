@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from aix.merge.row_batches import Delivery, check_marks, statement_name
+from aix.merge.row_batches import Delivery, Files, check_marks, statement_name
 from aix.pipeline.contract import Importer, Problem, Rows, Source, Ties, combined_hash, hash_file
 from aix.pipeline.import_log import ProblemNotes
 from aix.pipeline.plan import source_name, stamps_of
@@ -92,6 +92,34 @@ class _GroupBuffer:
         return table, sources, batch
 
 
+class _Parts:
+    """The deliveries of a group that is read alone, one for each part of its rows."""
+
+    def __init__(self, folder: Path, first: Delivery) -> None:
+        self._folder = folder
+        self._number = 0
+        self._current = first
+        self._later: list[Delivery] = []
+
+    def delivery(self, part: int) -> Delivery:
+        """Return the delivery of a part; the one before it is finished."""
+        if part > self._number:
+            self.close()
+            self._number = part
+            self._current = Delivery(self._folder.with_name(f"{self._folder.name}-part-{part}")).__enter__()
+            self._later.append(self._current)
+        return self._current
+
+    def close(self) -> None:
+        """Finish the last of the later deliveries."""
+        if self._later:
+            self._current.__exit__(None, None, None)
+
+    def files(self) -> tuple[Files, ...]:
+        """Return the files of the deliveries behind the first."""
+        return tuple(delivery.files() for delivery in self._later)
+
+
 def _characters(values: Sequence[object]) -> int:
     return sum(len(value) for value in values if type(value) is str)
 
@@ -104,12 +132,13 @@ def _statement_of(order: Order, rows: Rows) -> str:
 def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
     """Read the groups of an order one after the other."""
     with Delivery(order.folder) as rows, Delivery(order.folder.with_name(f"{order.folder.name}-problems")) as notes:
+        parts = _Parts(order.folder, rows)
         buffer = _GroupBuffer(order, rows)
         is_alone = len(order.groups) == 1
         leaves_rows = True
         for number, group in enumerate(order.groups):
             yield Began(number)
-            readings, pieces = _read_group(order, group, notes, rows if is_alone else None)
+            readings, pieces = _read_group(order, group, notes, parts if is_alone else None)
             if is_alone:
                 leaves_rows = not any(reading.failure for reading in readings)
                 yield GroupRead(number, readings)
@@ -118,11 +147,12 @@ def carry_out(order: Order) -> Iterator[Began | GroupRead | Delivered]:
                 if buffer.is_full():
                     yield from buffer.clear()
         yield from buffer.clear()
-    yield Delivered(rows.files() if leaves_rows else {}, notes.files())
+        parts.close()
+    yield Delivered(rows.files(), notes.files(), parts.files()) if leaves_rows else Delivered({}, notes.files())
 
 
 def _read_group(
-    order: Order, group: Group, notes: Delivery, straight_to: Delivery | None
+    order: Order, group: Group, notes: Delivery, straight_to: _Parts | None
 ) -> tuple[tuple[Reading, ...], list[Rows]]:
     """Read a group; its rows are returned, or go straight into a delivery."""
     readings = {source: Reading(source) for source in group.sources}
@@ -138,6 +168,7 @@ def _read_group(
             if isinstance(piece, Problem):
                 problems.add(piece)
                 reading.problems += 1
+                reading.notes += piece.kind in importer.notes
                 reading.unread = piece.reason if piece.is_of_whole_source else reading.unread
                 continue
             if isinstance(piece, Ties):
@@ -148,7 +179,8 @@ def _read_group(
                 held.append(piece)
             else:
                 table = TABLES[piece.table]
-                straight_to.add(_statement_of(order, piece), table, batch_from_columns(table, piece.columns))
+                delivery = straight_to.delivery(piece.part)
+                delivery.add(_statement_of(order, piece), table, batch_from_columns(table, piece.columns))
         for reading in readings.values():
             _compare_fingerprint(reading)
             reading.ties = ties.of(reading.source)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -62,6 +63,8 @@ class _Settled:
     """Rows that wait for a commit, with the fingerprints and ties of their sources."""
 
     deliveries: list[Files] = field(default_factory=list)
+    parts: list[Files] = field(default_factory=list)
+    """Further rows, which are joined after those of the deliveries, one after the other."""
     entries: list[Entry] = field(default_factory=list)
     fingerprints: dict[str, Fingerprint] = field(default_factory=dict)
     ties: dict[str, SourceTies] = field(default_factory=dict)
@@ -136,7 +139,7 @@ class _Settlement:
             reason = "unchanged, and read with its group"
         labels = len(set(reading.labels))
         importer = planned.claim.importer
-        counts = (labels, reading.problems, planned.size_bytes)
+        counts = (labels, reading.problems, reading.notes, planned.size_bytes)
         self._record(Outcome(planned.name, importer.name, status, reason, *counts, unread=reading.unread))
         now = self._fingerprint(planned, reading, growth, failure)
         if reading.failure:  # what the ledger has of it is still what the reading before gave
@@ -241,8 +244,8 @@ class Batch:
                 self._at[order.folder] = number
             case GroupRead():
                 self._read.setdefault(order.folder, []).append(event)
-            case Delivered(rows, problems):
-                settled = _Settled([files for files in (rows, problems) if files])
+            case Delivered(rows, problems, parts):
+                settled = _Settled([files for files in (rows, problems) if files], list(parts))
                 for read in self._read.pop(order.folder):
                     again += self._settlement.settle(order.groups[read.number], read.readings, settled)
                 self._put(settled)
@@ -279,13 +282,15 @@ class Batch:
         parts = [Part(files, settled.left_out) for settled in amount for files in settled.deliveries]
         gathered = next(self._folders)
         rows = gather([*parts, Part(notes)], gathered)
+        later = [Part(files, settled.left_out) for settled in amount for files in settled.parts]
+        portions = [gather([part], gathered / f"part-{number}") for number, part in enumerate(later)]
         fingerprints = {source: each for settled in amount for source, each in settled.fingerprints.items()}
         known = {entry.planned.name for entry in entries if entry.planned.is_known}
         together = [each for settled in amount for each in settled.together if not known.isdisjoint(each.since)]
         since = {name: time for settled in amount for name, time in settled.problems_since.items()}
         change = Change(
-            leaves=[ProblemsNotedAgain(since), SessionsGivenAgain(together, rows)],
-            adds=Addition(rows),
+            leaves=[ProblemsNotedAgain(since), SessionsGivenAgain(together, [*rows, *chain(*portions)])],
+            adds=Addition(rows, portions),
             fingerprints=fingerprints,
             ties={source: each for settled in amount for source, each in settled.ties.items()},
             finished=finished,
@@ -294,14 +299,16 @@ class Batch:
         commit(self._ledger, change)
         self._known.fingerprints.update(fingerprints)
         self._known.committed.update(fingerprints)
-        done = (*(part.files for part in parts), notes)
+        done = (*(part.files for part in (*parts, *later)), notes)
         for folder in {gathered, *(path.parent for files in done for path in files.values())}:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _put(self, settled: _Settled) -> None:
         if settled.entries:
             self._waiting.append(settled)
-            self.waiting_bytes += sum(path.stat().st_size for files in settled.deliveries for path in files.values())
+            self.waiting_bytes += sum(
+                path.stat().st_size for files in (*settled.deliveries, *settled.parts) for path in files.values()
+            )
             self.ties.update(settled.ties)
             self.contents.update((source, each.content) for source, each in settled.fingerprints.items())
 

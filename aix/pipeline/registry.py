@@ -1,6 +1,6 @@
 """The importers that are installed: built-in ones and those of other distributions register alike."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import EntryPoint
 from inspect import isabstract
 
@@ -38,6 +38,8 @@ def load_importers(options: Options, only: str | None = None) -> tuple[list[Impo
     """Return the importers, or only the one of that name, with their options; and those that cannot be used."""
     known = registrations()
     names = tuple(each.name for each in known)
+    options = {registered_name(name, names): given for name, given in options.items()}
+    only = only and registered_name(only, names)
     for name in (*options, *([only] if only else [])):
         if name not in names:
             raise UnknownNameError("importer", name, names)
@@ -51,6 +53,16 @@ def load_importers(options: Options, only: str | None = None) -> tuple[list[Impo
         else:
             broken.append(msgspec.structs.replace(each, kind=None, problem=made))
     return usable, broken
+
+
+def registered_name(name: str, names: Iterable[str] | None = None) -> str:
+    """Return the name of an importer, in which `-` may stand for `_`; a name that is not registered stays as it is.
+
+    >>> registered_name("agent-dag", ["agent_dag"]), registered_name("agent-dag", ["other"])
+    ('agent_dag', 'agent-dag')
+    """
+    known = [point.name for point in entry_points_of(GROUP)] if names is None else [*names]
+    return next((each for each in (name, name.replace("-", "_")) if each in known), name)
 
 
 def load_importer(name: str, options: Mapping[str, str]) -> Importer:

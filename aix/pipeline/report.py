@@ -32,6 +32,8 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     reason: str = ""
     sessions: int = 0
     problems: int = 0
+    notes: int = 0
+    """How many of the problems are notes about records that were read whole."""
     size_bytes: int = 0
     """Of a source that was read."""
     unread: str = ""
@@ -73,6 +75,11 @@ class Report(msgspec.Struct):
     def problems(self) -> int:
         """The number of input records that were skipped or repaired, in sources that are new or have changed."""
         return sum(outcome.problems for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
+
+    @property
+    def notes(self) -> int:
+        """How many of the problems are notes about records that were read whole."""
+        return sum(outcome.notes for outcome in self.outcomes if outcome.status is not Status.SKIPPED)
 
     @property
     def bytes_read(self) -> int:

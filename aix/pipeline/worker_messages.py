@@ -68,6 +68,8 @@ class Reading(msgspec.Struct):
     rows: Counter[str] = msgspec.field(default_factory=Counter)
     labels: list[str] = msgspec.field(default_factory=list)
     problems: int = 0
+    notes: int = 0
+    """How many of the problems are notes about records that were read whole."""
     unread: str = ""
     """Why nothing of it could be read, although reading it did not fail."""
     failure: str = ""
@@ -85,6 +87,8 @@ class Delivered(msgspec.Struct, frozen=True):
 
     rows: Files
     problems: Files
+    parts: tuple[Files, ...] = ()
+    """Rows of a large group behind the first part, which are joined after it, one part after the other."""
 
 
 def fail(readings: Iterable[Reading], reason: str) -> None:

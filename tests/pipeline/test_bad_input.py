@@ -22,7 +22,7 @@ from aix_importers.session_log import SessionLogImporter
 from tests.importers.session_log.logs import entry
 from tests.pipeline.test_import_run import give_up_root
 from tests.support.row_batches import rows_of
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 pytestmark = pytest.mark.long
 

@@ -4,7 +4,6 @@ import hashlib
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Raw
@@ -12,6 +11,7 @@ from msgspec import Raw
 from aix_importers.claude_code.extra_json import without_embedded_files
 from aix_importers.claude_code.facts import OpenMessage
 from aix_importers.claude_code.records import UNREADABLE, Block, Record, decode_blocks, text_of
+from aix_importers.common.hosts import host_of
 from aix_importers.common.json_text import fields, text, whole_characters
 
 ERROR_CHARACTERS = 2_000
@@ -247,12 +247,5 @@ def access_of(tool_name: str, params: bytes) -> Access:
     for name in names:
         target = text(given.get(name))
         if target:
-            return Access(access_class, _host(target) if name == "url" else target)
+            return Access(access_class, host_of(target) if name == "url" else target)
     return Access(access_class, None)
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url if "://" in url else f"//{url}").hostname
-    except ValueError:
-        return None

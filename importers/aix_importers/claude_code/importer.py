@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from aix.importing import Candidate, Capabilities, Importer, Problem, Retention, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_sources, is_settings
-from aix_importers.common import EVERYTHING, PROBLEM_ADVICE
+from aix_importers.common import EVERYTHING, PROBLEM_ADVICE, PROBLEM_NOTES
 from aix_importers.common.recognition import SUFFIXES, unread_form
 
 
@@ -19,6 +19,7 @@ class ClaudeCodeImporter(Importer):
     tool: ClassVar[str] = "Claude Code"
     description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
     problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
+    notes: ClassVar[frozenset[str]] = PROBLEM_NOTES
     capabilities: ClassVar[Capabilities] = EVERYTHING
     suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
 

@@ -5,15 +5,14 @@ its own, which nobody works on.
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aix_importers.claude_code.scan import Scan
 from aix_importers.claude_code.turns import Placement, Thread, Turn
+from aix_importers.common.row_writer import may_be_label
 
 _BRANCH_DIGITS = 12
-_LOOKS_LIKE_A_LABEL = re.compile("[a-z][a-z0-9-]*:")
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +80,7 @@ def aliases_of(sessions: Iterable[Session]) -> dict[str, list[str]]:
                 wanted.setdefault(name, set()).add(session.label)
     found: dict[str, list[str]] = {}
     for name, labels in wanted.items():
-        if len(labels) == 1 and not _LOOKS_LIKE_A_LABEL.match(name):
+        if len(labels) == 1 and not may_be_label(name):
             found.setdefault(min(labels), []).append(name)
     return found
 

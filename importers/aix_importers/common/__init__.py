@@ -30,6 +30,10 @@ PROBLEM_ADVICE = {
     "unread_form": "convert to JSON lines",
 }
 """By kind of problem that an importer notes: what a user can do about it."""
+PROBLEM_NOTES = frozenset(
+    kind for kind, advice in PROBLEM_ADVICE.items() if advice in (_COMPLETE, _KEPT) and kind != "unknown_record"
+)
+"""Kinds of problems with records that were read whole; one of no known kind was not."""
 
 
 def remembered(longest: int) -> Callable[[Callable[[str], _T]], Callable[[str], _T]]:

@@ -6,7 +6,7 @@ Objects are read field by field, so that a wrong field spoils no other; a field 
 import json
 import re
 from math import isfinite
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from msgspec import DecodeError, Raw, ValidationError
 from msgspec.json import Decoder
@@ -23,6 +23,11 @@ class OddNumber(str):
     """A number that no column can hold, as it is written: NaN, Infinity, or of too many digits."""
 
     __slots__ = ()
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Whether a value is text; a number that only looks like text here is not."""
+    return isinstance(value, str) and not isinstance(value, OddNumber)
 
 
 def _whole(digits: str) -> int | OddNumber:

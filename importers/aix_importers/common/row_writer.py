@@ -3,11 +3,25 @@
 The fields of files, code and findings have the names of their columns.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aix.ids import h63
 from aix.importing import RowBuffer, Rows, Source
+
+MOST_COPIES = 16
+"""Of records of one id: each copy is a statement of its own for the join, whose effort grows with their number."""
+_LABEL = re.compile("[a-z][a-z0-9-]*:")
+
+
+def may_be_label(name: str) -> bool:
+    """Whether a name could be the label of a session, and so must not be an alias of another.
+
+    >>> may_be_label("cursor:5f0c"), may_be_label("5f0c")
+    (True, False)
+    """
+    return _LABEL.match(name) is not None
 
 
 class FileUse(NamedTuple):
@@ -51,27 +65,29 @@ class Writer:
         self._buffers: dict[int, RowBuffer] = {}
         self._last = RowBuffer(Source(""))
 
-    def add(self, source: Source, table: str, /, **values: object) -> None:
+    def add(self, source: Source, table: str, copy: int = 0, /, **values: object) -> None:
         """Take a row."""
         buffer = self._buffers.get(id(source))
         if buffer is None:
             buffer = self._buffers[id(source)] = RowBuffer(source)
         self._last = buffer
-        buffer.put(table, values)
+        buffer.put(table, values, copy)
 
-    def mark(self, source: Source, table: str, row_key: str, column: str, basis: str) -> None:
-        """Note that a value was concluded rather than read."""
-        self.add(source, "inferred_values", table_name=table, row_key=row_key, column_name=column, basis=basis)
+    def mark(self, source: Source, table: str, row_key: str, column: str, basis: str | None, *, copy: int = 0) -> None:
+        """Note that a value was concluded rather than read, unless the basis is missing."""
+        if basis is not None:
+            names = {"table_name": table, "row_key": row_key, "column_name": column}
+            self.add(source, "inferred_values", copy, **names, basis=basis)
 
     def add_file(self, source: Source, message_id: str, use: FileUse) -> None:
         """Take a file that a message touches; the caller gives each kind, path and first line once."""
         row_id = h63("message_files", message_id, use.kind, use.file_path, use.line_start)
         self.add(source, "message_files", id=row_id, message_id=message_id, **use._asdict())
 
-    def add_code(self, source: Source, message_id: str, idx: int, code: Code) -> None:
+    def add_code(self, source: Source, message_id: str, idx: int, code: Code, *, copy: int = 0) -> None:
         """Take a block of code of a message, by its number in it."""
         row_id = h63("message_codeblocks", message_id, idx)
-        self.add(source, "message_codeblocks", id=row_id, message_id=message_id, idx=idx, **code._asdict())
+        self.add(source, "message_codeblocks", copy, id=row_id, message_id=message_id, idx=idx, **code._asdict())
 
     def add_lint(self, source: Source, message_id: str, idx: int, lint: Lint) -> None:
         """Take a finding that came with a message, by its number in it."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from aix.importing import Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
-from aix_importers.common import EVERYTHING, PROBLEM_ADVICE
+from aix_importers.common import EVERYTHING, PROBLEM_ADVICE, PROBLEM_NOTES
 from aix_importers.cursor.discovery import find_sources, is_conversation
 from aix_importers.cursor.paths import default_places
 
@@ -18,6 +18,7 @@ class CursorImporter(Importer):
     tool: ClassVar[str] = "Cursor"
     description: ClassVar[str] = "Chats and agents of Cursor, of the editor and the command line, and its permissions."
     problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
+    notes: ClassVar[frozenset[str]] = PROBLEM_NOTES
     capabilities: ClassVar[Capabilities] = EVERYTHING
 
     def default_places(self) -> Iterable[Path]:

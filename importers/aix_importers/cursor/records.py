@@ -1,10 +1,9 @@
 """Records of the editor: conversations, bubbles and tool calls, in every form that was ever written."""
 
-import re
-
 from msgspec import MsgspecError, Raw
 from msgspec.json import Decoder
 
+from aix_importers.common.vendors import vendor_of
 from aix_importers.cursor.values import (
     ABSENT,
     Record,
@@ -28,14 +27,7 @@ USER, ASSISTANT = 1, 2
 _NOT_COUNTED = b'{"inputTokens":0,"outputTokens":0}'
 _TYPES = {"user": USER, "ai": ASSISTANT}
 TASK_TOOLS = {"task", "task_v2", "subagent", "background_composer_followup"}
-_VENDORS = (
-    (re.compile(r"claude"), "anthropic"),
-    (re.compile(r"gpt|o\d|codex|chatgpt"), "openai"),
-    (re.compile(r"gemini"), "google"),
-    (re.compile(r"grok"), "xai"),
-    (re.compile(r"composer|cursor"), "cursor"),
-    (re.compile(r"deepseek"), "deepseek"),
-)
+_OWN_MODELS = ("composer", "cursor")
 
 
 class Composer(Record):
@@ -293,6 +285,4 @@ def provider_of(model: str | None) -> str | None:
     >>> provider_of("claude-4.5-sonnet-thinking"), provider_of("composer-2.5"), provider_of("mystery")
     ('anthropic', 'cursor', None)
     """
-    if model is None:
-        return None
-    return next((vendor for pattern, vendor in _VENDORS if pattern.match(model)), None)
+    return "cursor" if model is not None and model.startswith(_OWN_MODELS) else vendor_of(model)

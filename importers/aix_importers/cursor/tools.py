@@ -1,10 +1,10 @@
 """The tools: their numbers, their names, and what kind of access each asks for."""
 
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec import Raw
 
+from aix_importers.common.hosts import host_of
 from aix_importers.cursor.values import ABSENT, Record, field, items, text
 
 NAMES = {
@@ -127,7 +127,7 @@ def access_of(name: str, number: int | None, params: bytes) -> Access:
     for each in _TARGETS.get(kind, ()):
         target = text(getattr(given, each)) or (text(field(params, each)) if each in _SNAKE else None)
         if target:
-            return Access(kind, _host(target) if each == "url" else target)
+            return Access(kind, host_of(target) if each == "url" else target)
     in_snake_case = (text(field(params, each)) for each in _TARGETS.get(kind, ()))
     return Access(kind, next(filter(None, in_snake_case), None))
 
@@ -139,13 +139,6 @@ def _server(name: str, given: Params) -> str | None:
     if server := text(given.server):
         return server
     return name.removeprefix("mcp_").partition("_")[0] or None if name.startswith("mcp_") else None
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url if "://" in url else f"//{url}").hostname
-    except ValueError:
-        return None
 
 
 def tool_names(numbers: list[int]) -> list[str]:

@@ -5,7 +5,6 @@ messages show.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import partial
@@ -14,7 +13,7 @@ from msgspec import Raw
 
 from aix.ids import ulid
 from aix.importing import Problem, Rows, readable
-from aix_importers.common.row_writer import Writer
+from aix_importers.common.row_writer import Writer, may_be_label
 from aix_importers.common.times import UNDATED
 from aix_importers.cursor.agent_state import AgentState, HiddenContext, hidden_context, read_state
 from aix_importers.cursor.conversation import Conversation, Entry, Part, Said, Turn
@@ -49,7 +48,6 @@ _DESCRIPTION_CHARACTERS = 200
 _NO_STATE = "~"
 _PERSONA = "cursor-default"
 _CHARACTERS_PER_TOKEN = 4
-_LOOKS_LIKE_A_LABEL = re.compile("[a-z][a-z0-9-]*:")
 _TASK_STATUSES = ("completed", "failed", "running", "pending")
 _MOST_CENTS = 10**15
 _TITLE_CHARACTERS = 80
@@ -316,7 +314,7 @@ class ConversationRows:
             context_token_limit=limit,
             raw_path=readable(conversation.source.path),
         )
-        if not _LOOKS_LIKE_A_LABEL.match(conversation.id):
+        if not may_be_label(conversation.id):
             self._add(
                 "session_aliases", alias=conversation.id, session_label=label, created_at=created_at, reason="manual"
             )

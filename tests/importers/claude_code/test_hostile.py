@@ -23,7 +23,7 @@ from benchmarks.mutated_lines import mutated
 from tests.importers.claude_code.outlines import SITUATIONS
 from tests.importers.claude_code.trees import Tree, import_here, tree_of, write_tree
 from tests.support.row_batches import rows_of
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 EXAMPLES = settings(
     max_examples=int(os.environ.get("AIX_PROPERTY_EXAMPLES", "40")),
@@ -249,6 +249,7 @@ def test_a_transcript_may_be_wrong_in_any_way(
     extract(folder, {**tree, path: mutated(tree[path], chance)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", ["-1", "9223372036854775806", "9223372036854775808", "1" + "0" * 30, "1e300", "0.5"])
 def test_numbers_may_have_any_size(tmp_path: Path, number: str) -> None:
     for name in SITUATIONS:

@@ -167,6 +167,7 @@ def test_only_what_runs_by_itself_needs_no_rule_in_an_argument(command: str) -> 
 @given(CALLS)
 @example(Call("WebFetch", {"url": "https://example.com../"}, ""))
 @example(Call("Read", {"file_path": "a\x1f"}, "/w/shop"))
+@example(Call("Skill", {"command": "//"}, ""))
 def test_proposed_rules_let_the_call_pass(call: Call) -> None:
     proposed = DIALECT.patterns(call)
     if not all(proposed) or not proposed:

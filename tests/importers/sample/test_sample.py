@@ -98,6 +98,7 @@ def test_sessions_of_each_tool_are_those_of_the_story(sample: Imported) -> None:
     assert found == dict(sample.manifest.sessions)
 
 
+@pytest.mark.long
 def test_the_overview_has_the_totals_of_the_manifest_and_of_the_cost(sample: Imported) -> None:
     told = {
         name: json.loads(run_in_process(name, "--json", "--ledger", str(sample.folder)).stdout, parse_float=Decimal)

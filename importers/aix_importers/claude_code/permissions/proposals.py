@@ -140,7 +140,7 @@ def _for_others(tool: str, call: Call) -> list[str]:
         return [f"Agent({name_given})"] if is_name else []
     if tool in SKILLS:
         skill, text = skill_of(call.input)
-        if not skill or not _is_plain(skill):
+        if not skill or skill.startswith("/") or not _is_plain(skill):  # a rule's own first slash does not count
             return []
         return [f"{tool}({skill})", *([f"{tool}({skill} *)"] if text != skill else [])]
     is_name = tool.isidentifier() and tool.isascii()

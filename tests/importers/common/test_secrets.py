@@ -5,14 +5,16 @@ import time
 
 import pytest
 
-from aix_importers.session_log.secrets import without_secrets
+from aix_importers.common.secrets import without_secrets
 
 SECRETS = """
     apiKey apiKeys api_key api_keys API-KEY APIKey apiKey2 apikey key keys auth AUTH pwd pass passWord jwt pat hmac
     cookie cookies authtoken AUTHTOKEN accesstoken accessToken accessTokens token tokens OPENAI_KEY openaiKey
     clientSecret connectionString connection_string dsn webhook_url
     webhookUrl password passphrase credentials Authorization
+    pw access_code accessCode sas mnemonic seedPhrase
     x-api-key cf-aig-authorization privateKey SSH_PRIVATE_KEY tokenValue secret_2 dbPassword refresh-token
+    dbpass rootpw authtok tkn psk authentication passwort
 """
 HARMLESS = """
     maxTokens max_tokens tokenizer keyboard keywords passThrough passthrough temperature author authority path pattern
@@ -53,6 +55,9 @@ def test_of_tokens_only_counts_are_kept(name: str) -> None:
         "https://h/?a=b&api_key=SECRET",
         "https://hooks.slack.com/services/T0/B0/x",
         "Server=h;Database=d;Pwd=SECRET;",
+        "https://api.telegram.org/bot123456:AAabcdefghij/send",
+        "curl -u ada:SECRET https://h",
+        "mnemonic: correct horse battery",
         "Bearer xyz",
         "bearer xyz",
         "Basic dXNlcjpwYXNz",
@@ -75,6 +80,10 @@ def test_of_tokens_only_counts_are_kept(name: str) -> None:
         "xoxb-123456-abcdef",
         "eyJhbGciOiJI.eyJzdWIiOiIx.c2ln",
         "-----BEGIN RSA PRIVATE KEY-----\nMII",
+        "curl -H 'x-api-key: SECRET' h",
+        "provider: cf\napi_key: 5ecret-of-cf\n",
+        "host: x\npassword: SECRET",
+        "whsec_abcdefghijklmnop",
     ],
 )
 def test_a_text_that_is_or_holds_a_secret_is_dropped(value: str) -> None:
@@ -96,6 +105,11 @@ def test_a_text_that_is_or_holds_a_secret_is_dropped(value: str) -> None:
         "@(claude-balanced)",
         "--max-tokens 4000",
         "mode=fast",
+        "auth: add login page",
+        "Token: fix the parser",
+        "Stack:\nAuth: JWT\nKey: none",
+        "curl -H 'accept: json' h",
+        "docker run -u 1000:1000 image",
         "claude-sonnet-4-5-20250929",
         "0b9f6f8e-6a3f-4d3e-9a53-1f2f7a9b1c11",
     ],
@@ -113,6 +127,15 @@ def test_a_value_beside_its_name_is_judged_by_that_name() -> None:
         {"key": "accept", "value": "json"},
         {"name": "token", "value": "${TOKEN}"},
         {"name": "n", "key": "xyz", "value": "v"},
+        {"field": "apiKey", "oldValue": "x", "newValue": "y"},
+        {"path": "config.apiKey", "value": "x"},
+        {"setting": "apiKey", "value": "x"},
+        {"path": "src/auth/token.py", "content": "v"},
+        {"type": "json", "key": "title"},
+        {"type": "apiKey", "key": "xyz"},
+        {"type": "json_key_exists", "key": "title"},
+        {"type": "file_contains", "path": "src/auth.py", "value": "def login"},
+        {"k": "x-api-key", "v": "xyz"},
     ]
     assert without_secrets({"headers": headers}) == {
         "headers": [
@@ -123,17 +146,26 @@ def test_a_value_beside_its_name_is_judged_by_that_name() -> None:
             {"key": "accept", "value": "json"},
             {"name": "token", "value": "${TOKEN}"},
             {"name": "n", "value": "v"},
+            {"field": "apiKey"},
+            {"path": "config.apiKey"},
+            {"setting": "apiKey"},
+            {"path": "src/auth/token.py", "content": "v"},
+            {"type": "json", "key": "title"},
+            {"type": "apiKey"},
+            {"type": "json_key_exists", "key": "title"},
+            {"type": "file_contains", "path": "src/auth.py", "value": "def login"},
+            {"k": "x-api-key"},
         ]
     }
 
 
 def test_what_follows_a_flag_or_the_name_of_a_header_is_judged_by_it() -> None:
     config = {
-        "args": ["run", "--api-key", "xyz", "--depth", "3"],
+        "args": ["run", "--api-key", "xyz", "--depth", "3", "-u", "ada:xyz", "-u", "1000:1000"],
         "headers": [["X-Api-Key", "xyz"], ["accept", "json"]],
     }
     assert without_secrets(config) == {
-        "args": ["run", "--api-key", "--depth", "3"],
+        "args": ["run", "--api-key", "--depth", "3", "-u", "-u", "1000:1000"],
         "headers": [["X-Api-Key"], ["accept", "json"]],
     }
 
