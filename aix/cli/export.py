@@ -1,13 +1,14 @@
 """`aix export`."""
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
 from aix.cli.command import Command, ledger_option
-from aix.cli.diagnostics import report_file
+from aix.cli.diagnostics import is_screen, report_file, say
 from aix.errors import UnknownNameError
-from aix.exporting import Exporter
+from aix.exporting import Exporter, LedgerExporter
 
 _WHOLE_LEDGER = ("parquet", "duckdb")
 
@@ -18,7 +19,7 @@ _WHOLE_LEDGER = ("parquet", "duckdb")
     "form",
     metavar="FORMAT",
     required=True,
-    help="parquet, duckdb, or a format of sessions such as session-log.",
+    help="parquet, duckdb, or a format of sessions: agent-dag, session-log.",
 )
 @click.option(
     "-o",
@@ -44,15 +45,17 @@ def command(
     """Write a copy of the ledger that other programs can read without AIX.
 
     `parquet` writes a folder with one file for each table, TABLE.parquet. `duckdb` writes one database that DuckDB 1.0
-    and newer open. A format of sessions, such as `session-log`, writes a folder with one file for each session, which
-    also has the abandoned branches of the session. Only you can read the output. It appears at PATH once it is
-    complete, and replaces a file that was there.
+    and newer open. `session-log` writes a folder with one log for each session, which also has the abandoned branches
+    of the session. `agent-dag` writes a folder with a graph of events, nodes and edges: `aix import` reads it back into
+    the same rows, and graphs that were imported come out as they were. Only you can read the output. It appears at PATH
+    once it is complete, and replaces a file that was there.
 
     \b
       aix export --format parquet -o exported
       aix export --format duckdb -o history.duckdb
       aix export --format parquet --canonical -o canonical
       aix export --format session-log --session 5b1f -o sessions
+      aix export --format agent-dag -o graph
     """
     if canonical and form not in _WHOLE_LEDGER:
         raise click.UsageError("--canonical is for parquet and duckdb.")
@@ -69,16 +72,23 @@ def command(
     if exporter is None:
         export = export_parquet if form == "parquet" else export_duckdb
         export(opened.path, opened.manifest, target, tables_to_export(canonical=canonical))
-        report_file(target)
+        if form == "parquet":
+            report_file(target, sum(1 for _ in target.iterdir()), "file")
+        else:
+            report_file(target)
         return
     with opened:
         export_sessions(opened, exporter, target, session)
-    report_file(target)
+    report_file(target, sum(1 for path in target.rglob("*") if path.is_file()), "file")
+    if is_screen():
+        say(f"next: `aix import {quote(str(target))} --ledger NEW` reads it into another ledger")
 
 
-def _load_exporter(name: str) -> Exporter:
+def _load_exporter(name: str) -> Exporter | LedgerExporter:
     from aix.exporting import exporter_names, load_exporter
 
-    if name not in exporter_names():
-        raise UnknownNameError("format", name, (*_WHOLE_LEDGER, *exporter_names()))
-    return load_exporter(name)
+    known = exporter_names()
+    for each in (name, name.replace("_", "-")):
+        if each in known:
+            return load_exporter(each)
+    raise UnknownNameError("format", name, (*_WHOLE_LEDGER, *known))

@@ -3,15 +3,16 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from io import BufferedWriter
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.exporting import ConversationRows, Exporter, Row
+from aix.exporting import ConversationRows, Exporter, LedgerExporter, Row
 from aix.reading.export import new_folder
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ select own.* exclude (position, started_at, depth),
 from own cross join kind left join answers r on r.message_id = own.id
 order by case when kind.has_log_order then own.position end, own.started_at, own.depth, own.turn_id, own.sequence
 """  # noqa: S608 - made of the names above
+_POSITION = "position"
+_NO_SESSION = "without-session"
 _UNSAFE = re.compile(r"[^a-z0-9._-]")
 _LONGEST = 100
 _DIGEST_CHARACTERS = 12
@@ -79,12 +82,14 @@ def read_conversation(ledger: "Ledger", label: str) -> ConversationRows:
 
 
 def read_table(ledger: "Ledger", table: str) -> Iterator[Row]:
-    """Go through the rows of a table in the order of their keys."""
+    """Go through the rows of a table in the order of their log, where they have one, else of their keys."""
     from aix.schema import find_table
     from aix.schema.sql import quote_name
 
-    key = ", ".join(map(quote_name, find_table(table).key))
-    return _rows(ledger.sql(f"from {quote_name(table)} order by {key}"))
+    found = find_table(table)
+    place = [_POSITION] if _POSITION in found.column_names else []
+    order = ", ".join(map(quote_name, [*place, *found.key]))
+    return _rows(ledger.sql(f"from {quote_name(table)} order by {order}"))
 
 
 def _turn_ids(ledger: "Ledger", label: str) -> Sequence[str]:
@@ -98,15 +103,35 @@ def _rows(result: "Result") -> Iterator[Row]:
     return (dict(zip(result.columns, row, strict=True)) for row in result)
 
 
-def export_sessions(ledger: "Ledger", exporter: Exporter, target: Path, name: str | None = None) -> None:
-    """Write every session, or the one of that name, and the tables that belong beside them."""
+def export_sessions(
+    ledger: "Ledger", exporter: Exporter | LedgerExporter, target: Path, name: str | None = None
+) -> None:
+    """Write every session, or the one of that name, and what belongs beside them."""
+    if isinstance(exporter, LedgerExporter):
+        _export_rows(ledger, exporter, target, None if name is None else ledger.find_session(name))
+        return
     labels = labels_to_export(ledger, name)
     with new_folder(target) as folder:
         for label in labels:
             with _private_file(folder / f"{file_stem(label)}{exporter.suffix}") as file:
                 exporter.write_session(read_conversation(ledger, label), file)
-        for table, file_name in exporter.table_files.items():
-            _write_table(exporter, table, read_table(ledger, table), folder / file_name)
+        _write_tables(ledger, exporter, folder)
+
+
+def _export_rows(ledger: "Ledger", exporter: LedgerExporter, target: Path, label: str | None) -> None:
+    """Write all rows, or those of one session, which is then written from its rows whatever its origin."""
+    from aix.exporting.session_rows import LedgerRows
+
+    rows = LedgerRows(ledger, exporter.turns_of_tables, label)
+    with new_folder(target) as folder:
+        for session in rows.sessions():
+            stem = file_stem(str(session.rows["sessions"][0]["label"])) if session.rows else _NO_SESSION
+            with _private_file(folder / f"{stem}{exporter.suffix}") as file:
+                exporter.write_whole_session(session, file)
+        with _private_file(folder / exporter.others_file) as file:
+            exporter.write_others(rows.others(exporter.table_files), file)
+        if label is None:
+            _write_tables(ledger, exporter, folder)
 
 
 def file_stem(label: str) -> str:
@@ -123,16 +148,21 @@ def file_stem(label: str) -> str:
     return f"{safe}~{sha256(label.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGEST_CHARACTERS]}"
 
 
-def _write_table(exporter: Exporter, table: str, rows: Iterable[Row], path: Path) -> None:
-    rows = iter(rows)
-    first = next(rows, None)
-    if first is not None:
-        with _private_file(path) as file:
-            exporter.write_table(table, chain([first], rows), file)
+def _write_tables(ledger: "Ledger", exporter: Exporter | LedgerExporter, folder: Path) -> None:
+    for file_name, tables in groupby(exporter.table_files.items(), itemgetter(1)):
+        with _private_file(folder / file_name) as file:
+            for table, _ in tables:
+                rows = read_table(ledger, table)
+                first = next(rows, None)
+                if first is not None:
+                    exporter.write_table(table, chain([first], rows), file)
 
 
 @contextmanager
 def _private_file(path: Path) -> Iterator[BufferedWriter]:
+    """Give a new file that only the user can read; it goes away if nothing is written to it."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         yield file
+    if not path.stat().st_size:
+        path.unlink()
