@@ -15,31 +15,31 @@ import pytest
 from aix.errors import LedgerDamagedError, LedgerNotFoundError, UnknownNameError
 from aix.health import Examination, Severity, Status, check, check_names, find_check
 from aix.query.query_file import Query
-from aix.query.views import library_views
+from aix.query.views import library_views, views_named
 from aix.schema import SCHEMA_VERSION, TABLES
 from aix.store.commit import Stage
 from aix.store.manifest import Manifest, manifest_path
 from tests import ROOT
+from tests.support.broken_graphs import GRAPH_CASES, GRAPHS_WITHOUT_FAULTS
 from tests.support.broken_ledgers import CASES, MESSAGE, NOWHERE, Case, Change, Rows, add, changed, movement, put
 from tests.support.changes import commit
 from tests.support.numbered_ledgers import with_tables
-from tests.support.sample_ledger import (
-    CHILD,
-    COMPACTION,
-    FIRST,
-    MAIN,
-    OTHER,
-    SAMPLE_ROWS,
-    SECOND,
-    Row,
-    batch_from_rows,
-    write_ledger,
-)
+from tests.support.sample_conversation import CHILD, COMPACTION, FIRST, MAIN, OTHER, SECOND, Row
+from tests.support.sample_ledger import SAMPLE_ROWS, batch_from_rows, write_ledger
 
 FIXTURES = ROOT / "fixtures" / "ledgers"
 
+
+def tables_read(query: Query) -> set[str]:
+    """Return the tables that a view or a check reads, itself or through views."""
+    views = views_named(" ".join(query.names), library_views())
+    return {name for each in [query, *views] for name in each.names & TABLES.keys()}
+
+
 CHECKS = {name: find_check(name) for name in check_names()}
 VERDICTS = "rule_verdicts"
+VIEWS = views_named(" ".join(word for query in CHECKS.values() for word in query.names), library_views(), {VERDICTS})
+READ_BY = {query.name: tables_read(query) for query in [*VIEWS, *CHECKS.values()]}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,8 @@ def sample() -> Iterator[duckdb.DuckDBPyConnection]:
                 connection.register("read", read)
                 connection.execute(f'create table {schema}."{name}" as select * from read')
                 connection.unregister("read")
-        connection.execute(f"create table main.{VERDICTS} as {library_views()[VERDICTS].statement}")
+        for view in VIEWS:
+            connection.execute(f"create table main.{view.name} as {view.statement}")
         yield connection
 
 
@@ -64,12 +65,19 @@ def examined(
     lost: Mapping[str, list[Row]] | None = None,
     forbidden: Sequence[str] = (),
 ) -> Iterator[Examination]:
-    """Other rows in the place of the sample's."""
+    """Other rows in the place of the sample's; checks that read none of the changed tables are left out."""
     sample.begin()
     try:
-        for name, table in TABLES.items():
-            if rows.get(name, []) != SAMPLE_ROWS[name]:
-                _replace(sample, f'main."{name}"', batch_from_rows(table, rows.get(name, [])))
+        other = [name for name in TABLES if rows.get(name, []) != SAMPLE_ROWS[name]]
+        changed_tables = {*other, *(lost or {})}
+        are_all_run = bool(forbidden) or not changed_tables
+        untouched = {query.name for query in CHECKS.values() if READ_BY[query.name].isdisjoint(changed_tables)}
+        for name in other:
+            _replace(sample, f'main."{name}"', batch_from_rows(TABLES[name], rows.get(name, [])))
+        for view in VIEWS:
+            if not READ_BY[view.name].isdisjoint(other):
+                sample.execute(f"delete from {view.name}")
+                sample.execute(f"insert into {view.name} {view.statement}")
         for name, lost_rows in (lost or {}).items():
             _replace(sample, f'previous."{name}"', batch_from_rows(TABLES[name], lost_rows))
         for call_id in forbidden:
@@ -78,7 +86,7 @@ def examined(
                 "select $1 as call_id, 'deny' as decision, scope, file, kind, rule from permission_rules",
                 [call_id],
             )
-        yield Examination(sample, Path(), has_previous=True)
+        yield Examination(sample, Path(), has_previous=True, without_rows=() if are_all_run else untouched)
     finally:
         sample.rollback()
 
@@ -97,7 +105,7 @@ def broken(examination: Examination) -> dict[str, set[str]]:
     return {name: {row.row_id for row in rows} for name, rows in named.items() if rows}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.claim.encode("unicode_escape").decode())
+@pytest.mark.parametrize("case", [*CASES, *GRAPH_CASES], ids=lambda case: case.claim.encode("unicode_escape").decode())
 def test_a_broken_ledger_is_found_out_and_nothing_else_is_claimed(
     case: Case, sample: duckdb.DuckDBPyConnection
 ) -> None:
@@ -105,8 +113,20 @@ def test_a_broken_ledger_is_found_out_and_nothing_else_is_claimed(
         assert broken(examination) == case.broken
 
 
+GATED = [(case, name) for case in [*CASES, *GRAPH_CASES] for name in sorted(case.broken) if CHECKS[name].only_with]
+
+
+@pytest.mark.parametrize(("case", "name"), GATED, ids=lambda each: getattr(each, "claim", each))
+def test_a_check_finds_nothing_without_the_tables_that_it_says_it_needs(
+    case: Case, name: str, sample: duckdb.DuckDBPyConnection
+) -> None:
+    rows = {table: listed for table, listed in changed(*case.changes).items() if table not in CHECKS[name].only_with}
+    with examined(sample, rows, case.lost, case.forbidden) as examination:
+        assert list(examination.offending_rows(CHECKS[name])) == []
+
+
 def test_every_check_has_a_ledger_that_breaks_it_and_maybe_others() -> None:
-    assert {name for case in CASES for name in case.broken} == CHECKS.keys()
+    assert {name for case in [*CASES, *GRAPH_CASES] for name in case.broken} == CHECKS.keys()
 
 
 @pytest.mark.parametrize(
@@ -147,6 +167,7 @@ def test_every_check_has_a_ledger_that_breaks_it_and_maybe_others() -> None:
                 {"id": digit * 26, "turn_id": OTHER, "requested_at": 1, "input_tokens": 2**62} for digit in "012"
             ),
         ),
+        *GRAPHS_WITHOUT_FAULTS,
     ],
 )
 def test_what_may_be_is_not_found_fault_with(changes: tuple[Change, ...], sample: duckdb.DuckDBPyConnection) -> None:
@@ -173,6 +194,12 @@ LOOSE = {
     ("chat_agents", "created_by"),
     ("chat_participants", "user_id"),
     ("chat_participants", "agent_id"),
+    ("chat_participants", "added_by"),
+    ("chat_participants", "removed_by"),
+    ("chat_conversations", "created_by"),
+    ("chat_agent_changes", "agent_id"),
+    ("chat_agent_changes", "changed_by"),
+    ("program_events", "program_id"),
 }
 
 
@@ -225,11 +252,18 @@ def test_a_check_says_what_it_holds_and_how_bad_it_is(query: Query) -> None:
     assert not query.title.endswith(".")
 
 
+NOTED = {version: {"dag_edge_types", "dag_event_claims"} for version in range(2, 6)}
+"""By version: the notes on a graph whose events have made-up ids, and an edge to nowhere."""
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
 def test_ledgers_of_all_versions_are_whole(version: int) -> None:
     findings = check(FIXTURES / f"schema_{version}")
     assert [finding.name for finding in findings] == list(CHECKS)
-    assert {finding.status for finding in findings} == {Status.OK, Status.SKIP}
+    noted = {finding.name for finding in findings if finding.status is Status.INFO}
+    assert noted == NOTED.get(version, set())
+    assert {finding.status for finding in findings if finding.name not in noted} == {Status.OK, Status.SKIP}
 
 
 def test_a_finding_counts_all_rows_and_shows_the_first(tmp_path: Path) -> None:

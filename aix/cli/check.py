@@ -8,10 +8,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from aix.cli.command import Command, ledger_option, listing_output
+from aix.cli.diagnostics import is_screen
 from aix.health import Examination, Finding, OffendingRow, Severity, Status, check, check_names, examine, find_check
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import grouped
+from aix.output.humanise import grouped, one_line
 from aix.query.query_file import Query
+
+_ID_CHARACTERS = 12
 
 
 def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
@@ -71,7 +74,7 @@ def _all_checks(ledger: Path) -> Listing:
 def _failed_checks(findings: Sequence[Finding]) -> Listing:
     """Return the checks that found or skipped something, with the number of those that did not."""
     columns = listing_columns(
-        "check", "status", ListingColumn("rows", "BIGINT"), "reason", ListingColumn("first rows", priority=2)
+        "check", "status", ListingColumn("rows", "BIGINT"), "reason", ListingColumn("first row", priority=2)
     )
     rows = [
         (
@@ -79,13 +82,15 @@ def _failed_checks(findings: Sequence[Finding]) -> Listing:
             str(finding.status),
             grouped(finding.count),
             finding.reason,
-            ", ".join(finding.first_ids) or None,
+            one_line(finding.first_ids[0], _ID_CHARACTERS) if finding.first_ids else None,
         )
         for finding in findings
         if finding.status is not Status.OK
     ]
     passed = f"{len(findings) - len(rows)} of {len(findings)} checks are ok"
-    return Listing(columns, rows, notes=[passed] if rows else (), empty=passed)
+    failed = next((finding.name for finding in findings if finding.count), None)
+    notes = [passed, *([f"next: `aix check {failed}` lists its rows"] if failed and is_screen() else [])]
+    return Listing(columns, rows, notes=notes if rows else (), empty=passed)
 
 
 def _offending_rows(examination: Examination, query: Query) -> Listing:

@@ -43,12 +43,22 @@ to_import_sources as (
 to_chat_users as (
   select 'chat_agents' as table_name, id as row_id, 'created_by' as column_name, created_by as named_id
   from chat_agents
+  union all select 'chat_agent_changes', id, 'changed_by', changed_by from chat_agent_changes
+  union all select 'chat_conversations', id, 'created_by', created_by from chat_conversations
   union all select 'chat_participants', id, 'user_id', user_id from chat_participants
+  union all select 'chat_participants', id, 'added_by', added_by from chat_participants
+  union all select 'chat_participants', id, 'removed_by', removed_by from chat_participants
 ),
--- The same holds for agents that take part.
+-- The same holds for agents that take part or were changed.
 to_chat_agents as (
   select 'chat_participants' as table_name, id as row_id, 'agent_id' as column_name, agent_id as named_id
   from chat_participants
+  union all select 'chat_agent_changes', id, 'agent_id', agent_id from chat_agent_changes
+),
+-- A log of events may name programs that no file describes.
+to_programs as (
+  select 'program_events' as table_name, event_id as row_id, 'program_id' as column_name, program_id as named_id
+  from program_events
 ),
 -- References whose target is not in the ledger.
 dangling_reference as (
@@ -70,6 +80,9 @@ dangling_reference as (
   union all
   select table_name, row_id, column_name, named_id, 'chat_agents' as target
   from to_chat_agents n where named_id is not null and not exists (select 1 from chat_agents x where x.id = n.named_id)
+  union all
+  select table_name, row_id, column_name, named_id, 'programs' as target
+  from to_programs n where named_id is not null and not exists (select 1 from programs x where x.id = n.named_id)
 )
 select table_name, row_id,
   'Its ' || column_name || ' names ' || named_id || ', which is not in ' || target || '.' as reason

@@ -8,8 +8,7 @@
 -- column row_id: VARCHAR; the key of the row; the parts of a key of several columns are a JSON array
 -- column reason: VARCHAR; what is wrong with it
 select 'turns' as table_name, t.id as row_id,
-  'It starts at ' || cast(t.started_at as varchar) || ', and its parent ' || p.id
-    || ' at ' || cast(p.started_at as varchar) || '.' as reason
+  'It starts ' || cast(p.started_at - t.started_at as varchar) || ' ms before its parent ' || p.id || '.' as reason
 from turns t
 join turns p on p.id = t.parent_turn_id
 where p.started_at > t.started_at

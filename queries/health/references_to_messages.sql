@@ -15,9 +15,6 @@ with reference as (
   union all select 'message_codeblocks', cast(id as varchar), 'message_id', message_id from message_codeblocks
   union all select 'requests', id, 'message_id', message_id from requests
   union all select 'message_facts', message_id, 'message_id', message_id from message_facts
-  union all
-  select 'chat_mentions', cast(to_json([message_id, cast(idx as varchar)]) as varchar), 'message_id', message_id
-  from chat_mentions
 )
 select n.table_name, n.row_id,
   'Its ' || n.column_name || ' names ' || n.named_id || ', which is not in messages.' as reason

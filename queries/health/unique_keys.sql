@@ -123,24 +123,30 @@ with repeated_key as (
   select 'chat_agents', 'id', id, count(*)
   from chat_agents group by id having count(*) > 1
   union all
+  select 'chat_agent_changes', 'id', id, count(*)
+  from chat_agent_changes group by id having count(*) > 1
+  union all
+  select 'chat_conversations', 'id', id, count(*)
+  from chat_conversations group by id having count(*) > 1
+  union all
   select 'chat_participants', 'id', id, count(*)
   from chat_participants group by id having count(*) > 1
-  union all
-  select 'chat_mentions', 'message_id, idx',
-    cast(to_json([message_id, cast(idx as varchar)]) as varchar), count(*)
-  from chat_mentions group by message_id, idx having count(*) > 1
   union all
   select 'dag_events', 'event_id', event_id, count(*)
   from dag_events group by event_id having count(*) > 1
   union all
-  select 'dag_nodes', 'node_id', node_id, count(*)
-  from dag_nodes group by node_id having count(*) > 1
+  select 'dag_nodes', 'kind, node_id, valid_from',
+    cast(to_json([kind, node_id, cast(valid_from as varchar)]) as varchar), count(*)
+  from dag_nodes group by kind, node_id, valid_from having count(*) > 1
   union all
   select 'dag_edges', 'id', cast(id as varchar), count(*)
   from dag_edges group by id having count(*) > 1
   union all
   select 'programs', 'id', id, count(*)
   from programs group by id having count(*) > 1
+  union all
+  select 'program_events', 'event_id', event_id, count(*)
+  from program_events group by event_id having count(*) > 1
   union all
   select 'tags', 'entity_type, entity_id, tag',
     cast(to_json([entity_type, entity_id, tag]) as varchar), count(*)

@@ -8,7 +8,8 @@ import pytest
 
 from aix.health import check_names
 from tests.support.command_line import AIX, run_in_process, run_on_terminal
-from tests.support.sample_ledger import ABANDONED, OTHER, SAMPLE_ROWS, Row, write_ledger
+from tests.support.sample_conversation import ABANDONED, OTHER, Row
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202etxt"
 
