@@ -14,7 +14,7 @@ from aix_importers.claude_code.turns import ORIGIN as CLAUDE_CODE
 from tests.permissions.by_hand import FIXTURES, settings_by_hand
 from tests.queries.cursor_databases import write_database
 from tests.support.row_batches import deliver, rows_of
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 Answer = Callable[..., Any]
 """Runs a command of the audit, and returns the JSON that it wrote."""

@@ -24,6 +24,7 @@ RISKS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("project", PROJECTS)
 @pytest.mark.parametrize("cover", ["60%", "100%"])
 def test_a_proposal_replayed_covers_what_it_says_and_allows_nothing_refused(
@@ -183,6 +184,7 @@ def test_a_proposal_says_what_it_leaves_out_and_that_settings_are_of_one_project
     assert re.search(rf"settings belong to one: {ways}\n", capsys.readouterr().err)
 
 
+@pytest.mark.long
 def test_the_whole_path_of_a_project_names_it_without_the_projects_below_it(tmp_path: Path) -> None:
     call = SAMPLE_ROWS["tool_calls"][0]
     turns = [
@@ -350,6 +352,7 @@ def test_people_get_each_note_of_a_replay_once(
     assert [note.split()[1] for note in notes[1:]] == ["agrees"]
 
 
+@pytest.mark.long
 def test_what_is_no_rule_in_settings_that_are_given_is_named(
     permission_ledger: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -1,6 +1,6 @@
 """Small conversations in a few words, for tests about what follows from rows."""
 
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 
 def turn(turn_id: str, parent: str | None = None, started_at: int = 1, **values: object) -> Row:

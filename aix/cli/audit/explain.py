@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path, PureWindowsPath
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
 
     from aix.permissions import Call, Dialect, Judge, Rule, Verdict
     from aix.permissions.audit.explanation import Programs, RuledCall
+    from aix.permissions.audit.findings import Finding
     from aix.reading.ledger import Ledger
 
 _LINE_CHARACTERS = 1000
 _FINDING = re.compile("[0-9a-f]{4,16}")
-_PACK = "permission_usage"
+_OF_PROGRAMS = ("program_id", "source_id", "agent_id", "human_id", "principal")
+"""Columns of findings that may name a program, the one that a finding is most about first."""
+_PROGRAMS = "select id from programs where id in (select unnest($names))"
+_RUN = "select run_id from dag_events where event_id = $event and run_id is not null"
 
 
 @click.command(cls=Command)
@@ -65,8 +70,8 @@ def command(
 ) -> None:
     """Explain a finding, or which rule decides about a call.
 
-    FINDING is the id of a finding of `aix audit`, or its first four characters or more: what happened, its evidence,
-    why it matters, what to do next, and the findings that are like it.
+    FINDING is the id of a finding of `aix audit`, of whatever pack, or its first four characters or more: what
+    happened, its evidence, why it matters, what to do next, and the findings that are like it.
 
     CALL is a call of the ledger, by its id or the beginning of it: what it touched, its risks, what became of it, and
     what the rules that imports found, or those of --settings, decide about it.
@@ -142,20 +147,39 @@ def command(
 def _explain_finding(ledger: "Ledger", name: str, path: Path | None, *, is_json: bool, zone: "ZoneInfo") -> None:
     """Write the finding whose id begins so."""
     from aix.errors import AmbiguousNameError, UnknownCallError
+    from aix.permissions.audit.audited_packs import OWN_PACK, audits_with_rows
     from aix.permissions.audit.report_forms import finding_object
     from aix.permissions.audit.report_text import explained_finding, short_ids
     from aix.permissions.audit.run import audit
 
-    report = audit(ledger, _PACK, {}, zone.key, with_inventories=False)
-    found = [finding for finding in report.findings if finding.id.startswith(name)]
-    if not found:
-        raise UnknownCallError(name, tuple(short_ids(report.findings).values()))
+    known: tuple[str, ...] = ()
+    for pack in (OWN_PACK, *(each for each in audits_with_rows(ledger) if each != OWN_PACK)):
+        report = audit(ledger, pack, {}, zone.key, with_inventories=False)
+        found = [finding for finding in report.findings if finding.id.startswith(name)]
+        if found:
+            break
+        known += tuple(short_ids(report.findings).values())
+    else:
+        raise UnknownCallError(name, known)
     if len(found) > 1:
         raise AmbiguousNameError("finding", name, tuple(short_ids(found).values()))
     if is_json:
         emit_lines([to_json(finding_object(found[0]))], path)
         return
-    emit_paragraphs(explained_finding(report, found[0], zone), path)
+    emit_paragraphs(explained_finding(report, found[0], zone, [*_commands_about(ledger, found[0])]), path)
+
+
+def _commands_about(ledger: "Ledger", finding: "Finding") -> "Iterator[tuple[str, str]]":
+    """Go through the commands that show the program or the run that a finding is about."""
+    named = [str(value) for name in _OF_PROGRAMS if (value := finding.details.get(name)) is not None]
+    programs = {program for (program,) in ledger.sql(_PROGRAMS, {"names": named})} if named else set()
+    for program in named:
+        if program in programs:
+            yield f"aix program show {quote(program)}", "the program"
+            break
+    if event := finding.details.get("event_id"):
+        for (run,) in ledger.sql(_RUN, {"event": str(event)}):
+            yield f"aix query run_history --param {quote(f'run={run}')}", "the run"
 
 
 def _whole(folder: str) -> str:

@@ -111,8 +111,13 @@ def shortened_value(value: object) -> object:
     return shortened(value) if isinstance(value, str) else value
 
 
+def judges(query: Query) -> bool:
+    """Whether a query has the columns of one that judges."""
+    return {*_NEEDED} <= {column.name for column in query.columns}
+
+
 def is_audit(query: Query) -> bool:
-    """Whether a query judges what it lists; else it is an inventory."""
+    """Whether a query of an audited pack judges what it lists; else it is an inventory."""
     names = {column.name for column in query.columns}
     missing = [name for name in _NEEDED if name not in names]
     if STATUS in names and missing:

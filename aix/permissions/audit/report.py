@@ -92,6 +92,10 @@ class Report(msgspec.Struct, frozen=True):
     """Remarks for the reader about the whole report, each a sentence."""
     names: dict[str, str] = {}
     """Short names of the sessions and calls of findings, as other commands take them."""
+    other_packs: tuple[str, ...] = ()
+    """Packs whose audits have something to judge in this ledger, too."""
+    missing_tables: tuple[str, ...] = ()
+    """The tables without which no check can find anything, where the ledger has no rows of them."""
 
     @property
     def incomplete(self) -> list[Check]:

@@ -14,16 +14,19 @@ from aix.output.paragraphs import Paragraph
 from aix.output.terminal import ACCENT, CAUTION, GOOD
 from aix.output.text import to_text
 from aix.permissions.audit import Severity
+from aix.permissions.audit.audited_packs import OWN_PACK
 from aix.permissions.audit.findings import Finding
 from aix.permissions.audit.report import Check, Report
 from aix.permissions.contract import dialects
 from aix.query.dates import last_day
+from aix.query.packs import PACK_ORDER, pack_title
 
 INFERRED = "Inferred, not logged."
-_OWN_PACK = "permission_usage"
 _COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: f"bold {CAUTION}", Severity.LOW: f"bold {ACCENT}"}
 _LONGEST = 300
 _ID_CHARACTERS = 7
+_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+_HASH_CHARACTERS = 12
 _COUNT_WIDTH = 6
 _HEADLINE = re.compile(r"[^\d`:(]*[^\d`:(\s]")
 """The beginning of a message, until its first number, quotation, colon or bracket."""
@@ -83,7 +86,13 @@ _FOLDER = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
 
 def audit_name(report: Report) -> str:
     """Name the audit."""
-    return "Permission audit" if report.pack == _OWN_PACK else f"Audit by the pack {report.pack}"
+    return _named_by_pack(report.pack)
+
+
+def _named_by_pack(pack: str) -> str:
+    if pack == OWN_PACK:
+        return "Permission audit"
+    return f"Audit of {pack_title(pack).lower()}" if pack in PACK_ORDER else f"Audit by the pack {pack}"
 
 
 def scope(report: Report, zone: tzinfo) -> list[str]:
@@ -107,6 +116,8 @@ def summary(report: Report) -> str:
     counts = report.counts()
     severities = ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
     found = f"{counted(counts['findings'], 'finding')}{': ' if severities else ''}{severities}"
+    if report.missing_tables:
+        return f"Nothing to check: the ledger has no rows of {', '.join(report.missing_tables)}."
     incomplete, nothing = counts["checks_incomplete"], counts[f"checks_{Status.SKIP}"]
     if not report.checks:
         return f"{found}."
@@ -159,7 +170,10 @@ def details(finding: Finding, zone: tzinfo) -> list[tuple[str, str]]:
     columns = tuple(ListingColumn(name, _type(value)) for name, value in given.items())
     [values] = displayed(columns, [tuple(given.values())], zone).rows
     return [
-        (_NAMES.get(name) or name.removesuffix("_at").replace("_", " "), _in_words(name, value))
+        (
+            ((name != "kind" or "rule" in given) and _NAMES.get(name)) or name.removesuffix("_at").replace("_", " "),
+            _in_words(name, value),
+        )
         for name, value in zip(given, values, strict=True)
     ]
 
@@ -284,13 +298,22 @@ def short_paragraphs(report: Report, zone: tzinfo) -> Iterator[Paragraph]:
             yield Paragraph(line, mark=mark, mark_style=style, is_one_line=True, tail=inferred)
         yield Paragraph()
     yield from _next_steps(report)
-    options = _options(report)
-    commands = [("aix audit -o audit.html", "a page for a browser, with all evidence")]
-    if report.findings and report.pack == _OWN_PACK:
-        commands.insert(0, (f"aix audit explain {ids[report.findings[0].id]}", "one finding with its evidence"))
+    options, pack = _options(report), _pack_option(report.pack)
+    commands = [(f"aix audit{pack} -o audit.html{options}", "a page with all evidence")]
+    if report.findings:
+        finding = ids[report.findings[0].id]
+        commands.insert(0, (f"aix audit explain {finding}{options}", "one finding with its evidence"))
     if report.incomplete:
-        commands.append(("aix audit --expanded", "why checks could not judge everything"))
-    yield from _commands([(f"{command}{options}", meaning) for command, meaning in commands])
+        commands.append((f"aix audit{pack} --expanded{options}", "why checks could not judge all"))
+    commands += [
+        (f"aix audit{_pack_option(each)}", f"the {_named_by_pack(each).lower()}") for each in report.other_packs
+    ]
+    yield from _commands(commands)
+
+
+def _pack_option(pack: str) -> str:
+    """Return the option by which `aix audit` runs a pack; empty for the one that it runs without."""
+    return "" if pack == OWN_PACK else f" --pack {quote(pack)}"
 
 
 def _commands(listed: Sequence[tuple[str, str]]) -> Iterator[Paragraph]:
@@ -325,8 +348,13 @@ def _finding_paragraphs(report: Report, finding: Finding, mark: str, style: str)
         yield Paragraph(place(report, finding), "dim", mark=margin)
 
 
-def explained_finding(report: Report, finding: Finding, zone: tzinfo) -> Iterator[Paragraph]:
-    """Give one finding whole: its evidence, why it matters, what to do next, and findings that are alike."""
+def explained_finding(
+    report: Report, finding: Finding, zone: tzinfo, others: Sequence[tuple[str, str]] = ()
+) -> Iterator[Paragraph]:
+    """Give one finding whole: its evidence, why it matters, what to do next, and findings that are alike.
+
+    Other commands about what it is about come behind those about its call and its session, each with its meaning.
+    """
     style = _COLOURS[finding.severity]
     mark = f"{finding.severity}  "
     yield Paragraph(one_line(finding.message, _LONGEST), mark=mark, mark_style=style)
@@ -336,7 +364,8 @@ def explained_finding(report: Report, finding: Finding, zone: tzinfo) -> Iterato
     facts = [("check", finding.title), *places(report, finding), *details(finding, zone)]
     width = max(len(name) for name, _ in facts)
     for name, value in facts:
-        yield Paragraph(one_line(value, _LONGEST), mark=f"  {name:<{width}}  ", mark_style="dim")
+        short = _HASH.sub(lambda found: f"{found[0][:_HASH_CHARACTERS]}…", value)
+        yield Paragraph(one_line(short, _LONGEST), mark=f"  {name:<{width}}  ", mark_style="dim")
     check = next((each for each in report.checks if each.name == finding.rule), None)
     if check is not None:
         yield Paragraph()
@@ -347,7 +376,8 @@ def explained_finding(report: Report, finding: Finding, zone: tzinfo) -> Iterato
         report.names.get(each or "") for each in (finding.evidence.call_id, finding.evidence.session_label)
     )
     listed = [(f"aix audit explain {call}{options}", "the call and its rules")] if call else []
-    yield from _commands([*listed, *([(f"aix show {session}", "the session")] if session else [])])
+    listed += [(f"aix show {session}", "the session")] if session else []
+    yield from _commands([*listed, *others] or [(f"aix query {finding.rule}", "all that was checked")])
     [group] = [each for each in groups(report.findings) if finding in each.findings]
     alike = [each for each in group.findings if each is not finding]
     if alike:

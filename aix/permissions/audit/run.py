@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 
 import aix
-from aix.errors import QueryFileError, SqlError, UnknownNameError, UsageError
+from aix.errors import QueryFileError, SqlError, UsageError
 from aix.health import Status
 from aix.output import ListingColumn
+from aix.permissions.audit.audited_packs import audits_with_rows, queries_to_run
 from aix.permissions.audit.evidence import with_places
 from aix.permissions.audit.findings import (
     Finding,
@@ -25,7 +26,6 @@ from aix.permissions.audit.findings import (
     text_of,
 )
 from aix.permissions.audit.report import Check, Inventory, LedgerState, Notice, Report
-from aix.query.packs import packs, read_packs
 from aix.query.query_file import Query
 from aix.query.values import TIMEZONE, takes_timezone
 from aix.reading.ledger import Ledger, open_ledger
@@ -58,12 +58,11 @@ def audit(
     with_inventories: bool = True,
 ) -> Report:
     """Run all queries of a pack, each with those of the filters that it has."""
-    queries = _queries_of(pack)
+    queries = queries_to_run(pack)
+    pack = queries[0].pack
     for name in filters:
         if all(query.parameter(name) is None for query in queries):
             raise UsageError(f"no query of the pack {pack} can be asked for one {name}")
-    if not any(map(is_audit, queries)):
-        raise UsageError(f"the pack {pack} has no queries that judge, so an audit of it can find nothing")
     require_project(ledger, filters)
     asked = {query.name: query for query in queries if with_inventories or is_audit(query)}
     gathered = _Gathered()
@@ -81,6 +80,7 @@ def audit(
             gathered.list(query, answers[name])
     [(run_id, run_at)] = ledger.sql(_LAST_RUN).rows() or [(None, None)]
     sessions, data_until, subagents = _scope(ledger, filters)
+    audits = audits_with_rows(ledger)
     findings = with_places(ledger, sorted(gathered.findings.values(), key=lambda finding: finding.order))
     return Report(
         aix_version=aix.__version__,
@@ -96,22 +96,23 @@ def audit(
         skipped=frozenset(gathered.skipped),
         notes=tuple(gathered.notes),
         names=_names(ledger, findings),
+        other_packs=tuple(name for name in audits if name != pack),
+        missing_tables=() if pack in audits else _tables_of(filter(is_audit, queries)),
     )
 
 
-def find_findings(ledger: Ledger, pack: str, filters: Mapping[str, object], zone: str) -> list[Finding]:
-    """Return the findings of the same audit, the worst first, without the files that show them: those take longer."""
-    queries = {query.name: query for query in audit_queries(pack)}
+def _tables_of(audits: Iterable[Query]) -> tuple[str, ...]:
+    return tuple(sorted({table for query in audits for table in query.only_with}))
+
+
+def find_findings(ledger: Ledger, audits: Iterable[Query], filters: Mapping[str, object], zone: str) -> list[Finding]:
+    """Return the findings of queries that judge, the worst first, without the files that show them: those take long."""
+    queries = {query.name: query for query in audits}
     answers = _answers(queries.values(), partial(_answer, ledger, filters=filters, zone=zone))
     gathered = _Gathered()
     for name, query in queries.items():
         gathered.judge(query, answers[name])
     return sorted(gathered.findings.values(), key=lambda finding: finding.order)
-
-
-def audit_queries(pack: str) -> list[Query]:
-    """Return the queries of a pack that judge what they list."""
-    return [query for query in _queries_of(pack) if is_audit(query)]
 
 
 def _answers(queries: Iterable[Query], ask: Callable[[Query], Sequence[Row]]) -> dict[str, Sequence[Row]]:
@@ -195,17 +196,6 @@ class _Gathered:
             worst = min(before, finding, key=lambda each: each.severity.rank)
             finding = msgspec.structs.replace(worst, rows=before.rows + 1)
         self.findings[finding.id] = finding
-
-
-def _queries_of(name: str) -> list[Query]:
-    known = packs()
-    found = [pack for pack in known if pack.name == name]
-    if not found:
-        raise UnknownNameError("pack", name, tuple(pack.name for pack in known))
-    queries, problems = read_packs(found)
-    if problems:  # an audit that leaves out a query could pass for one that found nothing
-        raise problems[0]
-    return queries
 
 
 def _rows(ledger: Ledger, query: Query, parameters: Mapping[str, object], most: int | None = None) -> Sequence[Row]:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from tests.queries.other_packs import install
-from tests.support.sample_ledger import MAIN, SAMPLE_ROWS, Row, write_ledger
+from tests.support.sample_conversation import MAIN, Row
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 TOOLS = """\
 -- title: Tools

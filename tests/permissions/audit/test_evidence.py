@@ -17,7 +17,7 @@ from aix.reading.ledger import Ledger
 from aix.store.manifest import read_latest
 from tests.permissions.audit.acme import TOOLS, write_called
 from tests.permissions.audit.sarif_schema import SARIF
-from tests.support.sample_ledger import MAIN
+from tests.support.sample_conversation import MAIN
 
 IDS = ["call_1", "call_2", "call_20", "other"]
 LINES = ["{}", '{"a": "call_9", "b": "call_20"}', "", '{"a": "call_1", "text": "call_2"}', '["call_1"]', "call_2 other"]

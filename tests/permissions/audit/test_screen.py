@@ -90,7 +90,7 @@ def test_every_finding_takes_one_line_on_a_terminal(
     assert max(map(cell_len, shown)) <= columns
     head = " ".join(shown[: shown.index("")])
     assert re.match(
-        r"Permission audit · data up to 2026-04-23 \d\d:\d\d · 28 sessions · 2 subagents \d+ findings: ", head
+        r"Permission audit · data up to 2026-04-23 \d\d:\d\d · 29 sessions · 2 subagents \d+ findings: ", head
     )
     assert re.search(r"findings: \d+ high, \d+ medium, \d+ low[.] \d+ of \d+ checks found something", head)
     assert "  high  medium     low  check" in shown

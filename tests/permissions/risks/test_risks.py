@@ -183,6 +183,7 @@ def test_no_command_breaks_the_judging(command: str) -> None:
         assert risk.basis in {"exact", "inferred"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
