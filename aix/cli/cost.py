@@ -1,6 +1,5 @@
-"""`aix cost`: the command, its table for people with a bar for each share, and notes on how certain the figures are."""
+"""`aix cost`: the command, its table for people with a bar for each share, and notes on requests that are elsewhere."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from decimal import Decimal
@@ -12,6 +11,7 @@ from click.shell_completion import CompletionItem
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
+from aix.cli.cost_notes import block_notes, certainty_notes, turn_notes
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
@@ -32,12 +32,17 @@ from aix.output.tables import TOTAL
 from aix.query.dates import last_day
 from aix.query.values import TIMEZONE, find_zone
 from aix.reading.ledger import Ledger, open_ledger
+from aix.store.manifest import count_rows
 
 if TYPE_CHECKING:
     from aix.reading.result import Result
 
 _IN_TIME = ("day", "week", "month", "block")
-BY = ("model", "project", "session", "branch", *_IN_TIME, "tool", "tag", "origin", "provider", "role", "turn")
+_OF_PROGRAMS = ("task", "agent", "human", "situation")
+BY = (
+    *("model", "project", "session", "branch", *_IN_TIME),
+    *("tool", "tag", "origin", "provider", "role", "turn", *_OF_PROGRAMS),
+)
 _PLURALS = {f"{'branche' if name == 'branch' else name}s": name for name in BY}
 _KEYS = {
     "session": "session_label",
@@ -52,8 +57,14 @@ _OVERLAPPING = "tag"
 _WITHOUT = {"tool": "(no tool)", "tag": "(no tag)", "turn": "(no turn)"}
 """Names of the rows about requests that have none of a thing; other rows without a name are those of unknown ones."""
 _UNKNOWN = "unknown"
-_TITLED = (("session",), ("turn",))
-"""Things whose rows have a title."""
+_TITLED: Mapping[tuple[str, ...], str] = {
+    ("session",): "title",
+    ("turn",): "title",
+    ("task",): "title",
+    ("agent",): "name",
+    ("human",): "name",
+}
+"""Things whose rows have a title, with its heading."""
 _NAME_CHARACTERS = 44
 _TURN_CHARACTERS = 12
 _TOKENS = {
@@ -82,10 +93,7 @@ _NUMBERS = {
 _BAR_PRIORITY = 10
 _LEAST_NAME = 26
 """Long enough for names of models, which differ at their ends."""
-_MODELS_NAMED = 5
 _OWNERS_NAMED = 2
-_MODEL_CHARACTERS = 48
-_BASIS = re.compile(r"computed[^:]*: (?P<table>.+?) [^ ;]+(?:;.*)?(?: and others)?")
 _FILTERS = ("project", "origin", "model", "session", "tag")
 
 _Row = dict[str, Any]
@@ -141,6 +149,9 @@ def command(
     A block is five hours from the full hour of its first request, the unit of some plans. The running block has its
     pace, and the cost that it leads to at its end.
 
+    Tasks, agents, humans and situations are those of programs, as `aix program list` lists them; what belongs to none
+    is `unknown`.
+
     The table is written for people; all other formats have every column of the query behind it, with exact values:
     queries/token_economics/cost_by_NAME.sql, blocks.sql for blocks, cost_by_two.sql for two things. json is an object
     with `rows` and `totals`. Sessions are named as for `aix show`.
@@ -151,6 +162,7 @@ def command(
       aix cost --by day,model --since 2026-11 --timezone Europe/Berlin
       aix cost --by block --since today
       aix cost --by project --limit 10
+      aix cost --by task
       aix cost --by session --project website --format csv -o sessions.csv
       aix cost --by model --tag billing --json
     """
@@ -181,10 +193,11 @@ def command(
         listing,
         totals=totals,
         notes=[
-            *_block_notes(running, zone),
-            *_cost_notes(models),
-            *_turn_notes(totals),
+            *block_notes(running, zone),
+            *certainty_notes(models),
+            *turn_notes(totals),
             *_elsewhere_notes(opened, dimensions, parameters, rows),
+            *_program_notes(opened, dimensions, rows),
         ],
         for_people=_cost_table(opened, dimensions, zone, rows, totals, limit),
     )
@@ -236,7 +249,7 @@ def _cost_table(
     if has_titles:  # the title needs the room more
         left_out |= dict.fromkeys(("cache read", "input", "cache write", "exact output %"), True)
     numbers = [name for name in _NUMBERS if not left_out.get(name)]
-    names = [*dimensions, *(["title"] if has_titles else [])]
+    names = [*dimensions, *([_TITLED[dimensions]] if has_titles else [])]
     columns = (
         *(ListingColumn(name, cut="start" if name == "project" else "end", least=_LEAST_NAME) for name in names),
         *(ListingColumn(name, "BIGINT", _NUMBERS[name], tone="cost" if name == "cost" else "") for name in numbers),
@@ -353,7 +366,7 @@ def _nothing_found(ledger: Ledger, parameters: Mapping[str, object], zone: tzinf
     """Say which requests there are none of, and from when to when there are some."""
     [everything] = ledger.query("token_economics/cost_total").dicts()
     if not everything["requests"]:
-        yield "The ledger has no requests; run `aix import`"
+        yield _without_requests(sum(row["sessions"] for row in ledger.query("overview/by_origin").dicts()))
         return
     elsewhere = [*_elsewhere_notes(ledger, (), parameters, [])]
     yield from elsewhere
@@ -369,6 +382,21 @@ def _nothing_found(ledger: Ledger, parameters: Mapping[str, object], zone: tzinf
         return
     first, last = (local_time(everything[name], zone)[: len("2026-11-01")] for name in ("first_at", "last_at"))
     yield f"{asked}; the ledger covers {first} to {last}"
+
+
+def _program_notes(ledger: Ledger, dimensions: Sequence[str], rows: Sequence[_Row]) -> Iterator[str]:
+    """Say why no row has a name where the ledger has no programs, of which tasks, agents and humans are some."""
+    if rows and not count_rows(ledger.manifest, "programs"):
+        for by, key in zip(dimensions, rows[0], strict=False):
+            if by in _OF_PROGRAMS and all(row[key] is None for row in rows):
+                yield f"No {by} is known: the ledger has no programs (docs/programs.md)"
+
+
+def _without_requests(sessions: int) -> str:
+    if not sessions:
+        return "The ledger has no requests; run `aix import`"
+    logs = "but its log has no token counts" if sessions == 1 else "but none of their logs has token counts"
+    return f"{counted(sessions, 'session')}, {logs}, so there is no cost. Next: `aix sessions`"
 
 
 def _period(parameters: Mapping[str, object]) -> Iterator[str]:
@@ -410,71 +438,3 @@ def _elsewhere_notes(
                 f"{counted(count, 'session')} {verbs} no turn of {whose} own:"
                 f" {whose} turns are counted under another session"
             )
-
-
-def _block_notes(running: Sequence[_Row], zone: tzinfo) -> Iterator[str]:
-    """Say where the running block leads."""
-    for block in running:
-        started, ends = (local_time(block[name], zone)[-len("10:00") :] for name in ("started_at", "ends_at"))
-        if block["projected_usd"] is None:
-            yield f"The block of {started} to {ends} is running; it is too short for a pace"
-            continue
-        yield (
-            f"The block of {started} to {ends} is running:"
-            f" {dollars(block['cost_per_hour_usd'])} and {short_count(round(block['tokens_per_hour']))} tokens an hour;"
-            f" about {dollars(block['projected_usd'])} and {short_count(block['projected_tokens'])} tokens at its end"
-        )
-
-
-def _cost_notes(models: Sequence[_Row]) -> list[str]:
-    """Say how certain the figures are and whose prices were taken, given what each model cost."""
-    return [*_lower_bound(models), *_unpriced(models), *_reported(models), *_price_tables(models)]
-
-
-def _turn_notes(totals: _Row) -> Iterator[str]:
-    """Say how many turns the column `turns` leaves out."""
-    without = totals["turns_without_requests"]
-    if without:
-        turns, verb = counted(without + totals["turns"], "turn"), "is" if without == 1 else "are"
-        yield f"{without:,} of {turns} made no request, and {verb} not counted above"
-
-
-def _sum(models: Sequence[_Row], column: str) -> Decimal:
-    return sum((amount for model in models if (amount := model[column]) is not None), Decimal(0))
-
-
-def _lower_bound(models: Sequence[_Row]) -> Iterator[str]:
-    cost, estimate = _sum(models, "cost_usd"), _sum(models, "cost_estimated_usd")
-    if estimate > cost:
-        more = f" (+{per_cent((estimate - cost) / cost)})" if cost else ""
-        yield f"At least {dollars(cost)}; about {dollars(estimate)}{more} because some logs omit final output counts"
-
-
-def _unpriced(models: Sequence[_Row]) -> Iterator[str]:
-    without = sorted(
-        (model for model in models if model["unpriced_requests"]),
-        key=lambda model: model["unpriced_tokens"],
-        reverse=True,
-    )
-    if not without:
-        return
-    names = [one_line(model["model"] or "no model named", _MODEL_CHARACTERS) for model in without[:_MODELS_NAMED]]
-    more = [f"{len(without) - _MODELS_NAMED} more"] if len(without) > _MODELS_NAMED else []
-    requests, tokens = (int(_sum(without, name)) for name in ("unpriced_requests", "unpriced_tokens"))
-    yield (
-        f"No price is known for {counted(requests, 'request')} with {short_count(tokens)} tokens"
-        f" ({', '.join([*names, *more])}); not included above"
-    )
-
-
-def _reported(models: Sequence[_Row]) -> Iterator[str]:
-    reported = _sum(models, "reported_cost_usd")
-    if reported:
-        yield f"The logs themselves report {dollars(reported)} (not included above)"
-
-
-def _price_tables(models: Sequence[_Row]) -> Iterator[str]:
-    bases = [model["price_basis"] for model in models if model["price_basis"] and model["cost_usd"] is not None]
-    tables = sorted({match["table"] if (match := _BASIS.fullmatch(basis)) else basis for basis in bases})
-    if tables:
-        yield f"Computed at the list prices of {', '.join(tables)}; see `aix prices`"

@@ -4,8 +4,8 @@
 -- grain: pair of values
 -- params: filters
 -- param timezone: text = UTC; the time zone whose days are meant
--- param first: text = day; the first thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn
--- param second: text = model; the second thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn
+-- param first: text = day; the first thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn, task, agent, human, situation
+-- param second: text = model; the second thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn, task, agent, human, situation
 -- column first_value: VARCHAR; the first thing; as text where it is a day or the Unix ms at which a block began; NULL where it is not known
 -- column second_value: VARCHAR; the second thing, in the same way
 -- column turns: BIGINT; turns with such requests
@@ -29,14 +29,15 @@
 -- caveat: A request that called several tools counts for the first; a shared turn counts for the session that began first.
 -- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
 -- references: docs/economics.md#the-other-figures; a block
+-- references: docs/programs.md#who-a-turn-counts-for; the task, agent and human of a request
 
--- Tags are looked up only when one of the two things is the tag: other pairs count each request once.
+-- Tags and programs are looked up only when one of the two things needs them: other pairs count each request once.
 with turn_tag as (
-  select entity_id as turn_id, tag from tags where entity_type = 'turns'
+  select entity_id as turn_id, tag from v_work_tags where entity_type = 'turns'
   union
   select o.turn_id, s.tag
   from v_turn_owner o
-  join tags s on s.entity_type = 'sessions' and s.entity_id = o.session_label
+  join v_work_tags s on s.entity_type = 'sessions' and s.entity_id = o.session_label
 ),
 -- Requests with the two things.
 paired as (
@@ -55,6 +56,10 @@ paired as (
       when 'provider' then r.provider
       when 'role' then r.role
       when 'turn' then r.turn_id
+      when 'task' then p.task_id
+      when 'agent' then p.agent_id
+      when 'human' then p.human_id
+      when 'situation' then p.situation
       else r.model
     end as first_value,
     case coalesce(getvariable('second'), 'model')
@@ -71,6 +76,10 @@ paired as (
       when 'provider' then r.provider
       when 'role' then r.role
       when 'turn' then r.turn_id
+      when 'task' then p.task_id
+      when 'agent' then p.agent_id
+      when 'human' then p.human_id
+      when 'situation' then p.situation
       else r.model
     end as second_value,
     r.*
@@ -81,9 +90,15 @@ paired as (
     and h.hour = cast(floor(r.quarter_hour / 4) as bigint)
   left join turn_tag t
     on (getvariable('first') = 'tag' or getvariable('second') = 'tag') and t.turn_id = r.turn_id
-  left join tags g
+  left join v_work_tags g
     on (getvariable('first') = 'tag' or getvariable('second') = 'tag')
     and r.turn_id is null and g.entity_type = 'sessions' and g.entity_id = r.session_label
+  left join v_request_programs p
+    on (
+      getvariable('first') in ('task', 'agent', 'human', 'situation')
+      or getvariable('second') in ('task', 'agent', 'human', 'situation')
+    )
+    and p.request_id = r.request_id
 ),
 -- One row for each pair.
 pair_cost as (

@@ -52,8 +52,8 @@ counted_error as (
     )
     and (
       getvariable('tag') is null
-      or e.turn_id in (select entity_id from tags where entity_type = 'turns' and tag = getvariable('tag'))
-      or e.session_label in (select entity_id from tags where entity_type = 'sessions' and tag = getvariable('tag'))
+      or e.turn_id in (select entity_id from v_work_tags where entity_type = 'turns' and tag = getvariable('tag'))
+      or e.session_label in (select entity_id from v_work_tags where entity_type = 'sessions' and tag = getvariable('tag'))
     )
 ),
 -- All errors of the sessions that have one of these.

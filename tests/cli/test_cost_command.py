@@ -48,6 +48,7 @@ def table(ledger: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> 
     return capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", BY)
 def test_machines_get_exactly_what_the_query_returns(ledger: Path, capsys: pytest.CaptureFixture[str], by: str) -> None:
     run_here("cost", "--by", by, "--format", "jsonl", "--ledger", str(ledger))
@@ -57,6 +58,7 @@ def test_machines_get_exactly_what_the_query_returns(ledger: Path, capsys: pytes
     assert sum(row["cost_usd"] or 0 for row in rows) == 5
 
 
+@pytest.mark.long
 def test_pairs_of_things_add_up_to_the_total(ledger: Path) -> None:
     things = [each for each in BY if each != "tag"]
     with aix.open(ledger) as opened:

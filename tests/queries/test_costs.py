@@ -185,6 +185,7 @@ def test_days_are_those_of_the_zone(library_ledger: Ledger, counted: list[Counte
     assert {str(row["day"]): row["cost_usd"] or 0 for row in rows} == expected
 
 
+@pytest.mark.long
 def test_no_count_is_so_large_that_it_ends_a_query(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     lines = [_hostile_line(number, model) for number, model in enumerate(["claude-opus-4-6"] * 12 + ["nimbus-9"] * 2)]

@@ -5,14 +5,16 @@ parent that puts it into the same turn again.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, ClassVar
 
 import jsonlines
 
+from aix.canonical_json import LARGEST_INTEGER
 from aix.exporting import ConversationRows, Exporter, Row
 from aix.ids import ulid
 from aix_importers.common.times import write_time
+from aix_importers.session_log.programs import NODE_FIELDS, TYPES_WITH_A_STATE
 from aix_importers.session_log.records import ABSENT
 
 _USAGE = {
@@ -21,24 +23,28 @@ _USAGE = {
     "cacheReadTokens": "request_cache_read_tokens",
     "cacheWriteTokens": "request_cache_write_tokens",
 }
-_TYPES_WITH_A_STATE = ("agent", "human")
 
 
 class SessionLogExporter(Exporter):
     """Writes session logs, and the programs they refer to."""
 
     name: ClassVar[str] = "session-log"
-    description: ClassVar[str] = "Session logs of JSON lines, one file per session, and programs.jsonl."
+    description: ClassVar[str] = (
+        "Session logs of JSON lines, one file per session, programs.jsonl and program_events.jsonl."
+    )
     suffix: ClassVar[str] = ".jsonl"
-    table_files: ClassVar[Mapping[str, str]] = {"programs": "programs.jsonl"}
+    table_files: ClassVar[Mapping[str, str]] = {"programs": "programs.jsonl", "program_events": "program_events.jsonl"}
 
     def write_session(self, conversation: ConversationRows, file: IO[bytes]) -> None:
         """Write the entries of a session."""
         _write_lines(entries(conversation), file)
 
-    def write_table(self, table: str, rows: Iterable[Row], file: IO[bytes]) -> None:  # noqa: ARG002 - there is one
-        """Write the programs."""
-        _write_lines(map(program, rows), file)
+    def write_table(self, table: str, rows: Iterable[Row], file: IO[bytes]) -> None:
+        """Write the programs, or their events in the order of their log."""
+        if table == "programs":
+            _write_lines(map(program, rows), file)
+        else:
+            _write_lines(map(program_event, sorted(rows, key=_place)), file)
 
 
 def entries(conversation: ConversationRows) -> Iterator[dict[str, object]]:
@@ -60,9 +66,25 @@ def entries(conversation: ConversationRows) -> Iterator[dict[str, object]]:
 
 def program(row: Row) -> dict[str, object]:
     """Return a program as its own tool writes it."""
-    stage = "state" if row["program_type"] in _TYPES_WITH_A_STATE else "lifecycle"
+    stage = "state" if row["program_type"] in TYPES_WITH_A_STATE else "lifecycle"
+    config = _read_json(row["config_json"])
+    settings = dict(config) if isinstance(config, dict) else {}
+    beside = settings.pop(NODE_FIELDS, None)
     made = {"id": row["id"], "type": "program", "programType": row["program_type"], stage: row["lifecycle"]}
-    return {**_without_nulls(made), "config": _read_json(row["config_json"]) or {}}
+    return {**_without_nulls(made), "config": settings, **(beside if isinstance(beside, dict) else {})}
+
+
+def program_event(row: Row) -> dict[str, object]:
+    """Return an event of a program with the id that its source gave it."""
+    payload = _read_json(row["payload_json"], _whole)
+    fields = payload if isinstance(payload, dict) else {}
+    if "id" in fields or "event_id" in fields:  # which then are no ids of the event
+        return {"eventId": row["claimed_event_id"], **fields}
+    return {**_without_nulls({"id": row["claimed_event_id"]}), **fields}
+
+
+def _place(row: Row) -> tuple[int, int, str]:
+    return int(str(row["position"] or 0)), int(str(row["occurred_at"] or 0)), str(row["event_id"])
 
 
 class _Parents:
@@ -135,12 +157,18 @@ def _new_entry(message: Row, session_id: object, parent: str | None, situation: 
     return _without_nulls(made)
 
 
-def _read_json(text: object) -> object:
+def _read_json(text: object, parse_int: Callable[[str], object] = int) -> object:
     """Return what a column of JSON holds; NULL when it holds something else, as other origins may write it."""
     try:
-        return json.loads(str(text or "null"))
+        return json.loads(str(text or "null"), parse_int=parse_int)
     except (ValueError, RecursionError):
         return None
+
+
+def _whole(digits: str) -> int | float:
+    """Read a whole number; one that canonical JSON has only for fractions stays one when it is written again."""
+    number = int(digits)
+    return number if abs(number) <= LARGEST_INTEGER else float(number)
 
 
 def _moment(message: Row) -> int:

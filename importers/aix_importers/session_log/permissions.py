@@ -39,7 +39,7 @@ class PersonaRules(Dialect):
         Raises:
             ValueError: The file is no persona.
         """
-        from aix_importers.session_log.programs import SCOPE, persona_rules
+        from aix_importers.session_log.persona_rules import SCOPE, persona_rules
 
         try:
             whole = without_lone_surrogates(DECODER.decode(content.decode("utf-8-sig", "replace")))
@@ -71,7 +71,7 @@ class PersonaRules(Dialect):
     def patterns(self, call: Call) -> Sequence[Sequence[str]]:
         """Return for every part of a call the allow rules that would let it pass."""
         from aix_importers.session_log.persona_judge import read_parts
-        from aix_importers.session_log.programs import referred_id
+        from aix_importers.session_log.references import referred_id
 
         if not _is_plain(call.tool) or referred_id(call.tool):
             return [[]]

@@ -9,7 +9,7 @@ from aix.permissions.globs import command_glob, has_wildcards, name_glob
 from aix.permissions.shell import Script, split
 from aix_importers.common import remembered
 from aix_importers.common.paths import CallPath, PathPattern
-from aix_importers.session_log.programs import KINDS, NOTHING_ALLOWED
+from aix_importers.session_log.persona_rules import KINDS, NOTHING_ALLOWED
 
 _COMMANDS = ("command", "cmd")
 _PATHS = ("file_path", "path", "target_file", "notebook_path")

@@ -1,28 +1,14 @@
-"""Records of a log: the JSON objects of its lines, what could not be read as one, and the entries that they hold."""
+"""Entries of a log: the messages that its records hold."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import BinaryIO, TypeGuard
 
-import jsonlines
-
-from aix.importing import Problem, Source
-from aix_importers.common.json_text import (
-    DECODER,
-    LARGEST_NUMBER,
-    OddNumber,
-    compact_json,
-    leading_values,
-    may_hold_surrogates,
-    trailing_objects,
-    without_lone_surrogates,
-)
-from aix_importers.common.jsonl import LONGEST_BYTES, RawLine, raw_lines
+from aix_importers.common.json_text import LARGEST_NUMBER, compact_json, is_text
+from aix_importers.common.secrets import without_secrets
 from aix_importers.common.times import read_time, write_time
+from aix_importers.session_log.principals import Principal, read_principal
 
-_SAMPLE_CHARACTERS = 500
-_SKIPPED_BY_JSONLINES = "\ufeff\x1e"
 _SPELLINGS = {
     "input": ("inputTokens", "input_tokens"),
     "output": ("outputTokens", "output_tokens"),
@@ -34,112 +20,10 @@ _SPELLINGS = {
         "cache_creation_input_tokens",
     ),
 }
+_IDS = frozenset(["uuid", "parentUuid", "sessionId", "requestId"])
+"""Fields that are no credentials, however random they look."""
 ABSENT = "aix:absent"
 """The key of the metadata that lists the fields an entry lacks although a column holds a value for them."""
-
-
-def _decode(text: str | bytes) -> object:
-    return DECODER.decode(str(text, "utf-8") if isinstance(text, bytes) else text)
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An object of the log, and the line it stands in."""
-
-    value: dict[str, object]
-    line: int
-    byte_offset: int
-    sample: str
-
-
-class RecordReader:
-    """Goes through the objects of a log; problems lie in between, in the order of the lines."""
-
-    def __init__(self, source: Source, file: BinaryIO) -> None:
-        self._source = source
-        self._file = file
-        self._line = RawLine(0, 0, b"", is_terminated=True)
-        self._text = ""
-        self._problems: list[Problem] = []
-
-    def __iter__(self) -> Iterator[Record | Problem]:
-        reader = jsonlines.Reader(self._texts(), loads=_decode)
-        while True:
-            values: list[object] = []
-            try:
-                values = [reader.read(allow_none=True, skip_empty=True)]
-            except EOFError:
-                yield from self._taken_problems()
-                return
-            except jsonlines.InvalidLineError:
-                values = self._recovered()
-            except RecursionError:
-                self._note("too_deep", "The line holds JSON that is nested too deeply to be read.")
-            records = [record for value in values if (record := self._record(value))]
-            yield from self._taken_problems()
-            yield from records
-
-    def _texts(self) -> Iterator[str]:
-        for line in raw_lines(self._file):
-            self._line = line
-            self._text = ""
-            data = line.data.strip(b"\0")
-            if line.is_too_long:
-                self._text = data[:_SAMPLE_CHARACTERS].decode("utf-8", "replace")
-                self._note("line_too_long", f"The line has more than {LONGEST_BYTES} bytes and was skipped.")
-                continue
-            if line.data and not data:
-                self._note("nul_bytes", f"The line holds nothing but {len(line.data)} NUL bytes.")
-                continue
-            try:
-                self._text = data.decode("utf-8")
-            except UnicodeDecodeError:
-                self._text = data.decode("utf-8", "replace")
-                self._note("invalid_utf8", "The line is not UTF-8; what cannot be read was replaced by U+FFFD.")
-            if len(data) < len(line.data):
-                self._note("nul_bytes", f"{len(line.data) - len(data)} NUL bytes around the line were left out.")
-            yield self._text
-
-    def _recovered(self) -> list[object]:
-        text = self._text.lstrip(_SKIPPED_BY_JSONLINES)
-        try:
-            values, end = leading_values(text)
-            if end < len(text) and not self._line.is_terminated:
-                self._note("truncated_line", "The last line of the log breaks off; it may still be being written.")
-            elif end < len(text):
-                whole = trailing_objects(text, end)
-                what = "the whole ones behind it were taken" if whole else "it was skipped"
-                self._note("not_json", f"From character {end + 1} on the line is not JSON; {what}.")
-                values += whole
-        except RecursionError:
-            self._note("too_deep", "The line holds JSON that is nested too deeply to be read.")
-            return []
-        if len(values) > 1:
-            self._note("several_values", f"The line holds {len(values)} values instead of one; each was taken.")
-        return values
-
-    def _record(self, value: object) -> Record | None:
-        if not isinstance(value, dict):
-            self._note("not_an_object", "The line holds JSON that is not an object.")
-            return None
-        if may_hold_surrogates(self._text):
-            try:
-                cleaned = without_lone_surrogates(value)
-            except RecursionError:
-                self._note("too_deep", "The line holds JSON that is nested too deeply to be read.")
-                return None
-            if cleaned != value and isinstance(cleaned, dict):
-                self._note("lone_surrogate", "The line holds halves of characters; they were replaced by U+FFFD.")
-                value = cleaned
-        return Record(value, self._line.number, self._line.byte_offset, self._text[:_SAMPLE_CHARACTERS])
-
-    def _note(self, kind: str, reason: str) -> None:
-        sample = self._text[:_SAMPLE_CHARACTERS] or None
-        self._problems.append(Problem(self._source, kind, reason, self._line.number, self._line.byte_offset, sample))
-
-    def _taken_problems(self) -> list[Problem]:
-        taken, self._problems = self._problems, []
-        return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +105,15 @@ class Entry:
     request_id: str | None
     situation: str | None
     latency_ms: int | None
+    principal: Principal | None
     usage: Usage
     metadata_json: str
     digest: bytes
     """The same for entries that say the same, in whichever session."""
     wrong: list[str] = field(default_factory=list)
     """Names of the fields whose values cannot be used."""
+    left_out: list[str] = field(default_factory=list)
+    """Places of what looks like credentials."""
 
 
 def read_entry(raw: Mapping[str, object]) -> Entry:
@@ -245,7 +132,9 @@ def read_entry(raw: Mapping[str, object]) -> Entry:
     session_id = reader.text(raw, "sessionId")
     time = read_time(raw.get("timestamp"))
     content = reader.content(message)
-    metadata_json = _metadata(raw, message, time)
+    left_out: list[str] = []
+    fields = _without_credentials(raw, left_out)
+    metadata_json = _metadata(fields, message, time)
     everything = "\x1f".join((role, str(time), metadata_json, content or ""))
     return Entry(
         uuid=uuid,
@@ -255,14 +144,16 @@ def read_entry(raw: Mapping[str, object]) -> Entry:
         time=time,
         content=content,
         model=reader.text(message, "model") if is_assistant else None,
-        provider=reader.text(raw, "provider"),
+        provider=reader.text(fields, "provider"),
         request_id=reader.text(raw, "requestId"),
-        situation=reader.text(raw, "situation"),
+        situation=reader.text(fields, "situation"),
         latency_ms=reader.duration(raw, "latencyMs"),
+        principal=read_principal(fields),
         usage=reader.usage(message) if is_assistant else Usage(),
         metadata_json=metadata_json,
         digest=sha256(everything.encode()).digest(),
         wrong=reader.wrong,
+        left_out=left_out,
     )
 
 
@@ -307,14 +198,20 @@ class _FieldReader:
             self.wrong.append(name)
 
 
-def is_text(value: object) -> TypeGuard[str]:
-    """Whether a value is text; a number that only looks like text here is not."""
-    return isinstance(value, str) and not isinstance(value, OddNumber)
+def _without_credentials(raw: Mapping[str, object], left_out: list[str]) -> dict[str, object]:
+    """Return the fields beside the message without credentials, whose places are noted."""
+    kept: dict[str, object] = {}
+    for name, value in raw.items():
+        if name in _IDS:
+            kept[name] = value
+        elif name not in ("message", ABSENT):
+            kept |= without_secrets({name: value}, left_out.append)
+    return kept
 
 
-def _metadata(raw: Mapping[str, object], message: Mapping[str, object], time: int | None) -> str:
+def _metadata(fields: Mapping[str, object], message: Mapping[str, object], time: int | None) -> str:
     """Return everything that has no column which holds it exactly, as JSON."""
-    rest = {name: value for name, value in raw.items() if name not in ("message", ABSENT)}
+    rest = dict(fields)
     inner = {name: value for name, value in message.items() if name != "role"}
     absent = []
     for name, fields, is_held in (

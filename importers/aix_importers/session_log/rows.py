@@ -1,16 +1,15 @@
 """Rows of the ledger for the entries, turns and sessions of one log."""
 
-import re
 from collections.abc import Iterator
 
 from aix.ids import h63, ulid
 from aix.importing import RowBuffer, Rows, Source, readable
 from aix_importers.common.code_blocks import fenced_blocks
-from aix_importers.session_log.programs import Named, Programs, SessionSettings
+from aix_importers.common.row_writer import may_be_label
+from aix_importers.session_log.programs import Programs
 from aix_importers.session_log.records import Entry
+from aix_importers.session_log.session_settings import Named, SessionSettings
 from aix_importers.session_log.turns import Place, Session, Turn
-
-_LOOKS_LIKE_A_LABEL = re.compile(r"[a-z][a-z0-9-]*:")
 
 
 class LogRows:
@@ -33,7 +32,7 @@ class LogRows:
         """Add the message of an entry; a further one of the same uuid is a copy."""
         message_id = ulid("msg", self._origin, entry.uuid)
         time = place.time if entry.time is None else entry.time
-        source = self._settings_of(place.session).query_source if place.is_user else Named(None)
+        source = self._settings_of(place.session).query_source(entry.principal) if place.is_user else Named(None)
         self._buffer.add(
             "messages",
             copy=copy,
@@ -105,6 +104,7 @@ class LogRows:
     def add_turn(self, turn: Turn) -> None:
         """Add a turn, with its thread and its circumstances."""
         settings = self._settings_of(turn.session)
+        principal = settings.principal(turn.principal) or settings.principal(turn.later_principal)
         self._buffer.add(
             "turns",
             id=turn.id,
@@ -113,7 +113,7 @@ class LogRows:
             role=settings.role,
             toolset_name=settings.toolset_name,
             tools_available=settings.tools_available,
-            permissions_granted=settings.permissions_granted,
+            permissions_granted=settings.permissions_granted(principal),
             source_event_id=turn.source_uuid,
         )
         is_parent_marked = turn.parent is not None and turn.is_parent_inferred
@@ -133,8 +133,8 @@ class LogRows:
             origin=self._origin,
             origin_session_id=turn.session.id,
             turn_key=turn.key,
-            principal=settings.principal,
-            on_behalf_of=settings.on_behalf_of,
+            principal=principal.id if principal else None,
+            on_behalf_of=principal.on_behalf_of if principal else None,
             situation=turn.situation,
         )
 
@@ -150,7 +150,7 @@ class LogRows:
         settings = self._settings_of(session)
         status = "archived" if settings.is_completed else "active"
         self._add_head(session, label, head, session.created_at, session.updated_at, status)
-        if not _LOOKS_LIKE_A_LABEL.match(session.id):
+        if not may_be_label(session.id):
             self._buffer.add(
                 "session_aliases",
                 alias=session.id,

@@ -6,6 +6,7 @@ Everything follows from earlier lines alone, so a log that has grown says about 
 from dataclasses import dataclass, field
 
 from aix.ids import ulid
+from aix_importers.session_log.principals import Principal
 from aix_importers.session_log.records import Entry
 
 _BRANCH_CHARACTERS = 12
@@ -28,6 +29,10 @@ class Turn:
     is_answered: bool = False
     request_count: int = 0
     situation: str | None = None
+    principal: Principal | None = None
+    """The principal that its first entry states."""
+    later_principal: Principal | None = None
+    """The first one that any further entry states."""
 
 
 @dataclass(slots=True, eq=False)
@@ -116,6 +121,8 @@ class Placement:
         is_inferred = turn is not None and parent is None
         if turn is None:
             turn = self._new_turn(entry, session, parent, time, is_time_inferred=is_time_inferred)
+            turn.principal = entry.principal
+        turn.later_principal = turn.later_principal or entry.principal
         session.updated_at = max(session.updated_at, time)
         turn.is_answered = turn.is_answered or not is_user
         turn.situation = turn.situation or entry.situation

@@ -11,7 +11,8 @@ from aix.schema import TABLES
 from aix.store.locks import staging_folder
 from aix_importers.session_log import SessionLogImporter
 from tests import ROOT
-from tests.support.sample_ledger import Row, batch_from_rows
+from tests.support.sample_conversation import Row
+from tests.support.sample_ledger import batch_from_rows
 
 FIXTURES = ROOT / "fixtures" / "session_log"
 SITUATIONS = sorted(path.name for path in FIXTURES.iterdir())

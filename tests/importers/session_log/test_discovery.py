@@ -1,4 +1,4 @@
-"""Which files the importer takes for its own, and what it reads along with them."""
+"""Files that the session-log importer claims, and files that it reads along with them."""
 
 import json
 from io import BytesIO
@@ -46,7 +46,7 @@ def test_only_json_lines_are_logs(tmp_path: Path) -> None:
     assert [Path(source.path).name for source in sources_in(tmp_path)] == ["a.jsonl"]
 
 
-def test_a_file_that_was_claimed_before_is_not_opened_again() -> None:
+def test_a_file_that_was_claimed_before_is_not_judged_again() -> None:
     files = [
         Candidate("/nowhere/own.jsonl", 1, 1, 1, claimed_by="session_log"),
         Candidate("/nowhere/programs.json", 1, 1, 2, claimed_by="session_log"),
@@ -54,6 +54,13 @@ def test_a_file_that_was_claimed_before_is_not_opened_again() -> None:
     ]
     found = [source.path for source in SessionLogImporter().discover(files)]
     assert found == ["/nowhere/own.jsonl", "/nowhere/programs.json"]
+
+
+def test_a_claimed_file_of_events_is_still_one_of_which_no_copy_is_kept(tmp_path: Path) -> None:
+    events = write_log(tmp_path / "a.jsonl", [{"type": "TASK_CREATED", "taskId": "t", "timestamp": 1767607200000}])
+    log = write_log(tmp_path / "b.jsonl", [entry("u", message={"content": '{"type":"TASK_CREATED"}'})])
+    claimed = [Candidate(str(path), 1, 1, 1, claimed_by="session_log") for path in (events, log)]
+    assert [source.may_hold_secrets for source in SessionLogImporter().discover(claimed)] == [True, False]
 
 
 def test_programs_are_read_with_the_logs_beside_and_below_them(tmp_path: Path) -> None:

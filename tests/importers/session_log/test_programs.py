@@ -1,17 +1,24 @@
 """Programs: their files, their secrets, and what they say about sessions."""
 
 import json
+import os
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from aix.errors import UnknownNameError
 from aix.importing import Problem, Source
-from aix_importers.session_log.programs import Named, Program, Programs, SessionSettings, read_programs
+from aix.pipeline.run import Settings, import_histories
+from aix_importers.session_log.program_files import read_programs
+from aix_importers.session_log.programs import Program, Programs
+from aix_importers.session_log.session_settings import Named, SessionSettings
+from tests import ROOT
 from tests.importers.session_log.logs import entry, extract, write_log
+from tests.support.row_batches import rows_of
 
 SOURCE = Source("/logs/programs.json")
-NO_PROGRAM = "This is no program: it lacks an id or a programType."
+NO_PROGRAM = "This is no program and no event: it lacks an id or a programType, and states no kind."
 MODEL: dict[str, object] = {
     "id": "m",
     "type": "program",
@@ -36,7 +43,10 @@ def read(path: Path, text: str) -> tuple[list[Program], list[str]]:
         json.dumps([MODEL]),
         json.dumps([MODEL], indent=2),
         json.dumps({"m": {name: value for name, value in MODEL.items() if name != "id"}}),
+        json.dumps({"programs": {"m": {**MODEL, "id": "m"}}, "events": []}),
         json.dumps(MODEL),
+        json.dumps({"id": "m", "type": "model", "lifecycle": "published", "config": {"modelId": "x"}}),
+        json.dumps({"m": {"type": "model", "lifecycle": "published", "config": {"modelId": "x"}}}),
         f"{json.dumps(MODEL)}\n\n",
         f"\ufeff{json.dumps([MODEL])}",
     ],
@@ -55,7 +65,21 @@ def test_what_is_no_program_is_a_problem(tmp_path: Path) -> None:
     ]
     programs, problems = read(tmp_path, "\n".join(lines))
     assert [(program.id, program.lifecycle) for program in programs] == [("m", "published"), ("a", "idle")]
-    assert problems == ["not_json", "not_a_program", "not_a_program"]
+    assert problems == ["not_json", "not_a_program", "not_an_object"]
+
+
+def test_the_records_that_the_documentation_shows_are_read_without_a_problem(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "programs.md").read_text("utf-8").split("```json\n")[1].split("```")[0]
+    programs, problems = read(tmp_path, text)
+    assert {program.type for program in programs} == {"provider", "model", "human", "agent", "session", "task"}
+    assert (problems, text.count("TASK_ASSIGNED")) == ([], 1)
+
+
+def test_what_stands_beside_programs_and_events_is_a_problem(tmp_path: Path) -> None:
+    parts = {"models": [MODEL], "programs": [MODEL, {"id": "n", "type": {}}], "events": {}, "version": 1}
+    programs, problems = read(tmp_path, json.dumps(parts))
+    assert [program.id for program in programs] == ["m"]
+    assert problems == ["not_a_program", *["unknown_part"] * 3]
 
 
 def test_problems_of_programs_show_where_they_are_and_not_what_they_hold(tmp_path: Path) -> None:
@@ -65,7 +89,13 @@ def test_problems_of_programs_show_where_they_are_and_not_what_they_hold(tmp_pat
     lines = path.read_bytes().split(b"\n")
     assert problems == [
         Problem(SOURCE, "not_a_program", NO_PROGRAM, 2, len(lines[0]) + 1),
-        Problem(SOURCE, "not_json", "The line is not JSON.", 3, len(lines[0]) + len(lines[1]) + 2),
+        Problem(
+            SOURCE,
+            "not_json",
+            "From character 1 on the line is not JSON; it was skipped.",
+            3,
+            len(lines[0]) + len(lines[1]) + 2,
+        ),
     ]
     assert "s3cret" not in str(problems)
 
@@ -78,6 +108,11 @@ def test_settings_are_kept_without_secrets(tmp_path: Path) -> None:
 
 def settings(session_id: str, *programs: Program, path: str = "/logs/x.jsonl") -> SessionSettings:
     return SessionSettings(Programs(programs), session_id, path)
+
+
+def granted_by(known: SessionSettings) -> dict[str, object]:
+    found: dict[str, object] = json.loads(known.permissions_granted(known.principal(None)) or "")
+    return found
 
 
 def program(program_id: str, kind: str, stage: str | None = None, **config: object) -> Program:
@@ -122,7 +157,7 @@ def test_the_task_of_an_agent_is_that_of_its_session(lifecycle: str, status: str
     known = settings("s", own, agent, task, program("u", "task", assignee="@(agent)"))
     assert (known.role, known.task_description, known.task_status) == ("worker", "Do it", status)
     assert (known.is_completed, known.tools_available) == (True, '["a","b"]')
-    assert known.query_source == Named("agent")
+    assert known.query_source() == Named("agent")
 
 
 def test_an_agent_without_a_task_works_alone() -> None:
@@ -139,8 +174,8 @@ def test_no_tools_are_not_the_same_as_unknown_tools(config: dict[str, object], t
 @pytest.mark.parametrize("kind", ["agent", "human"])
 def test_permissions_that_no_program_states_have_no_basis(kind: str) -> None:
     own = program("s", "session", owner="@(x)")
-    unknown = json.loads(settings("s", own, program("x", kind)).permissions_granted or "")
-    stated = json.loads(settings("s", own, program("x", kind, permissions=["read"])).permissions_granted or "")
+    unknown = granted_by(settings("s", own, program("x", kind)))
+    stated = granted_by(settings("s", own, program("x", kind, permissions=["read"])))
     assert (unknown["basis"], "allow" in unknown) == ("none", False)
     assert (stated["basis"], stated["allow"]) == ("ontology", ["read"])
 
@@ -155,7 +190,7 @@ def test_permissions_that_no_program_states_have_no_basis(kind: str) -> None:
 )
 def test_the_lists_of_a_persona_are_what_is_granted(tools: dict[str, object], lists: dict[str, object]) -> None:
     agent = Program("x", "agent", None, {"permissions": {"tools": tools}})
-    granted = json.loads(settings("s", program("s", "session", owner="@(x)"), agent).permissions_granted or "")
+    granted = granted_by(settings("s", program("s", "session", owner="@(x)"), agent))
     assert granted["basis"] == "ontology"
     assert {kind: granted[kind] for kind in ("allow", "ask", "deny") if kind in granted} == lists
 
@@ -164,7 +199,7 @@ def test_the_rules_of_a_program_are_kept_under_its_name(tmp_path: Path) -> None:
     tools = {"allow": ["Read", "Read", "Bash(git:*)"], "deny": ["@(shell)"]}
     programs = write_log(
         tmp_path / "programs.jsonl",
-        [{"id": "atlas", "programType": "persona", "config": {"permissions": {"tools": tools}}}],
+        [{"id": "atlas", "programType": "agent", "config": {"permissions": {"tools": tools}}}],
     )
     statements, problems = extract(programs)
     rules = [row for tables in statements.values() for row in tables.get("permission_rules", [])]
@@ -201,6 +236,25 @@ def test_what_is_learned_from_programs_later_is_believed(tmp_path: Path) -> None
     }
     assert "inferred_values" not in late
     assert (late["requests"][0]["model"], late["messages"][0]["source"]) == ("x", "agent")
+
+
+@pytest.mark.long
+def test_the_newest_state_of_a_program_counts_in_any_order(tmp_path: Path) -> None:
+    task = {"id": "t", "programType": "task"}
+    states: list[tuple[int, dict[str, object]]] = [
+        (1, {**task, "lifecycle": "pending", "config": {"title": "A long title", "note": "gone later"}}),
+        (2, {**task, "lifecycle": "failed", "config": {"title": "Short"}}),
+        (3, {**task, "lifecycle": "active", "config": {}, "modified": "2020-01-01T00:00:00Z"}),
+    ]
+    for order in permutations(states):
+        folder = tmp_path / "".join(str(written_at) for written_at, _ in order)
+        for written_at, state in order:
+            file = write_log(folder / str(written_at) / "programs.jsonl", [state])
+            os.utime(file, (1_700_000_000 + written_at, 1_700_000_000 + written_at))
+            import_histories(folder / "ledger", [file], Settings(jobs=0))
+        [row] = rows_of(folder / "ledger", "programs")
+        assert (row["lifecycle"], row["config_json"]) == ("failed", '{"title":"Short"}')
+        assert row["updated_at"] == 1_700_000_002_000
 
 
 def test_a_way_to_read_usage_that_does_not_exist_is_refused(tmp_path: Path) -> None:

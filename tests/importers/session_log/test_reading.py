@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from aix.importing import Problem, Source
 from aix_importers.common import jsonl as lines
+from aix_importers.common.json_records import Record, RecordReader
 from aix_importers.common.jsonl import raw_lines
-from aix_importers.session_log.records import Record, RecordReader
 from tests.importers.session_log.logs import entry, extract_source, kinds, write_log
 
 SOURCE = Source("/logs/a.jsonl")

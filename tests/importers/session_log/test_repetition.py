@@ -5,7 +5,7 @@ from pathlib import Path
 from aix.ids import ulid
 from tests.importers.session_log.joining import said_together
 from tests.importers.session_log.logs import entry, extract, extract_source, kinds, write_log
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 HISTORY = [entry("u1"), entry("a1", "assistant", "u1", 1), entry("u2", second=2), entry("a2", "assistant", "u2", 3)]
 RESUMED = [

@@ -77,7 +77,8 @@ def metadata(ledger: Ledger, uuid: str) -> dict[str, object]:
 def test_the_ledger_of_all_situations_keeps_its_promises(imported: tuple[Path, list[Problem]]) -> None:
     broken = [finding for finding in check(imported[0]) if finding.count]
     assert [(finding.name, finding.reason) for finding in broken if finding.severity is Severity.HARD] == []
-    assert [finding.name for finding in broken] == []
+    # The situation `principals` has one of an unknown type, and a chain that comes back to itself.
+    assert [(finding.name, finding.count) for finding in broken] == [("principal_chains", 2)]
 
 
 def test_entries_and_tokens_are_as_many_as_a_plain_count_finds(ledger: Ledger) -> None:
@@ -174,7 +175,7 @@ def test_model_switch(ledger: Ledger) -> None:
 
 
 def test_references_resolved_by_programs(ledger: Ledger, problems: dict[str, list[Problem]]) -> None:
-    assert problems["references_resolved_by_programs"] == []
+    assert kinds(problems["references_resolved_by_programs"]) == ["credentials"]
     assert [row[:3] for row in ask(ledger, REQUESTS, "refs-session")] == [
         ("refs-a1", "claude-sonnet-4-5", "cloudflare-ai-gateway"),
         ("refs-a2", "gone-model", "gone-provider"),

@@ -1,0 +1,51 @@
+-- title: Cost of programs
+-- question: What did tasks cost, by agent, human and situation?
+-- why: One task may take several agents, and one agent may work for several humans.
+-- grain: task, agent, human and situation
+-- params: filters
+-- column task: VARCHAR; the task; NULL where none is known, as for the three after it
+-- column agent: VARCHAR; the agent that did the work
+-- column human: VARCHAR; the human that it was done for
+-- column situation: VARCHAR; the named set of parameters in force
+-- column turns: BIGINT; turns with such requests
+-- column requests: BIGINT; requests
+-- column input_tokens: BIGINT; uncached input; all tokens are NULL when unknown
+-- column output_tokens: BIGINT; output as reported
+-- column cache_read_tokens: BIGINT; input read from the cache
+-- column cache_write_5m_tokens: BIGINT; input written to the cache for 5 minutes, with what the log does not split
+-- column cache_write_1h_tokens: BIGINT; input written to the cache for 1 hour
+-- column cost_usd: DECIMAL(38,12); list price of the priced requests; NULL when none is priced
+-- column cost_estimated_usd: DECIMAL(38,12); the same with the likely output where the report is not final
+-- column reported_cost_usd: DECIMAL(38,12); what the sources themselves say it cost
+-- column unpriced_requests: BIGINT; requests with tokens that have no price
+-- column unpriced_tokens: BIGINT; their tokens, which no cost includes
+-- column final_share: DOUBLE; share of the requests with usage whose reported output is the final count
+-- column price_basis: VARCHAR; whether computed, and on which price; the first of several
+-- shown: task, agent, human, situation, cost_usd, requests, turns, output_tokens, input_tokens
+-- empty: No requests yet.
+-- next: `aix cost --by task` adds a total, and takes agent, human and situation as well
+-- caveat: The rows add up to the total: each request counts once.
+-- caveat: Where final_share is below 1, output and cost_usd are a lower bound.
+-- references: docs/programs.md#who-a-turn-counts-for; the programs that a request belongs to
+select
+  p.task_id as task, p.agent_id as agent, p.human_id as human, p.situation,
+  count(distinct r.turn_id) as turns,
+  count(*) as requests,
+  cast(sum(r.input_tokens) as bigint) as input_tokens,
+  cast(sum(r.output_tokens) as bigint) as output_tokens,
+  cast(sum(r.cache_read_tokens) as bigint) as cache_read_tokens,
+  cast(sum(r.cache_write_5m_tokens) as bigint) as cache_write_5m_tokens,
+  cast(sum(r.cache_write_1h_tokens) as bigint) as cache_write_1h_tokens,
+  sum(r.cost_usd) as cost_usd,
+  sum(r.cost_estimated_usd) as cost_estimated_usd,
+  sum(r.reported_cost_usd) as reported_cost_usd,
+  count(case when r.is_unpriced then 1 end) as unpriced_requests,
+  cast(coalesce(sum(r.unpriced_tokens), 0) as bigint) as unpriced_tokens,
+  count(case when r.has_final_usage then 1 end)
+    / nullif(count(case when r.has_usage then 1 end), 0) as final_share,
+  min(r.price_basis)
+    || case when min(r.price_basis) < max(r.price_basis) then ' and others' else '' end as price_basis
+from v_counted_requests r
+left join v_request_programs p on p.request_id = r.request_id
+group by p.task_id, p.agent_id, p.human_id, p.situation
+order by cost_usd desc nulls last, p.task_id, p.agent_id, p.human_id, p.situation
