@@ -104,7 +104,8 @@ class Original:
     @cached_property
     def logs(self) -> list[str]:
         """The names of those that are logs of JSON lines."""
-        return [name for name in self.files if name.endswith(".jsonl") and not name.endswith("programs.jsonl")]
+        others = ("programs.jsonl", "events.jsonl")
+        return [name for name in self.files if name.endswith(".jsonl") and not name.endswith(others)]
 
     @cached_property
     def kept(self) -> dict[bytes, list[str]]:

@@ -25,6 +25,7 @@ from aix_importers.claude_code.discovery import FileKind, source_file
 from aix_importers.common.claude_code_record_types import COUNTED_TYPES
 from aix_importers.common.json_text import whole_characters
 from aix_importers.session_log import SessionLogImporter
+from aix_importers.session_log.discovery import is_program_file
 
 REPAIRS = {
     "bom", "copies_differ", "invalid_utf8", "lone_surrogate", "no_timestamp", "no_uuid", "nul_bytes",
@@ -220,7 +221,8 @@ def balance_of(importer: Importer, sources: Sequence[Source], outcome: Outcome) 
     """Hold the lines of sources against what they gave."""
     found = Balance(outcome)
     for source in sources:
-        if source.path.lower().endswith(".jsonl") and not Path(source.path).name.startswith("programs."):
+        is_of_programs = isinstance(importer, SessionLogImporter) and is_program_file(source.path)
+        if source.path.lower().endswith(".jsonl") and not source.may_hold_secrets and not is_of_programs:
             lines = lines_of(Path(source.path).read_bytes())
             if isinstance(importer, SessionLogImporter):
                 found.add_session_log(source, lines)

@@ -1,5 +1,6 @@
 """No test sees the user's home, configuration or ledger."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,11 @@ from hypothesis import settings
 
 from tests.permissions.ledger import build_permission_ledger
 from tests.support.compacted_ledger import make_compacted_ledger
+from tests.support.program_ledger import build_program_ledger
 
-# How long an example takes says more about the machine than about the code.
-settings.register_profile("aix", deadline=None)
+# How long an example takes says more about the machine than about the code. CI draws the same examples each time, so
+# that a change fails by what it changes; developers' runs draw others each time, and find what none has drawn before.
+settings.register_profile("aix", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("aix")
 
 
@@ -28,6 +31,12 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def compacted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a ledger with compactions of every kind; nobody writes to it."""
     return make_compacted_ledger(tmp_path_factory.mktemp("compacted") / "ledger")
+
+
+@pytest.fixture(scope="session")
+def program_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a ledger with the story of programs; nobody writes to it."""
+    return build_program_ledger(tmp_path_factory.mktemp("programs") / "ledger")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Joining and checking keep within 500 MiB, however deep the tree of turns is.
+"""Joining and checking keep within 500 MiB, however deep the tree of turns is, and so does the import of a large graph.
 
 A few thousand turns in `make test`; 10,000 in `make test-scale`, where the ancestries of a chain are 1.45 GB of text.
 """
@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from aix.health import check_names
+from aix.reading.ledger import open_ledger
+from tests.support import large_graph
 from tests.support.command_line import AIX
 
 TURNS = int(os.environ.get("AIX_SCALE_TURNS", "3000"))
+EVENTS = int(os.environ.get("AIX_SCALE_EVENTS", "6000"))
 LIMIT_MIB = 500
 
 # A process counts the memory of the one that started it as its own until then; a small one in between keeps out what
@@ -51,3 +54,17 @@ def test_a_deep_tree_is_joined_and_checked_within_its_memory(
     assert len(listed) == 1 + len(check_names())
     assert commit_mib < LIMIT_MIB
     assert check_mib < LIMIT_MIB
+
+
+@pytest.mark.long
+def test_a_large_graph_is_imported_within_its_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = tmp_path / "logs" / "graph.jsonl"
+    graph.parent.mkdir()
+    large_graph.main(str(graph), str(EVENTS))
+    _, mib, seconds = measure(AIX, "import", str(graph), "--ledger", str(tmp_path / "ledger"))
+    with capsys.disabled():
+        print(f"\ngraph of {EVENTS:,} events: {mib:.0f} MiB at most, {seconds:.1f} s of CPU time")
+    assert mib < LIMIT_MIB
+    with open_ledger(tmp_path / "ledger") as ledger:
+        assert ledger.sql("select count(*) from dag_events").rows() == [(EVENTS,)]
+        assert ledger.sql("select count(*) from turns").rows() == [(-(-EVENTS // 6),)]

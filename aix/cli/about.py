@@ -2,6 +2,7 @@
 
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
@@ -12,6 +13,9 @@ from aix.cli.stdout import emit_text
 from aix.output import Listing, ListingColumn, listing_columns
 from aix.schema import SCHEMA_VERSION, TABLES, Table, find_table
 from aix.version import __version__
+
+if TYPE_CHECKING:
+    from aix.query.query_file import Query
 
 _LIBRARIES = ("duckdb", "polars", "pyarrow", "tree-sitter", "tree-sitter-bash")
 _SHELLS = ("bash", "zsh", "fish")
@@ -101,7 +105,7 @@ def _complete_table(ctx: click.Context, param: click.Parameter, incomplete: str)
 @click.argument("table", required=False, shell_complete=_complete_table)
 @listing_output
 def schema(table: str | None) -> Listing:
-    """List the tables of the ledger, or the columns of TABLE.
+    """List the tables of the ledger, or the columns of TABLE, which may be a view.
 
     Shows for every column its meaning, unit and allowed words, and how two rows about the same thing are joined.
     docs/ledger.md has the same on one page.
@@ -111,7 +115,12 @@ def schema(table: str | None) -> Listing:
       aix schema turns
       aix schema requests --format markdown -o requests.md
     """
-    return _columns_of(find_table(table)) if table else _all_tables()
+    if not table:
+        return _all_tables()
+    from aix.query.views import library_views
+
+    view = None if table in TABLES else library_views().get(table)
+    return _columns_of(find_table(table)) if view is None else _columns_of_view(view)
 
 
 def _all_tables() -> Listing:
@@ -127,6 +136,14 @@ def _all_tables() -> Listing:
         notes=[f"{kinds}; next: `aix schema TABLE` lists the columns of one"],
     )
     return Listing(columns, rows, for_people=people)
+
+
+def _columns_of_view(view: "Query") -> Listing:
+    return Listing(
+        listing_columns("column", "type", "description"),
+        [(column.name, column.type, column.meaning) for column in view.columns],
+        notes=[f"{view.name} is a view, made of tables when `aix sql` or a query reads it"],
+    )
 
 
 def _columns_of(table: Table) -> Listing:

@@ -257,13 +257,24 @@ def _parse_options(
         importer, has_option, option = name.partition(".")
         if not has_value or not has_option:
             raise click.BadParameter(f"{value!r} is not of the form IMPORTER.OPTION=VALUE.")
-        options.setdefault(importer, {})[option] = text
+        options.setdefault(_registered_name(importer), {})[option] = text
     return options
+
+
+def _registered_name(name: str) -> str:
+    from aix.pipeline.registry import registered_name
+
+    return registered_name(name)
 
 
 def importer_options(command: Callable[_P, _R]) -> Callable[_P, _R]:
     """Give a command the choice of an importer, as `importer`, and the importers' own options, as `options`."""
-    only = click.option("--importer", metavar="NAME", help="Use only this importer; `aix importers` lists them.")
+    only = click.option(
+        "--importer",
+        metavar="NAME",
+        callback=lambda ctx, param, value: value and _registered_name(value),  # noqa: ARG005 - click's signature
+        help="Use only this importer; `aix importers` lists them.",
+    )
     option = click.option(
         "--option",
         "options",
@@ -380,6 +391,6 @@ def listing_output(make_listing: Callable[..., Listing]) -> Callable[..., bool]:
         people = listing.for_people if chosen == "table" else None
         for note in [*listing.notes, *(people.notes if people else ())]:
             say(note)
-        return listing.has_findings
+        return listing.has_findings if isinstance(listing.has_findings, bool) else listing.has_findings()
 
     return write_listing

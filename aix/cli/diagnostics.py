@@ -112,10 +112,10 @@ def head(text: str) -> None:
         click.echo(click.style(line, bold=True) if has_colours() else line, file=sys.stderr)
 
 
-def report_file(path: Path, rows: int | None = None) -> None:
-    """Say on a terminal that a file was written, and with how many rows."""
+def report_file(path: Path, count: int | None = None, thing: str = "row") -> None:
+    """Say on a terminal that a file or folder was written, and with how many rows or files."""
     if sys.stderr is not None and sys.stderr.isatty():
-        say(f"wrote {path}" + ("" if rows is None else f" ({counted(rows, 'row')})"))
+        say(f"wrote {path}" + ("" if count is None else f" ({counted(count, thing)})"))
 
 
 def is_dialogue() -> bool:

@@ -163,6 +163,8 @@ def _listing(ledger: Path, report: "Report", *, is_by_default: bool, dry_run: bo
         rows += [("new rows", name, number) for name, number in new.items() if number]
     if report.problems:
         rows.append(("problems", "found", report.problems))
+    if report.notes:
+        rows.append(("problems", "of them notes", report.notes))
     rows.append(("bytes", "read", report.bytes_read))
     rows.append(("time", "milliseconds", round(report.seconds * 1000)))
     if report.after is not None:
@@ -197,15 +199,28 @@ def _result(ledger: Path, report: "Report", *, is_by_default: bool, dry_run: boo
     if dry_run:
         return f"Would import {', '.join([counted(len(read), 'source'), *size])}. Nothing was imported (--dry-run)."
     duration = short_duration(round(report.seconds * 1000))
-    if not read and report.statuses[Status.FAILED]:
+    if not read and (report.statuses[Status.FAILED] or not report.statuses):
         return f"Nothing was imported, {duration}. Next: `aix sources`"
+    if not read and report.after is None:
+        return f"Nothing to import in {counted(report.statuses[Status.SKIPPED], 'source')}, {duration}."
     if not read:
         return f"Nothing new in {counted(report.statuses[Status.SKIPPED], 'source')}, {duration}. Next: `aix overview`"
     sentences = [f"{', '.join([*_imported(ledger, report, read), *size, duration])}."]
     if report.problems:
-        lines = "1 line" if report.problems == 1 else f"{report.problems:,} lines"
-        sentences.append(f"{lines} could not be fully read; see `aix problems`.")
+        sentences.append(_troubles(report.problems - report.notes, report.notes))
     return " ".join([*sentences, "Next: `aix overview`"])
+
+
+def _troubles(unread: int, notes: int) -> str:
+    """Say how many lines are not wholly in the ledger, apart from notes about those that are.
+
+    >>> _troubles(0, 3)
+    '3 notes about the data; see `aix problems`.'
+    """
+    lines, about = counted(unread, "line"), f"{counted(notes, 'note')} about the data"
+    if not unread:
+        return f"{about}; see `aix problems`."
+    return (f"{about}. " if notes else "") + f"{lines} could not be fully read; see `aix problems`."
 
 
 def _imported(ledger: Path, report: "Report", read: "list[Outcome]") -> list[str]:
@@ -256,7 +271,8 @@ def _notes(report: "Report", *, dry_run: bool) -> list[str]:
         if len(named) > _FAILURES_SHOWN:
             notes.append(f"… and {len(named) - _FAILURES_SHOWN} more")
     if failures:
-        notes.append(f"{counted(len(failures), 'source')} could not be imported; all others were")
+        others = "; all others were" if report.statuses.total() > report.statuses[Status.FAILED] else ""
+        notes.append(f"{counted(len(failures), 'source')} could not be imported{others}")
     return notes
 
 

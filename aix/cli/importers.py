@@ -74,8 +74,8 @@ def _options_of(name: str) -> Listing:
     from aix.pipeline.registry import load_importer
 
     importer = load_importer(name, {})
-    rows = [(f"{name}.{option}", help_text) for option, help_text in importer.option_help.items()]
-    return Listing(listing_columns("option", "description"), rows, empty=f"the importer {name} has no options")
+    rows = [(f"{importer.name}.{option}", help_text) for option, help_text in importer.option_help.items()]
+    return Listing(listing_columns("option", "description"), rows, empty=f"the importer {importer.name} has no options")
 
 
 @click.command(cls=Command)

@@ -2,12 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import click
@@ -16,6 +14,17 @@ from msgspec.structs import asdict
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
 from aix.cli.freshness import import_first
+from aix.cli.overview_figures import (
+    SEVERITIES,
+    WITHOUT_SESSIONS,
+    Answers,
+    Figures,
+    Row,
+    ask,
+    cost_of_days,
+    figures_of,
+    first_whole_day_of,
+)
 from aix.config import load_config
 from aix.output import Listing, listing_columns
 from aix.output.charts import bar, sparkline
@@ -33,23 +42,10 @@ from aix.output.humanise import (
 from aix.output.terminal import ACCENT, GOOD
 from aix.query import dates
 from aix.query.dates import last_day
-from aix.query.packs import find_query
-from aix.query.values import TIMEZONE, find_zone, takes_timezone
-from aix.reading.ledger import Ledger, open_ledger
+from aix.query.packs import pack_title
+from aix.query.values import TIMEZONE, find_zone
+from aix.reading.ledger import open_ledger
 
-if TYPE_CHECKING:
-    from aix.permissions.audit.finding_counts import FindingCounts
-
-_PROBLEMS = "select count(*) from ({every}) where is_latest"
-_IMPORTED_AT = "select max(coalesce(finished_at, started_at)) from import_runs"
-_TOKENS = {
-    "input_tokens": ("input_tokens",),
-    "output_tokens": ("output_tokens",),
-    "cache_read_tokens": ("cache_read_tokens",),
-    "cache_write_tokens": ("cache_write_5m_tokens", "cache_write_1h_tokens"),
-}
-_PERIODS = (30, 7)
-"""Days of a period that is compared with the one before it: the first of which there are more than one."""
 _LARGEST_CHANGE = 9
 """A change above it is written as a factor."""
 _LONGEST_SPARKLINE = 31
@@ -61,71 +57,10 @@ _NAMED_SECRETS = {"named-secret": ("password or key", "passwords or keys")}
 _UNKNOWN = "unknown"
 _BAD = "red"
 
-_Row = dict[str, Any]
-
-
-class Figures(msgspec.Struct, frozen=True):
-    """The figures of the overview, exact; None is unknown."""
-
-    sessions: int
-    subagents: int
-    turns: int
-    first_day: date | None
-    last_day: date | None
-    active_days: int
-    requests: int
-    total_tokens: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cache_read_tokens: int | None
-    cache_write_tokens: int | None
-    cost_usd: Decimal | None
-    cost_estimated_usd: Decimal | None
-    unpriced_requests: int
-    future_requests: int
-    """Requests of days that are yet to come: in the totals, but not in the first and last day nor in a period."""
-    period_days: int | None
-    """Days of the last period, which ends today; None when there are too few days to compare two."""
-    period_cost_usd: Decimal | None
-    previous_cost_usd: Decimal | None
-    cache_saved_usd: Decimal | None
-    cache_saved_share: float | None
-    cache_lost_usd: Decimal | None
-    cache_losses: int
-    wasted_usd: Decimal | None
-    wasted_turns: int
-    compactions: int
-    compactions_paid_back: int
-    compactions_net_usd: Decimal | None
-    findings_high: int
-    findings_medium: int
-    findings_low: int
-    secrets: int
-    last_turn_at: int | None
-    imported_at: int | None
-    problems: int | None
-    """Lines that could not be fully read, as `aix problems` lists them; unknown for a part of the ledger."""
-
-
 _TYPES = {date | None: "DATE", float | None: "DOUBLE", Decimal | None: "DECIMAL(38,12)"}
 _COLUMNS = listing_columns(
     *((field.name, _TYPES.get(field.type, "BIGINT")) for field in msgspec.structs.fields(Figures))
 )
-
-
-class _Answers(msgspec.Struct, frozen=True):
-    """Rows of the queries behind the overview."""
-
-    days: list[_Row]
-    models: list[_Row]
-    projects: list[_Row]
-    savings: list[_Row]
-    waste: dict[str, _Row]
-    compactions: list[_Row]
-    origins: list[_Row]
-    findings: "FindingCounts"
-    imported_at: int | None
-    problems: int | None
 
 
 @click.command(cls=Command)
@@ -140,7 +75,8 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
     All amounts are list prices of the tokens that the logs report, as in `aix cost`, whatever you pay. The trend
     compares the last 30 days (or 7), today included, with those before, unless --since leaves some of these out. Waste
     is the price of turns that failed or were interrupted; `aix query waste` has other classes, which overlap with it. A
-    compaction has paid back when the requests after it saved more than it cost. Findings are those of `aix audit`.
+    compaction has paid back when the requests after it saved more than it cost. Findings are those of `aix audit`;
+    below them are those of each other pack whose audit finds something.
 
     The screen shortens figures; all other formats have them exactly, one column each, in a single row.
 
@@ -151,9 +87,9 @@ def command(ctx: click.Context, parameters: dict[str, object], ledger: Path) -> 
     """
     config = load_config(ctx.obj)
     zone = find_zone(parameters.get(TIMEZONE, config.timezone))
-    answers = _ask(open_ledger(ledger), parameters, zone)
+    answers = ask(open_ledger(ledger), parameters, zone)
     today = dates.present().astimezone(zone).date()
-    figures = _figures(answers, today, _first_whole_day(parameters.get("since"), zone))
+    figures = figures_of(answers, today, first_whole_day_of(parameters.get("since"), zone))
     options = [*([] if ledger == config.ledger else [f"--ledger {quote(str(ledger))}"]), *_written(parameters)]
     return Listing(
         _COLUMNS,
@@ -168,126 +104,25 @@ def _written(parameters: Mapping[str, object]) -> Iterator[str]:
         yield f"--{name} {quote(last_day(str(value)) if name == 'until' else str(value))}"
 
 
-def _ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> _Answers:
-    """Run the queries; those of the audit beside the others, as they take as long."""
-    from aix.permissions.audit.finding_counts import count_findings
-
-    filters = {name: value for name, value in parameters.items() if name != TIMEZONE}
-
-    def rows(name: str) -> list[_Row]:
-        query = find_query(name)
-        return ledger.query(query, **filters, **({TIMEZONE: zone.key} if takes_timezone(query) else {})).dicts()
-
-    with ThreadPoolExecutor(1) as beside:
-        audited = beside.submit(count_findings, ledger, filters, zone.key)
-        return _Answers(
-            days=rows("token_economics/cost_by_day"),
-            models=rows("token_economics/cost_by_model"),
-            projects=rows("token_economics/cost_by_project"),
-            savings=rows("token_economics/cache_savings"),
-            waste={row["class"]: row for row in rows("token_economics/waste")},
-            compactions=rows("compaction_impact/break_even"),
-            origins=rows("overview/by_origin"),
-            imported_at=ledger.sql(_IMPORTED_AT).rows()[0][0],
-            problems=None if filters else _count_problems(ledger),
-            findings=audited.result(),
-        )
-
-
-def _count_problems(ledger: Ledger) -> int:
-    [(count,)] = ledger.sql(_PROBLEMS.format(every=find_query("overview/problems").sql)).rows()
-    return int(count)
-
-
-def _first_whole_day(since: object, zone: ZoneInfo) -> date | None:
-    """Return the first day that no part is left out of; None where all days are asked for."""
-    if since is None:
-        return None
-    begin = dates.read_date(str(since), zone).begin.astimezone(zone)
-    day = begin.date()
-    return day if begin == dates.span_of(day, zone).begin else day + timedelta(days=1)
-
-
-def _figures(answers: _Answers, today: date, first_whole_day: date | None) -> Figures:
-    tokens = {name: _sum(answers.days, *columns) for name, columns in _TOKENS.items()}
-    known = [count for count in tokens.values() if count is not None]
-    days = _cost_of_days(answers.days, today)
-    cost = _sum(answers.days, "cost_usd")
-    period, recent, previous = _last_period(days if cost is not None else {}, today, first_whole_day)
-    saved, uncached = (_sum(answers.savings, name) for name in ("saved_usd", "without_cache_usd"))
-    wasted = [answers.waste[name] for name in ("failed_turn", "interrupted_turn")]
-    loss = answers.waste["cache_loss"]
-    last_turns = [row["last_turn_at"] for row in answers.origins if row["last_turn_at"] is not None]
-    return Figures(
-        **{name: sum(row[name] for row in answers.origins) for name in ("sessions", "subagents", "turns")},
-        first_day=min(days, default=None),
-        last_day=max(days, default=None),
-        active_days=len(days),
-        requests=sum(row["requests"] for row in answers.days),
-        total_tokens=sum(known) if known else None,
-        **tokens,
-        cost_usd=cost,
-        cost_estimated_usd=_sum(answers.days, "cost_estimated_usd"),
-        unpriced_requests=sum(row["unpriced_requests"] for row in answers.days),
-        future_requests=sum(
-            row["requests"] for row in answers.days if row["day"] is not None and row["day"] > today.isoformat()
-        ),
-        period_days=period,
-        period_cost_usd=recent,
-        previous_cost_usd=previous,
-        cache_saved_usd=saved,
-        cache_saved_share=float(saved / uncached) if saved is not None and uncached else None,
-        cache_lost_usd=loss["cost_usd"],
-        cache_losses=loss["requests"],
-        wasted_usd=_sum(wasted, "cost_usd"),
-        wasted_turns=sum(row["turns"] for row in wasted),
-        compactions=len(answers.compactions),
-        compactions_paid_back=sum(1 for row in answers.compactions if row["is_paid_back"]),
-        compactions_net_usd=_sum(answers.compactions, "net_usd"),
-        findings_high=answers.findings.severities.get("high", 0),
-        findings_medium=answers.findings.severities.get("medium", 0),
-        findings_low=answers.findings.severities.get("low", 0),
-        secrets=sum(answers.findings.secrets.values()),
-        last_turn_at=max(last_turns, default=None),
-        imported_at=answers.imported_at,
-        problems=answers.problems,
-    )
-
-
-def _cost_of_days(rows: Sequence[_Row], last: date) -> dict[date, Decimal]:
-    """Return the cost of each day up to the last one; requests without a time are on none."""
-    days = {date.fromisoformat(row["day"]): row["cost_usd"] or Decimal(0) for row in rows if row["day"] is not None}
-    return {day: cost for day, cost in days.items() if day <= last}
-
-
-def _sum(rows: Sequence[_Row], *columns: str) -> Any:  # noqa: ANN401 - a count or an amount, as the rows have it
-    """Add up the values of these columns that are known; None when no value is."""
-    known = [row[column] for row in rows for column in columns if row[column] is not None]
-    return sum(known) if known else None
-
-
-def _last_period(
-    days: Mapping[date, Decimal], today: date, first_whole_day: date | None
-) -> tuple[int | None, Decimal | None, Decimal | None]:
-    """Return the length of the last period, its cost, and that of the period before where the days cover it."""
-    ages = {(today - day).days: cost for day, cost in days.items()}
-    oldest = max(ages, default=0)
-    covered = oldest if first_whole_day is None else (today - first_whole_day).days
-    compared = [length for length in _PERIODS if covered >= 2 * length - 1 and oldest >= length]
-    period = next(iter([*compared, *(length for length in _PERIODS if oldest >= length)]), None)
-    if period is None:
-        return None, None, None
-    recent = sum((cost for age, cost in ages.items() if age < period), Decimal(0))
-    previous = sum((cost for age, cost in ages.items() if period <= age < 2 * period), Decimal(0))
-    return period, recent, previous if period in compared else None
-
-
-def _dashboard(figures: Figures, answers: _Answers, zone: ZoneInfo, today: date, *, is_filtered: bool) -> Dashboard:
+def _dashboard(figures: Figures, answers: Answers, zone: ZoneInfo, today: date, *, is_filtered: bool) -> Dashboard:
     if not figures.sessions and not figures.requests:
-        return Dashboard(
-            "No session of the ledger matches that." if is_filtered else "The ledger is empty. Next: aix import"
-        )
-    return Dashboard(_headline(figures), [*_lines(figures, answers, zone, today)])
+        if is_filtered:
+            return Dashboard("No session of the ledger matches that.")
+        return Dashboard(_without_sessions(answers.rows_without_sessions), [*_pack_lines(answers, "Findings")])
+    headline = _headline(figures)
+    if not answers.is_model_asked:
+        headline = f"{counted(figures.sessions, 'session')}, {counted(figures.turns, 'turn')}."
+    return Dashboard(headline, [*_lines(figures, answers, zone, today)])
+
+
+def _without_sessions(rows: Mapping[str, int]) -> str:
+    """Say what a ledger without sessions has, and the command that shows it."""
+    found = [name for name in WITHOUT_SESSIONS if rows[name]]
+    if not found:
+        return "The ledger is empty. Next: aix import"
+    *others, last = (counted(rows[name], WITHOUT_SESSIONS[name][0]) for name in found)
+    things = f"{', '.join(others)} and {last}" if others else last
+    return f"No sessions yet; {things}. Next: {WITHOUT_SESSIONS[found[0]][1]}"
 
 
 def _headline(figures: Figures) -> str:
@@ -300,9 +135,10 @@ def _headline(figures: Figures) -> str:
     return f"{cost}; the cache saved {dollars(figures.cache_saved_usd)}."
 
 
-def _lines(figures: Figures, answers: _Answers, zone: ZoneInfo, today: date) -> Iterator[FigureLine | Ranking]:
-    yield _cost_line(figures)
-    yield _token_line(figures)
+def _lines(figures: Figures, answers: Answers, zone: ZoneInfo, today: date) -> Iterator[FigureLine | Ranking]:
+    if answers.is_model_asked:
+        yield _cost_line(figures)
+        yield _token_line(figures)
     yield from _trend_lines(figures, answers, today)
     yield from _cache_lines(figures)
     if figures.wasted_usd:
@@ -348,7 +184,7 @@ def _token_line(figures: Figures) -> FigureLine:
     return FigureLine("Tokens", (Figure(short_count(figures.total_tokens), "bold"), *parts), "aix cost")
 
 
-def _trend_lines(figures: Figures, answers: _Answers, today: date) -> Iterator[FigureLine]:
+def _trend_lines(figures: Figures, answers: Answers, today: date) -> Iterator[FigureLine]:
     if figures.first_day is not None:
         days = Figure(f"{figures.first_day} – {figures.last_day}")
         yield FigureLine("Days", (days, Figure(f"{figures.active_days:,} with activity")), "aix cost --by day")
@@ -380,13 +216,13 @@ def _change(figures: Figures) -> list[Figure]:
     return [Figure(f"{sign}{per_cent(abs(change))} on the {figures.period_days} before")]
 
 
-def _drawn_trend(rows: Sequence[_Row], first: date, last: date) -> tuple[str, str]:
+def _drawn_trend(rows: Sequence[Row], first: date, last: date) -> tuple[str, str]:
     """Return the unit of time in which the days fit on a line, and the cost of each such unit as a sparkline."""
     costs: defaultdict[tuple[int, ...], Decimal] = defaultdict(Decimal)
     age = (last - first).days
     unit = "day" if age < _LONGEST_SPARKLINE else "week" if age // 7 < _LONGEST_SPARKLINE - 1 else "month"
     days = [first + timedelta(days=number) for number in range(age + 1)]
-    for day, cost in _cost_of_days(rows, last).items():
+    for day, cost in cost_of_days(rows, last).items():
         costs[_bucket(day, unit)] += cost
     buckets = dict.fromkeys(_bucket(day, unit) for day in days)
     return unit, sparkline([costs[bucket] for bucket in buckets][-_LONGEST_SPARKLINE:])
@@ -421,15 +257,33 @@ def _compaction_line(figures: Figures) -> FigureLine:
     return FigureLine("Compactions", (paid, result), "aix query break_even")
 
 
-def _finding_lines(figures: Figures, answers: _Answers) -> Iterator[FigureLine]:
-    counts = {"high": figures.findings_high, "medium": figures.findings_medium, "low": figures.findings_low}
-    styles = {"high": _BAD}
-    shown = tuple(Figure(f"{count} {name}", styles.get(name, "")) for name, count in counts.items() if count)
-    yield FigureLine("Findings", shown or (Figure("none", GOOD),), "aix audit")
+def _finding_lines(figures: Figures, answers: Answers) -> Iterator[FigureLine]:
+    shown = _severities(answers.findings.severities)
+    yield FigureLine("Findings", shown or (Figure("none in permissions", GOOD),), "aix audit")
     if figures.secrets:
         secrets = Figure(counted(figures.secrets, "possible secret"), _BAD)
         kinds = Figure(f"({', '.join(_kinds_of_secrets(answers.findings.secrets))})", joint=" ")
         yield FigureLine("", (secrets, kinds), "aix query secrets_seen")
+    yield from _pack_lines(answers)
+
+
+def _pack_lines(answers: Answers, label: str = "") -> Iterator[FigureLine]:
+    """Give a line for each other pack whose audit found something, the first with a label."""
+    for pack, counts in answers.findings.packs.items():
+        if found := _severities(counts):
+            figures = (
+                Figure(f"in {pack_title(pack).lower()}"),
+                msgspec.structs.replace(found[0], joint="  "),
+                *found[1:],
+            )
+            yield FigureLine(label, figures, f"aix audit --pack {quote(pack)}")
+            label = ""
+
+
+def _severities(counts: Mapping[str, int]) -> tuple[Figure, ...]:
+    return tuple(
+        Figure(f"{counts[name]} {name}", _BAD if name == "high" else "") for name in SEVERITIES if counts.get(name)
+    )
 
 
 def _kinds_of_secrets(secrets: Mapping[str, int]) -> Iterator[str]:
@@ -441,9 +295,9 @@ def _kinds_of_secrets(secrets: Mapping[str, int]) -> Iterator[str]:
         yield f"{rest:,} more"
 
 
-def _ranking(label: str, rows: Sequence[_Row], column: str, most: int) -> Iterator[FigureLine | Ranking]:
+def _ranking(label: str, rows: Sequence[Row], column: str, most: int) -> Iterator[FigureLine | Ranking]:
     priced = [row for row in rows if row["cost_usd"]]
-    if not priced:
+    if all(row[column] is None for row in priced):
         return
     shown = priced[:most]
     named, known = (sum(1 for row in each if row[column] is not None) for each in (shown, rows))
@@ -464,7 +318,7 @@ def _session_line(figures: Figures) -> FigureLine:
     return FigureLine("Sessions", (Figure(f"{figures.sessions:,}"), *subagents, turns), "aix sessions")
 
 
-def _tool_lines(answers: _Answers) -> Iterator[FigureLine]:
+def _tool_lines(answers: Answers) -> Iterator[FigureLine]:
     label, command_behind = "Tools", "aix query by_origin"
     for row in answers.origins:
         if row["origin"] is None:
@@ -482,5 +336,10 @@ def _freshness_line(figures: Figures, zone: ZoneInfo) -> FigureLine:
     freshness = Figure(f"imported {imported}")
     if not figures.problems:
         return FigureLine("Data", (data, freshness), "aix import")
-    unread = Figure(f"{counted(figures.problems, 'line')} not fully read")
-    return FigureLine("Data", (data, unread, freshness), "aix problems")
+    notes = figures.problem_notes or 0
+    unread = figures.problems - notes
+    parts = [
+        *([Figure(f"{counted(unread, 'line')} not fully read")] if unread else []),
+        *([Figure(counted(notes, "note"))] if notes else []),
+    ]
+    return FigureLine("Data", (data, *parts, freshness), "aix problems")

@@ -1,7 +1,8 @@
 """`aix query` and `aix sql`: ready-made queries, and any others."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from time import time
 from typing import TextIO
 
@@ -28,6 +29,7 @@ from aix.query.packs import (
     PACK_ORDER,
     START,
     Pack,
+    find_pack,
     find_query,
     pack_title,
     packs,
@@ -133,7 +135,8 @@ def command(
       aix query overview/sessions --format csv -o sessions.csv
       aix query overview/sessions --sql
     """
-    chosen = [pack for pack in packs() if pack.name == name] if name and "/" not in name else []
+    pack = find_pack(name, packs()) if name and "/" not in name else None
+    chosen = [pack] if pack else []
     if name is None or chosen:
         others = {"param": values, "sql": show_sql, "limit": limit}
         options = [f"--{option}" for option in (*parameters, *(name for name, value in others.items() if value))]
@@ -165,7 +168,7 @@ def command(
         head(query.question)
     rows = list(listing.rows)
     shown = result_table(query, listing.columns, rows, find_zone(given.get(TIMEZONE, zone)), lambda: _names(opened))
-    return replace(listing, for_people=shown, notes=list(_notes(query, rows, parameters.keys() | values.keys())))
+    return replace(listing, for_people=shown, notes=list(_notes(query, rows, parameters | values)))
 
 
 def _exact(query: Query, values: dict[str, str], options: dict[str, object]) -> dict[str, object]:
@@ -182,16 +185,18 @@ def _names(ledger: Ledger) -> dict[str, str]:
     return names_to_type(ledger)
 
 
-def _notes(query: Query, rows: Sequence[Sequence[object]], given: Set[str]) -> Iterator[str]:
+def _notes(query: Query, rows: Sequence[Sequence[object]], given: Mapping[str, object]) -> Iterator[str]:
     """Say on a terminal what an empty result means, and what can be asked next."""
     if not is_screen():
         return
     if not rows:
-        narrowed = sorted(given - {TIMEZONE})
-        yield query.empty or "nothing in the ledger answers that"
-        if narrowed:
-            yield f"next: leave out {' or '.join(narrowed)}, or widen it"
+        if narrowed := [name for name in given if name not in (TIMEZONE, _NOW)]:
+            yield f"no rows with {' and '.join(f'{name}={given[name]}' for name in narrowed)}"
+            options = " or ".join(_option(name) for name in narrowed)
+            widened = " or widen it" if {"since", "until"} & {*narrowed} else ""
+            yield f"next: leave out {options}{widened} to see all"
             return
+        yield query.empty or "nothing in the ledger answers that"
     yield f"next: {query.next}" if query.next else f"next: `aix query {query.name} --help` explains the columns"
 
 
@@ -199,7 +204,7 @@ def _list(chosen: Sequence[Pack], search: str | None) -> Listing:
     queries, problems = read_packs(chosen or packs())
     names = _short_names(queries)
     if search is not None:
-        queries = _found(queries, search.lower().split())
+        queries = _found(queries, _plain(search).split())
     columns = listing_columns("query", "title", "question", ("parameters", "VARCHAR[]"))
     rows = [(each.name, each.title, each.question, [one.name for one in each.parameters]) for each in queries]
     lines = (
@@ -237,17 +242,22 @@ def _short_name(full: str, known: Sequence[str]) -> str:
 
 
 def _found(queries: Iterable[Query], words: Sequence[str]) -> list[Query]:
-    """Return the queries that have each word, the best first: in name or title, in the question, in the description."""
+    """Return the queries that have each word, the best first: in name or title, in the question; checks come last."""
     ranked = [(sum(_rank(query, word) for word in words), query) for query in queries]
     kept = [(rank, query) for rank, query in ranked if all(_rank(query, word) for word in words)]
-    return [query for _, query in sorted(kept, key=lambda found: (-found[0], found[1].pack == HEALTH))]
+    return [query for _, query in sorted(kept, key=lambda found: (found[1].pack == HEALTH, -found[0]))]
 
 
 def _rank(query: Query, word: str) -> int:
     """Return how much a word says about a query; 0 where it has it nowhere."""
     columns = " ".join(f"{column.name} {column.meaning}" for column in query.columns)
-    texts = (columns, query.why, query.question, query.title, query.name)
-    return max((rank for rank, text in enumerate(texts, start=1) if word in text.lower()), default=0)
+    texts = (columns, query.why, query.question, query.title, f"{query.name} {pack_title(query.pack)}")
+    return max((rank for rank, text in enumerate(texts, start=1) if word in _plain(text)), default=0)
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is searched in: in small letters, with spaces for `-` and `_`."""
+    return text.lower().replace("-", " ").replace("_", " ")
 
 
 def _grouped(queries: Iterable[Query], names: Mapping[str, str], *, is_whole: bool) -> Iterator[tuple[str, str]]:
@@ -299,6 +309,9 @@ def explain(query: Query, formatter: click.HelpFormatter) -> str:
     with formatter.section("Examples"):
         options = [text for name, text in _EXAMPLES.items() if query.parameter(name)]
         formatter.write_text(" ".join(["aix query", query.name, *options, "--format csv"]))
+        own = [each for each in query.parameters if each.name not in (*SHARED_PARAMETERS, _NOW)]
+        if own:
+            formatter.write_text(f"aix query {query.name} {_example(own[0])}")
         formatter.write_text(f"aix query {query.name} --sql")
     if query.next:
         with formatter.section("Next"):
@@ -306,10 +319,19 @@ def explain(query: Query, formatter: click.HelpFormatter) -> str:
     return formatter.getvalue().rstrip("\n")
 
 
+def _option(name: str) -> str:
+    return f"--{name}" if name in SHARED_PARAMETERS else f"--param {name}"
+
+
 def _written(parameter: Parameter) -> str:
     if parameter.name in SHARED_PARAMETERS:
         return f"--{parameter.name} {SHARED_PARAMETERS[parameter.name][0]}"
     return f"--param {parameter.name}={parameter.type.upper()}"
+
+
+def _example(parameter: Parameter) -> str:
+    values = (*parameter.words, *filter(None, [parameter.default]))
+    return f"--param {parameter.name}={quote(values[0]) if values else parameter.type.upper()}"
 
 
 def _explained(parameter: Parameter) -> str:

@@ -19,11 +19,13 @@ COMMANDS = {
     "show": "Read a session or a turn.",
     "compactions": "List compactions, or show one in detail.",
     "context": "Show what the model saw when a turn began.",
-    "tag": "Add, remove and list tags of sessions and turns.",
+    "tag": "Add, remove and list tags.",
+    "program": "List programs, such as agents and tasks, or show one.",
     "audit": "Compare permissions with what agents actually did.",
     "query": "List or run ready-made queries.",
     "sql": "Run your own SQL on the ledger.",
-    "export": "Write the ledger as Parquet files or as a DuckDB database.",
+    "export": "Write the ledger as Parquet, a DuckDB database or logs of sessions.",
+    "events": "Compute and verify the ids of events of an agent graph.",
     "schema": "List the tables of the ledger, or the columns of one.",
     "prices": "Show prices of models, and models without a price.",
     "sources": "List histories on this machine, and which changed since the last import.",
@@ -40,10 +42,10 @@ COMMANDS = {
 JOBS = {
     "Every day": (
         *("import", "overview", "demo", "cost", "status"),
-        *("sessions", "show", "compactions", "context", "tag"),
+        *("sessions", "show", "compactions", "context", "tag", "program"),
     ),
     "Permissions": ("audit",),
-    "Data": ("query", "sql", "export", "schema", "prices"),
+    "Data": ("query", "sql", "export", "events", "schema", "prices"),
     "Maintenance": (
         *("sources", "importers", "problems", "check", "forget", "vacuum"),
         *("config", "completion", "version"),
@@ -55,6 +57,7 @@ UNLISTED = frozenset({"golden"})
 PLACES = {
     "import": "import_:command",
     "context": "compactions:context",
+    "program": "programs:command",
     "sql": "query:sql",
     "problems": "sources:problems",
     "vacuum": "forget:vacuum",

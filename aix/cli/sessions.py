@@ -32,13 +32,14 @@ from aix.reading.search import (
     sessions_without_own_turns,
 )
 from aix.schema import TABLES
+from aix.store.manifest import count_rows
 
 if TYPE_CHECKING:
     from aix.query.dates import Span
 
 _PEOPLES_COLUMNS = listing_columns(
     "updated",
-    "session",
+    ListingColumn("session", cut="start"),  # names that had to be long begin alike
     ListingColumn("title", least=20),
     ListingColumn("project", priority=2, cut="start"),
     ListingColumn("turns", "BIGINT", priority=3),
@@ -126,9 +127,15 @@ def command(
     rows = found.dicts()
     return replace(
         found.listing(),
-        notes=[] if rows else ["no session in the ledger matches that"],
+        notes=[] if rows else [_nothing_found(opened, is_narrowed=search != SessionSearch())],
         for_people=Listing(_PEOPLES_COLUMNS, _peoples_rows(opened, rows, zone), notes=[*_notes(opened, rows)]),
     )
+
+
+def _nothing_found(ledger: Ledger, *, is_narrowed: bool) -> str:
+    if is_narrowed or count_rows(ledger.manifest, "sessions"):
+        return "no session in the ledger matches that"
+    return "the ledger has no sessions; `aix overview` shows what it has"
 
 
 def _notes(ledger: Ledger, rows: list[dict[str, Any]]) -> Iterator[str]:

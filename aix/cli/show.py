@@ -1,12 +1,14 @@
 """`aix show`."""
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
 from aix.cli.command import Command, ledger_option, output_option
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
+from aix.errors import UnknownSessionError, UsageError
 from aix.output.transcript.forms import json_lines, markdown_lines, paragraphs
 from aix.output.transcript.model import View
 from aix.output.transcript.source import WHOLE, read_transcript
@@ -14,6 +16,7 @@ from aix.reading.ledger import open_ledger
 
 _SUFFIXES = {".json": "json", ".md": "markdown"}
 _FOLDED_CHARACTERS = 20_000
+_PROGRAM = "select id from programs where id = $id"
 
 
 @click.command(cls=Command)
@@ -65,7 +68,13 @@ def command(
     chosen = chosen_format(form, path, _SUFFIXES, "text")
     view = View(load_config(ctx.obj).timezone, is_full=full, with_thinking=thinking, with_tools=tools)
     limit = WHOLE if full or chosen == "json" else _FOLDED_CHARACTERS
-    transcript = read_transcript(open_ledger(ledger), name, limit=limit, last=last)
+    opened = open_ledger(ledger)
+    try:
+        transcript = read_transcript(opened, name, limit=limit, last=last)
+    except UnknownSessionError as error:
+        if opened.sql(_PROGRAM, {"id": name}).rows():
+            raise UsageError(f"{name} is a program; see `aix program show {quote(name)}`") from error
+        raise
     if chosen == "text":
         emit_paragraphs(paragraphs(transcript, view), path)
     else:

@@ -1,9 +1,9 @@
 """`aix sources` and `aix problems`: the histories on this machine, and what was wrong with those that were imported."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -40,6 +40,17 @@ _KIND_COLUMNS = listing_columns(
     "what to do",
     ListingColumn("example", priority=2, cut="start"),
 )
+_PROBLEM_COLUMNS: Mapping[str, Mapping[str, Any]] = {
+    "source": {"cut": "start"},
+    "line": {},
+    "reason": {"least": 56},
+    "kind": {"priority": 2},
+    "sample": {"priority": 3},
+    "byte_offset": {"priority": 4},
+    "run_started_at": {"priority": 5},
+    "run_id": {"priority": 6},
+}
+"""The columns of problems that are listed one by one, in the order in which people get them."""
 _KINDS = """
     select
       importer,
@@ -178,10 +189,11 @@ def _gone(
 def problems(source: Path | None, kind: str | None, all_runs: bool, limit: int | None, ledger: Path) -> Listing:
     """List lines that could not be fully read.
 
-    The rest of each file was imported. The table groups the problems by kind, each with their number, an example and
-    what you can do about it. With --kind, --source, --limit or --all-runs it lists them one by one, with the place and
-    the beginning of each line; so do all other formats, with every value whole. A file that was read again shows the
-    problems that it has now.
+    The rest of each file was imported. Notes about lines that were fully read are listed too; `aix import` and
+    `aix overview` count them apart. The table groups the problems by kind, each with their number, an example and
+    what you can do about it. With --kind, --source, --limit or --all-runs it lists them one by one, with
+    the place and the beginning of each line; so do all other formats, with every value whole. A file that was read
+    again shows the problems that it has now.
 
     \b
       aix problems
@@ -210,7 +222,7 @@ def problems(source: Path | None, kind: str | None, all_runs: bool, limit: int |
         kinds = list(opened.sql(_KINDS.format(every=every)))
         note = [f"`aix problems --kind {kinds[0][1]}` lists such lines, each with the reason"] if kinds else []
         return replace(listing, for_people=Listing(_KIND_COLUMNS, _with_advice(kinds), notes=note))
-    return replace(listing, for_people=Listing(listing.columns, _with_short_samples(found)))
+    return replace(listing, for_people=_one_by_one(found, has_kind=kind is None))
 
 
 def _with_advice(kinds: "list[tuple[object, ...]]") -> Iterator[tuple[object, ...]]:
@@ -223,8 +235,16 @@ def _with_advice(kinds: "list[tuple[object, ...]]") -> Iterator[tuple[object, ..
         yield kind, count, known, example
 
 
-def _with_short_samples(found: "Result") -> Iterator[tuple[object, ...]]:
-    place = found.columns.index("sample")
-    for row in found:
-        sample = row[place] and one_line(row[place], _SAMPLE_CHARACTERS)
-        yield (*row[:place], sample, *row[place + 1 :])
+def _one_by_one(found: "Result", *, has_kind: bool) -> Listing:
+    """Return problems for people, the reason before all that is not the place; in full, as far as a line has room."""
+    listing = found.listing()
+    names = [name for name in _PROBLEM_COLUMNS if name in found.columns and (has_kind or name != "kind")]
+    places = [found.columns.index(name) for name in names]
+    columns = tuple(
+        replace(listing.columns[place], **_PROBLEM_COLUMNS[listing.columns[place].name]) for place in places
+    )
+    sample = found.columns.index("sample")
+    short = (
+        (*row[:sample], row[sample] and one_line(row[sample], _SAMPLE_CHARACTERS), *row[sample + 1 :]) for row in found
+    )
+    return Listing(columns, [[row[place] for place in places] for row in short])

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "csv", "json", "jsonl", "markdown", "parquet")
 SUFFIXES = {".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".parquet": "parquet"}
+DISPENSABLE = 10_000
+"""The least priority with which one of the first three columns may be dropped."""
 _WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMBERS = (*_WHOLE_NUMBERS, *(f"U{name}" for name in _WHOLE_NUMBERS), "FLOAT", "DOUBLE", "DECIMAL")
 
@@ -30,7 +32,8 @@ class ListingColumn(msgspec.Struct, frozen=True):
     name: str
     type: str = "VARCHAR"
     priority: int = 1
-    """A terminal that is too narrow drops columns with the greatest number first, and never one of the first three."""
+    """A terminal that is too narrow drops columns with the greatest number first; of the first three, one that is
+    DISPENSABLE."""
     cut: Literal["end", "start"] = "end"
     """The side on which a text that is too long is shortened: `beginning…`, or `…informative/end`."""
     least: int = 0
@@ -63,8 +66,8 @@ class Listing(msgspec.Struct, frozen=True):
     rows: Iterable[Sequence[object]]
     arrow_reader: "Callable[[], AbstractContextManager[pa.RecordBatchReader]] | None" = None
     """The same rows in Arrow, where they come from DuckDB."""
-    has_findings: bool = False
-    """Whether the rows report something that must not be; the command then says so when it ends."""
+    has_findings: bool | Callable[[], bool] = False
+    """Whether the rows report something that must not be, asked after them; the command then says so when it ends."""
     notes: Sequence[str] = ()
     """Notes about the rows for people; written to stderr after the rows."""
     empty: str = "nothing in the ledger matches"

@@ -31,6 +31,7 @@ _SHARE = re.compile(r"(?:.*_)?(?:share|ratio|reduction|rate)(?:_(?:before|after|
 _MONEY = re.compile(r".*_usd|(?:.*_)?(?:usd|cost)_per_.*")
 _TOKENS = re.compile(r"(?:.*_)?(?:tokens|chars)(?:_(?:before|after|saved|to_next|per_request))?|context_token_limit")
 _WORDS = {
+    "approval_denied": "denied by the policy",
     "boundary": "logged",
     "context_limit": "auto",
     "denied_directory": "denied for its folder",

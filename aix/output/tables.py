@@ -12,7 +12,7 @@ from typing import IO
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from aix.output import Listing, ListingColumn
+from aix.output import DISPENSABLE, Listing, ListingColumn
 from aix.output.terminal import has_colours, terminal_width
 from aix.output.text import NULL, escape_unsafe, to_cell, to_text
 
@@ -143,8 +143,12 @@ def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], wid
         least[0] = max(least[0], min(whole[0], _LONGEST_NAME))
     kept = list(range(len(columns)))
     is_unknown = [bool(rows) and all(row[index] == NULL for row in rows) for index in kept]
-    while _total_width(least[index] for index in kept) > width and len(kept) > _KEPT_COLUMNS:
-        kept.remove(max(kept[_KEPT_COLUMNS:], key=lambda index: (is_unknown[index], columns[index].priority, index)))
+    while _total_width(least[index] for index in kept) > width and (
+        others := [
+            index for index in kept if index >= _KEPT_COLUMNS or (index and columns[index].priority >= DISPENSABLE)
+        ]
+    ):
+        kept.remove(max(others, key=lambda index: (is_unknown[index], columns[index].priority, index)))
     widths = {index: least[index] for index in kept}
     while _total_width(widths.values()) > width and max(widths.values()) > 1:
         # A name is the last to be shortened.

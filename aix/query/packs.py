@@ -35,9 +35,9 @@ START = (
     "permission_usage/risks",
 )
 """The queries to start with, the best first."""
-PACK_ORDER = ("token_economics", "compaction_impact", "permission_usage", "overview")
+PACK_ORDER = ("token_economics", "compaction_impact", "permission_usage", "programs", "overview", "agent_dag")
 """The packs of AIX in the order in which people get them; others follow, and the checks come last."""
-_TITLES = {HEALTH: "Health checks"}
+_TITLES = {HEALTH: "Health checks", "agent_dag": "Agent graphs"}
 
 
 class Pack(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def packs() -> list[Pack]:
     """Return all packs, those of AIX first.
 
     >>> [pack.name for pack in packs()][:3]
-    ['compaction_impact', 'health', 'overview']
+    ['agent_dag', 'compaction_impact', 'health']
     """
     own = _own_packs()
     taken = {pack.name for pack in own} | {VIEWS}
@@ -79,6 +79,16 @@ def packs() -> list[Pack]:
     for point in entry_points_of(GROUP):
         by_name.setdefault(point.name, []).append(point)
     return [*own, *(_registered_pack(points, taken) for points in by_name.values())]
+
+
+def find_pack(name: str, known: Iterable[Pack]) -> Pack | None:
+    """Return the pack of that name, in which `-` stands for `_` where no pack is called so.
+
+    >>> [found and found.name for found in (find_pack("agent-dag", packs()), find_pack("nope", packs()))]
+    ['agent_dag', None]
+    """
+    by_name = {pack.name: pack for pack in known}
+    return by_name.get(name) or by_name.get(name.replace("-", "_"))
 
 
 def pack_title(name: str) -> str:
@@ -95,6 +105,11 @@ def own_query_names() -> list[str]:
     return [name for pack in _own_packs() for name in pack.files]
 
 
+def is_own(query: Query) -> bool:
+    """Whether a query is one that AIX brings along, as its file has it."""
+    return query.path.is_relative_to(query_root()) and query == find_query(query.name)
+
+
 def query_names() -> list[str]:
     """Return the full name of every query.
 
@@ -109,17 +124,15 @@ def find_query(name: str) -> Query:
 
     >>> find_query("table_rows").question
     'How many rows does each table of the ledger hold?'
-    >>> find_query("token/what_if").name
-    'token_economics/what_if'
+    >>> find_query("token/what_if").name, find_query("agent-dag/run_history").name
+    ('token_economics/what_if', 'agent_dag/run_history')
     """
     for pack in _own_packs():  # without a look at what else is installed
         if name in pack.files:
             return read_query_file(name, pack.files[name])
     known = packs()
     files = {full: path for pack in known for full, path in pack.files.items()}
-    beginning, slash, last = name.rpartition("/")
-    alike = [full for full in files if full.rpartition("/")[2] == last and full.startswith(beginning)]
-    found = [name] if name in files else alike if beginning or not slash else []
+    found = _names_like(name, files) or _names_like(name.replace("-", "_"), files)
     if len(found) > 1:
         raise AmbiguousQueryError(name, tuple(found))
     if found:
@@ -128,6 +141,13 @@ def find_query(name: str) -> Query:
         if pack.problem and name.startswith(f"{pack.name}/"):
             raise QueryPackError(pack.name, pack.distribution, pack.problem)
     raise UnknownQueryError(name, tuple(files))
+
+
+def _names_like(name: str, files: Iterable[str]) -> list[str]:
+    """Return the full names that a name may stand for."""
+    beginning, slash, last = name.rpartition("/")
+    alike = [full for full in files if full.rpartition("/")[2] == last and full.startswith(beginning)]
+    return [name] if name in files else alike if beginning or not slash else []
 
 
 @cache

@@ -16,6 +16,7 @@ The header is the comments at the top, each a line of its own, in this order:
     -- caveat: …                                 any number
     -- remedy: …                                 of an audit query only: what to do about a finding
     -- references: PLACE; what it defines        any number
+    -- rows: only with TABLE, …                  it has no rows where all of these tables are empty, and is not run
     -- kept: by family with TABLE                of a view only: its rows are computed once; none without TABLE
     -- derived: reason                           of a kept view only: a program makes its rows, and the SQL gives none
     -- reads: text                               when it reads the texts of messages or calls, and so takes longer
@@ -43,6 +44,7 @@ _COLUMN = re.compile(r"(?P<type>[A-Z][^;]*[^; ]); (?P<meaning>.+)")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORDS = re.compile(r"(?:^|\W)one of (?P<words>[\w-]+(?:(?:, | or )[\w-]+)+)$")
 _KEPT = re.compile(r"by family with (?P<table>[a-z_]+)")
+_ONLY_WITH = re.compile(r"only with (?P<tables>[a-z_]+(?:, [a-z_]+)*)")
 _COMMENT = re.compile("--.*")
 _WORD = re.compile(r"\w+")
 
@@ -65,6 +67,7 @@ ORDER = (
     "caveat",
     "remedy",
     "references",
+    "rows",
     "kept",
     "derived",
     "reads",
@@ -137,6 +140,8 @@ class Query(msgspec.Struct, frozen=True):
     """Whether it reads the texts of messages or calls, which takes longer than all else."""
     only_duckdb: str
     """Why no other engine can run it; empty where others can."""
+    only_with: tuple[str, ...] = ()
+    """Tables without which it has no rows: one of them must have some."""
     kept_with: str | None = None
     """Of a view that is kept: the table without which a family gives it no rows; see `aix.derived.view_cache`."""
     derived: str | None = None
@@ -211,6 +216,9 @@ def parse_query(name: str, path: Path, text: str) -> Query:
     reads, engine = first.get("reads"), first.get("engine", "")
     if reads not in (None, "text"):
         raise _wrong(path, lines, "reads", "the only thing to read is `text`")
+    only_with = _ONLY_WITH.fullmatch(first["rows"]) if "rows" in first else None
+    if "rows" in first and not only_with:
+        raise _wrong(path, lines, "rows", "it is written `-- rows: only with TABLE, TABLE`")
     kept = _KEPT.fullmatch(first["kept"]) if "kept" in first else None
     if "kept" in first and not kept:
         raise _wrong(path, lines, "kept", "it is written `-- kept: by family with TABLE`")
@@ -238,6 +246,7 @@ def parse_query(name: str, path: Path, text: str) -> Query:
         tuple(line.value for line in lines if line.key == "caveat"),
         reads_text=reads is not None,
         only_duckdb=engine.removeprefix("duckdb; "),
+        only_with=tuple(only_with["tables"].split(", ")) if only_with else (),
         kept_with=kept["table"] if kept else None,
         derived=first.get("derived"),
         invariant=first.get("invariant"),

@@ -14,8 +14,10 @@ from aix.output.humanise import displayed, in_words
 from aix.query.query_file import Query
 
 _SHORTEST_ID = 8
-_EMPTY_COLUMN = 1000
-"""Added to the priority of a column without a value, so that a narrow terminal drops it before all others."""
+_RANDOM = re.compile(r"(?<![^\W_])(?=[^\W_]*\d[^\W_]*\d)(?=[^\W_]*[A-Za-z])[^\W_]{12,}")
+"""A part of an id that looks random, as in hashes, UUIDs and ULIDs: its beginning is enough, and a name stays whole."""
+_IDLE_COLUMN = 1000
+"""Added to the priority of a column that says little, so that a narrow terminal drops it before all others."""
 _ID = re.compile(r"(?:.*_)?(?:id|hash)")
 _SESSION = re.compile(r"(?:.*_)?(?:session_)?label")
 _TITLES = {
@@ -24,9 +26,12 @@ _TITLES = {
     "final_output_share": "exact output %",
     "final_share": "exact output %",
     "git_branch": "branch",
+    "handled_share": "answered %",
     "is_mid_task": "interrupted a task",
+    "message_share": "share of unmentioned",
     "period_end": "ends before",
     "period_start": "period",
+    "routed_messages": "via triage",
     "spent_estimated_usd": "estimated",
     "tool_name": "tool",
 }
@@ -36,12 +41,15 @@ _RELEASE = re.compile(r"-20\d{6}$")
 _QUESTION = re.compile(r"^(?:is|has)_")
 # Columns whose values are codes of the schema rather than text of a log.
 _CODES = re.compile(
-    r"(?:.*_)?(?:basis|cause|class|ended_by|evidence|group_name|kind|outcome|risk|role|severity|situation|status|trigger)"
+    r"(?:.*_)?(?:basis|cause|class|ended_by|evidence|group_name|kind|outcome|reason|risk|role|severity|status|trigger)"
     r"|compaction_type|\w+_status_\w+"
 )
+_CODE = re.compile(r"[a-z]+(?:[_-][a-z0-9]+)*")
+"""A value that may be a code; event types and other identifiers that a log gives look otherwise."""
 _CALLS = ("example", "target")
 """Columns that show a call: a command, a path, a host."""
-_CALL_CHARACTERS = 20
+_LEAST = dict.fromkeys(_CALLS, 20) | {"kind": 25}
+"""Characters that columns keep on a narrow terminal, before others get room."""
 _PATHS = ("project", "file_path", "path", "workspace_path", "source_file", "settings_file")
 
 _Cells = list[Sequence[object]]
@@ -54,9 +62,19 @@ def result_table(
     zone: tzinfo,
     names: Callable[[], Mapping[str, str]],
 ) -> Listing:
-    """Return a result as people read it; `names` gives the short name of each session, and is asked when needed."""
-    order = _order(query, [column.name for column in columns])
-    found: _Cells = [tuple(row[index] for index in order) for row in rows]
+    """Return a result as people read it; `names` gives the short name of each session, and is asked when needed.
+
+    The same id in all rows, that of a run which a parameter can choose, says little: it leaves before all others.
+    """
+    listed = list(rows)
+    is_same = [
+        len(listed) > 1
+        and query.parameter(column.name.removesuffix("_id")) is not None
+        and len({row[index] for row in listed}) == 1
+        for index, column in enumerate(columns)
+    ]
+    order = sorted(_order(query, [column.name for column in columns]), key=is_same.__getitem__)
+    found: _Cells = [tuple(row[index] for index in order) for row in listed]
     chosen = [columns[index] for index in order]
     by_name = {column.name: [row[place] for row in found] for place, column in enumerate(chosen)}
     writers = [_writer(column, by_name, names) for column in chosen]
@@ -66,23 +84,23 @@ def result_table(
         )
         for row in found
     ]
-    if chosen and chosen[0].type == "VARCHAR" and chosen[0].name != "severity":
+    if _is_unknown_named([column.name for column in chosen], [column.type for column in chosen]):
         values = [("unknown" if row[0] is None else row[0], *row[1:]) for row in values]
     shown = displayed(tuple(chosen), values, zone)
     titles = _titles([column.name for column in chosen])
-    empty = [not any(row[place] is not None for row in found) for place in range(len(chosen))]
+    idle = [is_same[index] or not any(row[place] is not None for row in found) for place, index in enumerate(order)]
     cost = next((column.name for column in chosen if column.name.endswith("_usd")), None)
     drawn = [
         replace(
             column,
             name=title,
-            priority=1 + place + (_EMPTY_COLUMN if is_empty and found else 0),
+            priority=1 + place + (_IDLE_COLUMN if is_idle and found else 0),
             cut="start" if original.name in _PATHS or _SESSION.fullmatch(original.name) else "end",
-            least=_CALL_CHARACTERS if original.name in _CALLS else 0,
+            least=_LEAST.get(original.name, 0),
             tone=_tone(original.name, cost),
         )
-        for place, (column, original, title, is_empty) in enumerate(
-            zip(shown.columns, chosen, titles, empty, strict=True)
+        for place, (column, original, title, is_idle) in enumerate(
+            zip(shown.columns, chosen, titles, idle, strict=True)
         )
     ]
     return Listing(tuple(drawn), shown.rows)
@@ -92,6 +110,13 @@ def _order(query: Query, names: list[str]) -> list[int]:
     """Return the places of the columns in the order in which people get them: the important ones, then the others."""
     first = [names.index(name) for name in query.shown if name in names]
     return [*first, *(index for index in range(len(names)) if index not in first)]
+
+
+def _is_unknown_named(names: Sequence[str], types: Sequence[str]) -> bool:
+    """Whether a missing value of the first column is `unknown`: one of several names of a row may just not be there."""
+    if types[:1] != ["VARCHAR"] or names[0] == "severity":
+        return False
+    return types[1:2] != ["VARCHAR"] or _CODES.fullmatch(names[0]) is not None
 
 
 def _tone(name: str, cost: str | None) -> str:
@@ -143,9 +168,9 @@ def _writer(
         return lambda value: known.get(str(value), value)
     if _ID.fullmatch(column.name):
         length = _distinct_length({str(value) for value in values[column.name] if value is not None})
-        return lambda value: str(value)[:length]
+        return lambda value: str(value)[:length] if _RANDOM.search(str(value)) else str(value)
     if _CODES.fullmatch(column.name):
-        return lambda value: in_words(str(value))
+        return lambda value: in_words(str(value)) if _CODE.fullmatch(str(value)) else value
     return None
 
 

@@ -23,7 +23,7 @@ from aix.query.views import (
 )
 from aix.schema import TABLES, find_table
 from aix.schema.migrations import changed_tables
-from aix.schema.sql import quote_name
+from aix.schema.sql import empty_select, quote_name
 from aix.store.manifest import (
     COMPONENT,
     Manifest,
@@ -169,12 +169,13 @@ class Ledger:
         >>> ledger.query("overview/table_rows").rows()[-1]
         ('turns', 6)
         """
-        from aix.query.packs import find_query
+        from aix.query.packs import find_query, is_own
 
         found = find_query(name) if isinstance(name, str) else name
         if found.needs:
             raise UsageError(f"{found.name} is run by `aix check`: it needs more than one version of the ledger")
-        return self._run(found.sql, None, self._bind(found, parameters))
+        variables = self._bind(found, parameters)
+        return self._run_own(found, variables) if is_own(found) else self._run(found.sql, None, variables)
 
     def table(self, name: str) -> "pl.LazyFrame":
         """Return a table for polars: a scan of the version's files.
@@ -293,6 +294,20 @@ class Ledger:
         with self._preparing, damage_to(self.path):
             return find_session_or_turn(self._tables(TABLES_OF_NAMES), name)
 
+    def find_anything(self, name: str) -> tuple[str, str]:
+        """Return the table and the key of the session or turn of that name, else of anything that has it as its id.
+
+        `KIND:ID` says of which kind it is, such as message, call, program, event or user; `node:KIND/ID` names a node.
+
+        >>> ledger.find_anything("s-1")
+        ('sessions', 'session-log:s-1')
+        """
+        from aix.reading.connection import damage_to
+        from aix.reading.names import TABLES_OF_IDS, find_anything
+
+        with self._preparing, damage_to(self.path):
+            return find_anything(self._tables(TABLES_OF_IDS), name)
+
     def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
         from aix.query.values import bind
 
@@ -300,6 +315,18 @@ class Ledger:
             replace(each, value=self.find_session(str(each.value))) if each.name == "session" else each
             for each in bind(query, parameters)
         ]
+
+    def _run_own(self, query: "Query", variables: "Sequence[Variable]") -> "Result":
+        """Run a query that AIX brings along: it only reads, and has the columns that its header names."""
+        from aix.reading.connection import Statement
+        from aix.reading.result import Result
+
+        sql = query.statement if can_have_rows(query, self.manifest) else empty_select(query.columns)
+        with self._preparing:
+            self._create_views_named(sql)
+        described = [(column.name, column.type) for column in query.columns]
+        statement = Statement(sql, is_explain=False)
+        return Result(self._connection, self._check_files, statement, None, variables, described)
 
     def _run(
         self,
@@ -372,8 +399,13 @@ class Ledger:
 
     @cached_property
     def _kept_views(self) -> dict[str, str]:
-        """SELECTs of rows that are computed already, by view; the cache adds its own when they are asked for."""
-        kept = derived_selects(self.path, self.manifest)
+        """SELECTs of rows that are computed already, by view; the cache adds its own when they are asked for.
+
+        A view that can have no rows needs no SQL: DuckDB would plan it for longer than many an answer takes.
+        """
+        views = self._library_views.values()
+        kept = {view.name: empty_select(view.columns) for view in views if not can_have_rows(view, self.manifest)}
+        kept |= derived_selects(self.path, self.manifest)
         if self._rules is None and self._risks is None:
             return kept
         from aix.permissions.derived_tables import RISKS, RULE_TABLES
@@ -429,3 +461,9 @@ def open_ledger(path: Path | str | None = None) -> Ledger:
     manifest = read_latest(absolute)
     refresh_catalog(absolute)
     return Ledger(absolute, manifest)
+
+
+def can_have_rows(query: "Query", manifest: Manifest) -> bool:
+    """Whether a query may have rows in a version: the files of a table without which it has none hold rows."""
+    segments = (segment for table in query.only_with for segment in manifest.tables.get(table, ()))
+    return not query.only_with or any(segment.rows for segment in segments)

@@ -64,7 +64,7 @@ _CONDITIONS = {
     "model": "contains(lower(models), lower($model))",
     "is_subagent": "is_subagent = $is_subagent",
     "status": "status = $status",
-    "tag": "label in (select entity_id from tags where entity_type = 'sessions' and tag = $tag)",
+    "tag": "label in (select entity_id from v_work_tags where entity_type = 'sessions' and tag = $tag)",
     "text": f"""(
         contains(lower(label), lower($text)) or contains(lower(title), lower($text))
         or label in (select label from ({_FIRST_PROMPT}) where contains(lower(content), lower($text)))

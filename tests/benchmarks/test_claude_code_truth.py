@@ -9,7 +9,8 @@ from aix.ids import ulid
 from benchmarks.claude_code_truth import CHECKS, WHOLE, Difference, differences
 from benchmarks.claude_truth.rows import read_ledger
 from benchmarks.claude_truth.sums import repeated_files
-from tests.support.sample_ledger import Row, write_ledger
+from tests.support.sample_conversation import Row
+from tests.support.sample_ledger import write_ledger
 
 ORIGIN = "claude-code"
 LABEL = "claude-code:s-1"

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
 import aix
 from aix.pipeline.run import Settings, import_histories
 from benchmarks.compaction_count import Count, compare, differences, turn_id
@@ -95,6 +97,7 @@ def test_every_difference_is_a_sentence(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_ledger_of_the_fixtures_has_what_is_counted(tmp_path: Path) -> None:
     logs = ROOT / "fixtures" / "library" / "claude-code"
     import_histories(tmp_path / "ledger", [logs], Settings(jobs=0))

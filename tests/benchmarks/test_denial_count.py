@@ -27,6 +27,7 @@ def result(call_id: str, content: object, *, is_error: bool = True) -> dict[str,
     return {"message": {"content": [block]}}
 
 
+@pytest.mark.long
 def test_the_ledger_has_the_denials_of_the_logs(permission_ledger: Path) -> None:
     with aix.open(permission_ledger) as ledger:
         counted, known, by_fields = compare(LOGS / "claude-code", ledger)

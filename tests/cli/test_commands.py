@@ -12,7 +12,7 @@ import pytest
 import aix
 from aix.schema import SCHEMA_VERSION, TABLES
 from tests.merge.test_groups import conversation
-from tests.support.command_line import AIX, run_aix, run_here
+from tests.support.command_line import AIX, run_aix, run_here, run_in_process
 from tests.support.row_batches import deliver
 
 
@@ -46,6 +46,8 @@ def test_schema_lists_every_column_of_a_table() -> None:
     status = next(row for row in rows if row["column"] == "status")
     assert status["words"] == ["pending", "running", "completed", "failed"]
     assert status["nullable"] is False
+    view = json.loads(run_aix("schema", "chat_mentions", "--json").stdout)
+    assert view[0] == {"column": "message_id", "type": "VARCHAR", "description": "the message"}
 
 
 def test_the_ledger_can_be_named_before_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,3 +100,14 @@ def test_the_bash_script_completes_commands_names_and_options(words: str, expect
     environment = os.environ | {"PATH": f"{Path(AIX).parent}:{os.environ['PATH']}"}
     process = subprocess.run([bash, "-c", script], capture_output=True, text=True, env=environment, check=True)
     assert expected in process.stdout.split()
+
+
+def test_importers_are_named_with_either_mark(tmp_path: Path) -> None:
+    shown = run_in_process("importers", "agent-dag")
+    assert (shown.returncode, shown.stderr) == (0, "aix: the importer agent_dag has no options\n")
+    graph = tmp_path / "graph.jsonl"
+    graph.write_text('{"node": "Agent", "id": "a"}\n', "utf-8")
+    listed = run_in_process("sources", str(graph), "--importer", "agent-dag", "--ledger", str(tmp_path / "l"), "--json")
+    assert [row["importer"] for row in json.loads(listed.stdout)] == ["agent_dag"]
+    refused = run_in_process("sources", str(graph), "--importer", "agentdag", "--ledger", str(tmp_path / "l"))
+    assert (refused.returncode, "no importer named 'agentdag'" in refused.stderr) == (2, True)

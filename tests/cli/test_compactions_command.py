@@ -81,6 +81,7 @@ def test_people_get_a_line_for_each_and_a_bar(compacted: Path, capsys: pytest.Ca
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [60, 80, 100, 140])
 def test_a_terminal_has_one_line_for_each_and_a_next_step(compacted: Path, columns: int) -> None:
     shown, code = run_on_terminal(str(AIX), "compactions", "--ledger", str(compacted), columns=columns)

@@ -29,10 +29,12 @@ def last_day(ledger: Path) -> str:
     return str(datetime.fromtimestamp(milliseconds / 1000, UTC).date())
 
 
+@pytest.mark.long
 def test_the_demo_ends_yesterday(demo: Path) -> None:
     assert last_day(demo / "ledger") in {str(datetime.now(UTC).date() - timedelta(days=days)) for days in (1, 2)}
 
 
+@pytest.mark.long
 def test_a_demo_replaces_an_earlier_one_and_nothing_else_in_the_folder(demo: Path) -> None:
     (demo / "audit.html").write_text("mine")
     before = sorted(path.name for path in demo.iterdir())

@@ -15,7 +15,8 @@ from tests.merge.test_groups import conversation
 from tests.merge.test_raw_copies import make_older
 from tests.support.command_line import AIX, run_in_process, run_on_terminal
 from tests.support.row_batches import as_text, deliver, dump
-from tests.support.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SUBAGENT
+from tests.support.sample_conversation import ABANDONED, MAIN, SUBAGENT
+from tests.support.sample_ledger import SAMPLE_ROWS
 
 pytestmark = pytest.mark.long
 

@@ -9,7 +9,8 @@ import pytest
 from aix.schema import SCHEMA_VERSION
 from tests.store.test_ledgers_of_all_versions import FIXTURES
 from tests.support.command_line import AIX, run_in_process, run_on_terminal
-from tests.support.sample_ledger import Row, write_ledger
+from tests.support.sample_conversation import Row
+from tests.support.sample_ledger import write_ledger
 
 
 def source(path: str, last_run: str) -> Row:
@@ -87,6 +88,10 @@ def test_machine_formats_hold_the_sample_whole_and_the_table_its_beginning(ledge
     assert code == 0
     assert "\x1b[2J" not in shown
     assert "x" * 100 not in shown.replace("\r\n", "")
+    alike, _ = run_on_terminal(AIX, "problems", "--kind", "truncated", "--ledger", str(ledger), NO_COLOR="1")
+    [header] = [line for line in alike.splitlines() if line.startswith("source")]
+    assert header.split()[:3] == ["source", "line", "reason"]
+    assert "kind" not in header
 
 
 def test_the_table_groups_problems_by_kind_with_what_to_do(ledger: Path) -> None:

@@ -127,6 +127,7 @@ def test_an_import_leaves_a_private_summary_that_is_read_without_heavy_libraries
     assert shown[1] == "[]"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99}', None])
 def test_a_summary_that_is_not_of_this_version_is_made_again(tmp_path: Path, content: bytes | None) -> None:
     deliver(tmp_path, conversation("a"))

@@ -17,7 +17,8 @@ from tests.support.command_line import AIX, run_here, run_in_process, run_on_ter
 from tests.support.conversations import call, context, message, session, turn
 from tests.support.priced_ledger import make_priced_ledger
 from tests.support.row_batches import Rows, deliver
-from tests.support.sample_ledger import ABANDONED, MAIN, SAMPLE_ROWS, SECOND, SUBAGENT, write_ledger
+from tests.support.sample_conversation import ABANDONED, MAIN, SECOND, SUBAGENT
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 from tests.test_scale import measure
 
 SAMPLE_TEXT = """\
@@ -43,7 +44,7 @@ session-log:s-1 · /home/ada/näve
 
 ── 2 · 1970-01-01 00:00 · model-x · 11 tokens · unpriced · 600 ms · 0WD4C5AR
 
-> Who calls it?
+> Who calls it, @[Helper](agent:agent-1)?
 
   ✗ Task Look for callers (failed, 550 ms)
     │ the agent gave up
@@ -125,6 +126,7 @@ def test_a_single_turn_is_shown_with_its_number(sample: Path, name: str) -> None
     assert shown.count("── ") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("flags", "missing"),
     [
@@ -193,6 +195,7 @@ def huge(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_results_are_cut_unless_wanted_whole(huge: Path, name: str) -> None:
     folded = show(huge, name)
@@ -301,6 +304,7 @@ def test_code_in_a_message_stays_code_in_markdown(tmp_path: Path) -> None:
     assert [(token.info, token.content) for token in blocks] == [("python", "x = a[0] * b\n")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [40, 80, 120])
 def test_text_is_wrapped_at_the_width_of_the_terminal(tmp_path: Path, columns: int) -> None:
     ledger = one_turn(
@@ -390,3 +394,32 @@ def test_a_large_session_is_shown_within_its_memory(tmp_path: Path, capsys: pyte
     with capsys.disabled():
         print(f"\n{count * size / 1e6:.0f} MB of results: shown with {peak_mib:.0f} MiB at most")
     assert peak_mib < 400
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_an_error_that_is_a_code_is_in_words(tmp_path: Path, form: str) -> None:
+    ledger = one_turn(
+        tmp_path,
+        messages=[message("m", "turn-1", "assistant", content="No.")],
+        tool_calls=[call("c", "turn-1", message_id="m", status="failed", error="approval_denied")],
+    )
+    shown = show(ledger, "s", "--format", form)
+    assert "denied by the policy" in shown
+    assert "approval_denied" not in shown
+
+
+def test_a_refused_command_is_shown_as_a_shell_would_write_it(tmp_path: Path) -> None:
+    told = {"message_id": "m", "status": "failed", "result_json": "{}"}
+    ledger = one_turn(
+        tmp_path,
+        messages=[message("m", "turn-1", "assistant", content="No.")],
+        tool_calls=[
+            call("refused", "turn-1", params_json='{"cmd": ["rm", "-rf", "my files"]}', **told),
+            call("broken", "turn-1", params_json='{"cmd": ["ls", 1]}', **told),
+        ],
+        permission_decisions=[{"call_id": "refused", "turn_id": "turn-1", "class": "exec", "outcome": "denied_user"}],
+    )
+    shown = show(ledger, "s")
+    assert "rm -rf 'my files' (denied)" in shown
+    assert shown.count("(failed)") == 1
+    assert "{}" not in shown

@@ -12,10 +12,16 @@ from aix.derived.catalog import CATALOG
 from aix.query.query_file import Query
 from aix.reading.ledger import Ledger
 from tests.permissions.ledger import build_permission_ledger
+from tests.queries.agent_graphs import build_graph_ledger
 from tests.queries.ledger import Builder, build_ledger, builder_for
+from tests.support.program_ledger import build_program_ledger
 from tests.support.sample_ledger import write_ledger
 
-_FIXTURES: Mapping[Builder, str] = {build_permission_ledger: "permission_ledger"}
+_FIXTURES: Mapping[Builder, str] = {
+    build_permission_ledger: "permission_ledger",
+    build_program_ledger: "program_ledger",
+    build_graph_ledger: "graph_ledger",
+}
 """By builder, the fixture that shares what it builds with other tests."""
 
 
@@ -39,6 +45,11 @@ def filled_for(filled: Ledger, request: pytest.FixtureRequest) -> Iterator[Calla
             return ledgers[build]
 
         yield ledger_for
+
+
+@pytest.fixture(scope="session")
+def graph_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_graph_ledger(tmp_path_factory.mktemp("graph") / "ledger")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ from aix.query.packs import find_query
 from aix.query.query_file import query_root
 from aix.schema import TABLES
 from aix.schema.canonical import CANONICAL_TABLES
-from tests.support.sample_ledger import FIRST, MAIN, SAMPLE_ROWS, batch_from_rows, write_ledger
+from tests.support.sample_conversation import FIRST, MAIN
+from tests.support.sample_ledger import SAMPLE_ROWS, batch_from_rows, write_ledger
 
 SQL = (query_root() / "health" / "coverage.sql").read_text("utf-8")
 EXTENSIONS = (

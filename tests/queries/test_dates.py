@@ -100,6 +100,7 @@ def test_other_texts_are_refused_with_two_examples(text: str) -> None:
     assert str(caught.value) == f"Can't read {text!r} as a date; try 2026-11-01 or 7d"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("zone", "now", "arguments", "days"),
     [

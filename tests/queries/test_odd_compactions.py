@@ -6,7 +6,7 @@ import aix
 from aix.reading.ledger import Ledger
 from tests.support.conversations import call, context, message, request, session, turn
 from tests.support.row_batches import deliver
-from tests.support.sample_ledger import Row
+from tests.support.sample_conversation import Row
 
 HOME = "/home/ada/press"
 COMPACTED_AT = 60_000

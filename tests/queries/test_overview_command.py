@@ -11,7 +11,7 @@ import pytest
 
 import aix
 from aix.cli.cost import BY
-from aix.cli.overview import _last_period
+from aix.cli.overview_figures import last_period
 from aix.output.humanise import counted
 from aix.query import dates
 from aix.reading.ledger import Ledger
@@ -42,6 +42,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, today: date) -> None:
     monkeypatch.setattr(dates, "present", lambda: datetime(today.year, today.month, today.day, 12, tzinfo=UTC))
 
 
+@pytest.mark.long
 def test_totals_are_those_of_the_cost_to_the_token(filled: Ledger) -> None:
     found = figures(filled.path)
     kinds = ("input", "output", "cache_read", "cache_write")
@@ -129,10 +130,11 @@ def test_a_period_before_that_the_ledger_does_not_cover_is_not_compared(
     """A dollar on each day: with 31 days, thirty dollars would seem thirty times the one of the period before."""
     today = date(2026, 3, 20)
     days = {today - timedelta(days=age): Decimal(1) for age in range(covered)}
-    assert tuple(_last_period(days, today, None)) == expected
-    assert _last_period({}, today, None) == (None, None, None)
+    assert tuple(last_period(days, today, None)) == expected
+    assert last_period({}, today, None) == (None, None, None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("since", "is_compared"), [("2026-03-07", True), ("2026-03-07T00:00:01", False), ("2026-03-08", False)]
 )
@@ -157,6 +159,17 @@ def test_lines_that_were_not_fully_read_are_those_of_problems(filled: Ledger) ->
     line = run_in_process("overview", "--ledger", str(filled.path)).stdout.splitlines()[-1]
     assert f" · {counted(len(problems), 'line')} not fully read · imported " in line
     assert line.endswith(" aix problems")
+
+
+@pytest.mark.long
+def test_notes_about_records_that_were_read_are_counted_apart_from_lines_that_were_not(tmp_path: Path) -> None:
+    logs = Path("fixtures/agent_dag/broken_lines"), Path("fixtures/session_log/two_turns")
+    imported = run_in_process("import", *map(str, logs), "--ledger", str(tmp_path / "ledger")).stdout
+    assert "6 notes about the data. 7 lines could not be fully read; see `aix problems`." in imported
+    found = figures(tmp_path / "ledger")
+    assert (found["problems"], found["problem_notes"]) == (13, 6)
+    line = run_in_process("overview", "--ledger", str(tmp_path / "ledger")).stdout.splitlines()[-1]
+    assert " · 7 lines not fully read · 6 notes · imported " in line
 
 
 @pytest.mark.long
@@ -188,7 +201,28 @@ def test_counts_of_findings_are_kept_for_a_version(tmp_path: Path) -> None:
     assert not note.exists()
 
 
-@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+@pytest.mark.long
+def test_findings_of_other_packs_are_counted_and_lead_to_their_audit(program_ledger: Path) -> None:
+    audited = told("audit --pack programs --format json", program_ledger)
+    found = figures(program_ledger)
+    counts = {severity: audited["counts"][severity] for severity in ("high", "medium", "low")}
+    assert {severity: found[f"pack_findings_{severity}"] for severity in counts} == counts
+    assert counts["high"] > 0 == found["findings_high"]
+    screen = run_in_process("overview", "--ledger", str(program_ledger)).stdout
+    assert "Projects" not in screen, "no session names one"
+    shown = " · ".join(f"{count} {severity}" for severity, count in counts.items())
+    assert re.search(rf"^ +in programs  {shown} +aix audit --pack programs$", screen, re.MULTILINE)
+    assert figures(program_ledger, "--project", "none")["pack_findings_high"] == 0, "it cannot be narrowed down so"
+    screen, _ = run_on_terminal(AIX, "audit", "--ledger", str(program_ledger), columns=80)
+    assert "aix audit --pack programs  the audit of programs" in COLOUR.sub("", screen)
+    screen, _ = run_on_terminal(AIX, "audit", "--pack", "programs", "--ledger", str(program_ledger), columns=80)
+    assert "Audit of programs · " in screen
+    assert "aix audit --pack programs -o audit.html" in screen
+    [explained] = re.findall(r"aix audit explain (\w+)", COLOUR.sub("", screen))
+    assert told(f"audit explain {explained} --json", program_ledger)["id"].startswith(explained)
+
+
+@pytest.mark.parametrize("columns", [80, *(pytest.param(width, marks=pytest.mark.long) for width in (60, 100, 140))])
 def test_the_screen_fits_and_names_a_command_on_each_line(filled: Ledger, columns: int) -> None:
     shown, code = run_on_terminal(AIX, "overview", "--ledger", str(filled.path), columns=columns)
     assert code == 0
@@ -202,7 +236,9 @@ def test_the_screen_fits_and_names_a_command_on_each_line(filled: Ledger, column
         *("Projects", "Models", "Sessions", "Tools", "Data"),
     ]
     assert all(COMMAND.search(line) for line in labelled)
-    assert len(lines) <= 29
+    [programs] = [line for line in rest if line.lstrip().startswith("in programs  ")]
+    assert COMMAND.search(programs)
+    assert len(lines) <= 30
 
 
 def test_the_commands_get_the_filters_as_they_were_given(filled: Ledger) -> None:
@@ -221,7 +257,8 @@ def test_a_pipe_gets_whole_lines_without_colours(filled: Ledger) -> None:
 
 
 @pytest.mark.long
-def test_commands_on_the_screen_work(filled: Ledger) -> None:
+def test_commands_on_the_screen_work(filled: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_clock(monkeypatch, date(2026, 10, 20))  # the last day of the ledger
     screen = run_in_process("overview", "--ledger", str(filled.path)).stdout
     commands = {match[0] for line in screen.splitlines() if (match := COMMAND.search(line))} - {"aix import"}
     assert len(commands) > 8
@@ -238,8 +275,22 @@ def test_unknown_costs_are_never_shown_as_nothing(filled: Ledger) -> None:
     assert figures(filled.path, "--origin", "cursor")["period_cost_usd"] is None
 
 
-def test_a_sentence_says_that_there_is_nothing(filled: Ledger, empty: Ledger) -> None:
+def only_programs(folder: Path) -> Path:
+    """Import a log of programs without a session."""
+    run_here("import", "fixtures/programs/programs.jsonl", "--ledger", str(folder / "ledger"))
+    return folder / "ledger"
+
+
+def test_a_sentence_says_that_there_is_nothing(filled: Ledger, empty: Ledger, tmp_path: Path) -> None:
     nothing = run_in_process("overview", "--project", "no such project", "--ledger", str(filled.path))
     assert nothing.stdout == "No session of the ledger matches that.\n"
     assert run_in_process("overview", "--ledger", str(empty.path)).stdout == "The ledger is empty. Next: aix import\n"
+    kept = run_in_process("overview", "--ledger", str(only_programs(tmp_path))).stdout
+    assert re.match(r"No sessions yet; \d+ programs and \d+ program events\. Next: aix program list\n", kept)
+    assert re.search(r"^Findings  in programs  .*aix audit --pack programs$", kept, re.MULTILINE)
+    nodes = tmp_path / "nodes.jsonl"
+    nodes.write_text('{"node": "Agent", "id": "a"}\n{"node": "Message", "id": "m"}\n', "utf-8")
+    run_here("import", str(nodes), "--ledger", str(tmp_path / "graph"))
+    graph = run_in_process("overview", "--ledger", str(tmp_path / "graph")).stdout
+    assert graph.startswith("No sessions yet; 2 graph nodes. Next: aix sql")
     assert figures(empty.path)["cost_usd"] is None

@@ -47,13 +47,13 @@ def test_all_queries_are_listed_with_their_questions(search_path: str) -> None:
 def test_people_get_the_packs_with_the_best_first_and_the_checks_in_one_line(search_path: str) -> None:
     lines = succeed(PYTHONPATH=search_path).splitlines()
     titles = [line.split(" ──")[0].removeprefix("── ") for line in lines if line.startswith("── ")]
-    packs = ["Token economics", "Compaction impact", "Permission usage", "Overview", "Acme", "Health checks"]
-    assert titles == ["Start with these", *packs]
+    own = ["Token economics", "Compaction impact", "Permission usage", "Programs", "Overview", "Agent graphs"]
+    assert titles == ["Start with these", *own, "Acme", "Health checks"]
     best = [line.split()[0] for line in lines[3 : 3 + len(START)]]
     assert [find_query(name).name for name in best] == list(START)
     assert "turns_by_day                 How many turns began on each day?" in lines
     assert any(line.startswith("token/what_if ") for line in lines), "another pack has one of that name"
-    assert lines[-1].endswith("33 checks: run `aix check`, list `aix query health`")
+    assert lines[-1].endswith("43 checks: run `aix check`, list `aix query health`")
     assert all(len(line) <= 80 for line in lines), "each question is whole on a terminal of 80 columns"
 
 
@@ -126,7 +126,22 @@ def test_a_terminal_gets_a_sentence_for_an_empty_result(filled: Ledger) -> None:
     shown, code = run_on_terminal(*command, columns=80)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
     assert code == 0
-    assert lines[1:] == ["aix: No session was compacted again and again.", "aix: next: leave out since, or widen it"]
+    assert lines[1:] == ["aix: no rows with since=2099-01-01", "aix: next: leave out --since or widen it to see all"]
+    command = (sys.executable, "-m", "aix", "query", "run_history", "--ledger", str(filled.path), "--param", "run=nope")
+    shown, _ = run_on_terminal(*command, columns=80)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert lines[1:] == ["aix: no rows with run=nope", "aix: next: leave out --param run to see all"]
+
+
+def test_packs_are_named_with_hyphens_too_and_a_search_lists_checks_last(filled: Ledger) -> None:
+    place = ("--ledger", filled.path, "--json")
+    assert succeed("agent-dag", "--json") == succeed("agent_dag", "--json")
+    assert succeed("agent-dag/run-history", *place) == succeed("agent_dag/run_history", *place)
+    found = [row["query"] for row in json.loads(succeed("--search", "agent-graphs", "--json"))]
+    assert "agent_dag/run_history" in found
+    packs = [row["query"].partition("/")[0] for row in json.loads(succeed("--search", "chat", "--json"))]
+    assert packs == sorted(packs, key=lambda pack: pack == "health")
+    assert {"health", "permission_usage"} <= {*packs}
 
 
 def test_a_pack_alone_lists_its_queries(search_path: str) -> None:

@@ -13,6 +13,7 @@ NAMES = {"log:5b1f03ab-1": "5b1f03ab"}
 
 def made(columns: Mapping[str, str], shown: str = "") -> Query:
     header = ["title: T", "question: Q?", "why: W.", "grain: row"]
+    header += ["param run: text = none; only this run"] if "run_id" in columns else []
     header += [f"column {name}: {kind}; meaning" for name, kind in columns.items()]
     header += [f"shown: {shown}"] if shown else []
     return parse_query("pack/made", Path("made.sql"), "".join(f"-- {line}\n" for line in header) + "select 1\n")
@@ -40,6 +41,16 @@ def test_without_important_columns_the_rightmost_goes_first() -> None:
     assert [column.priority for column in found.columns] == [1, 2, 3]
 
 
+def test_the_same_id_in_all_rows_leaves_first_where_a_parameter_chooses_it_and_kinds_stay_whole() -> None:
+    columns = {"run_id": "VARCHAR", "kind": "VARCHAR", "agent_id": "VARCHAR"}
+    several = table(columns, ("run-1", "tool_call", "ada"), ("run-2", "tool_call", "ada"))
+    assert [column.name for column in several.columns] == ["run", "kind", "agent"]
+    assert several.columns[1].least == len("mcp.resource_list_changed")
+    one = table(columns, ("run-1", "tool_call", "ada"), ("run-1", "tool_result", "ada"))
+    assert [column.name for column in one.columns] == ["kind", "agent", "run"]
+    assert one.columns[2].priority > 1000
+
+
 def test_names_are_those_that_other_commands_accept() -> None:
     columns = {"session_label": "VARCHAR", "turn_id": "VARCHAR", "project": "VARCHAR"}
     rows = [
@@ -49,6 +60,21 @@ def test_names_are_those_that_other_commands_accept() -> None:
     found = table(columns, *rows)
     assert found.rows == [("5b1f03ab", "7F3KQ2MX01", "/home/ada/website"), ("log:unknown", "7F3KQ2MX02", None)]
     assert [column.cut for column in found.columns] == ["start", "end", "start"]
+
+
+def test_ids_that_are_names_stay_whole_and_random_ones_keep_their_beginning() -> None:
+    names = ("postgres-container-eu-west-1", "support-agent-production", "run-2026-11-10-nightly")
+    random = ("8b0c7e0e-3a55-4f4e-9f0a-6c1f6b0a0001", "3fa24df0a1b2c3d4e5f6", "toolu_01AbCdEfGhIjKlMnOp")
+    assert table({"agent_id": "VARCHAR"}, *((name,) for name in names)).rows == [(name,) for name in names]
+    assert table({"agent_id": "VARCHAR"}, *((each,) for each in random)).rows == [(each[:8],) for each in random]
+
+
+def test_identifiers_of_logs_are_no_codes_and_one_of_several_names_may_be_missing() -> None:
+    columns = {"event_kind": "VARCHAR", "reason": "VARCHAR", "situation": "VARCHAR"}
+    rows = [("TASK_CREATED", "approval_denied", "deep_work"), ("NodeTagged", "It is so.", None)]
+    assert table(columns, *rows).rows == [("TASK_CREATED", "denied by the policy", "deep_work"), rows[1]]
+    assert table({"task_id": "VARCHAR", "agent_id": "VARCHAR"}, (None, None)).rows == [(None, None)]
+    assert table({"task_id": "VARCHAR", "turns": "BIGINT"}, (None, 1)).rows == [("unknown", "1")]
 
 
 def test_codes_are_words_and_names_of_logs_are_left_alone() -> None:
@@ -70,6 +96,12 @@ def test_months_have_names_and_other_periods_their_first_day() -> None:
     assert table(columns, ("2026-02-01", "2026-03-01", None)).rows == [("Feb 2026", "2026-03-01", None)]
     assert table(columns, ("2026-02-02", "2026-02-09", None)).rows == [("2026-02-02", "2026-02-09", None)]
     assert table({"month": "DATE"}, ("2025-12-01",)).rows == [("Dec 2025",)]
+
+
+def test_shares_of_messages_say_of_which() -> None:
+    columns = {"messages": "BIGINT", "routed_messages": "BIGINT", "message_share": "DOUBLE", "handled_share": "DOUBLE"}
+    titles = [column.name for column in table(columns).columns]
+    assert titles == ["messages", "via triage", "share of unmentioned", "answered %"]
 
 
 def test_two_columns_never_have_one_heading() -> None:

@@ -20,6 +20,7 @@ from aix.store.views import create_views
 from tests import ROOT
 from tests.merge.test_groups import conversation
 from tests.permissions.ledger import build_permission_ledger
+from tests.queries.agent_graphs import build_graph_ledger
 from tests.queries.spark import (
     Rows,
     SparkLedger,
@@ -40,10 +41,11 @@ RELATIVE_ERROR = 1e-9
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fixtures of the library, of permission audits and the sample, in one ledger."""
+    """The fixtures of the library, of audits, of programs, of agent graphs and the sample, in one ledger."""
     folder = build_permission_ledger(tmp_path_factory.mktemp("spark") / "ledger")
-    sources = [path for path in (FIXTURES / "library", FIXTURES / "sample") if path.exists()]
+    sources = [path for path in (FIXTURES / "library", FIXTURES / "sample", FIXTURES / "programs") if path.exists()]
     aix.import_histories(sources, folder)
+    build_graph_ledger(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "_TIMES_LARGER", 0)
         for turns in (1, 2):

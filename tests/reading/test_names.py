@@ -11,7 +11,8 @@ from aix.reading.names import Kind, Named, short_names
 from tests.support.command_line import run_aix
 from tests.support.conversations import context, message, session, turn
 from tests.support.row_batches import deliver
-from tests.support.sample_ledger import ABANDONED, FIRST, MAIN, SAMPLE_ROWS, SECOND, SUBAGENT, write_ledger
+from tests.support.sample_conversation import ABANDONED, FIRST, MAIN, SECOND, SUBAGENT
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 ALIASES = [
     {"alias": "5b1f-one", "session_label": "log:5b1f-one", "created_at": 1},
@@ -31,6 +32,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
                 *SAMPLE_ROWS["sessions"],
                 session("log:5b1f-one", FIRST),
                 session("log:5b1f-two", FIRST),
+                session("log:9c-one", FIRST),
                 session("5b1f", FIRST),
             ],
             "session_aliases": [*SAMPLE_ROWS["session_aliases"], *ALIASES],
@@ -67,6 +69,17 @@ def test_a_beginning_that_several_sessions_have_is_answered_with_them(ledger: Le
     assert all(label in caught.value.remedy for label in caught.value.found)
 
 
+def test_a_name_that_a_table_cut_at_its_beginning_is_found_by_its_end(ledger: Ledger) -> None:
+    assert ledger.find_session("…f-two") == "log:5b1f-two"
+    assert ledger.find("…f-two") == Named(Kind.SESSION, "log:5b1f-two")
+    for wrong in ("…nobody", "…"):
+        with pytest.raises(UnknownSessionError):
+            ledger.find_session(wrong)
+    with pytest.raises(AmbiguousNameError, match="several sessions end with") as caught:
+        ledger.find_session("…-one")
+    assert len(caught.value.found) > 1
+
+
 @pytest.mark.parametrize("name", ["log:5b1f-onf", "", "\ud800", "nobody"])
 def test_an_unknown_session_is_answered_with_the_nearest(ledger: Ledger, name: str) -> None:
     with pytest.raises(UnknownSessionError) as caught:
@@ -74,6 +87,16 @@ def test_an_unknown_session_is_answered_with_the_nearest(ledger: Ledger, name: s
     assert caught.value.known
     if name == "log:5b1f-onf":
         assert "log:5b1f-one" in caught.value.remedy
+
+
+def test_a_name_that_the_list_of_sessions_prints_is_that_session_and_no_beginning_of_others() -> None:
+    labels = ["log:desk/run-1", "log:desk/run-1-2", "log:shop/run", "log:port/run", "log:travel-planner-of-ada"]
+    names = [*((label, label) for label in labels), *((label.rpartition("/")[2], label) for label in labels[:4])]
+    shown = short_names(names)
+    assert shown["log:desk/run-1"] == "run-1"
+    assert shown["log:shop/run"].startswith("log:shop")
+    assert shown["log:port/run"].startswith("log:port")
+    assert shown[labels[4]] == "log:travel-p"
 
 
 def test_a_ledger_without_sessions_says_so(tmp_path: Path) -> None:
@@ -117,6 +140,7 @@ def test_an_ambiguous_turn_is_answered_with_its_candidates(tmp_path: Path) -> No
     assert caught.value.found == ("turn-1", "turn-2")
 
 
+@pytest.mark.long
 def test_forget_understands_the_same_names(tmp_path: Path) -> None:
     deliver(
         tmp_path,

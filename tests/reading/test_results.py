@@ -65,6 +65,7 @@ def test_several_results_are_read_at_once_and_more_than_once(sample: Ledger) -> 
         thread.join()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["rows", "arrow"])
 @pytest.mark.parametrize("parameters", [None, [400_000]])
 def test_a_result_larger_than_memory_streams(tmp_path: Path, form: str, parameters: list[int] | None) -> None:

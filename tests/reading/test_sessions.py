@@ -18,17 +18,8 @@ from tests.support.command_line import AIX, run_here, run_in_process, run_on_ter
 from tests.support.conversations import context, message, request, session, turn
 from tests.support.priced_ledger import make_priced_ledger
 from tests.support.row_batches import deliver
-from tests.support.sample_ledger import (
-    ABANDONED,
-    AFTER,
-    COMPACTION,
-    FIRST,
-    MAIN,
-    SAMPLE_ROWS,
-    SECOND,
-    SUBAGENT,
-    write_ledger,
-)
+from tests.support.sample_conversation import ABANDONED, AFTER, COMPACTION, FIRST, MAIN, SECOND, SUBAGENT
+from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
 DAY = 86_400_000
 NOTHING = "aix: no session in the ledger matches that\n"
@@ -275,6 +266,7 @@ def test_the_first_prompt_that_people_typed_names_a_session(tmp_path: Path) -> N
     assert re.split("  +", shown.splitlines()[-1])[2] == "Fix the tests"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
 def test_ledgers_of_all_versions_are_listed(version: int, tmp_path: Path) -> None:
     assert labels(shutil.copytree(FIXTURES / f"schema_{version}", tmp_path / "ledger")) == [MAIN, ABANDONED, SUBAGENT]
@@ -284,7 +276,8 @@ def test_ledgers_of_all_versions_are_listed(version: int, tmp_path: Path) -> Non
 def test_an_empty_ledger_has_no_sessions(tmp_path: Path, output_format: str) -> None:
     write_ledger(tmp_path, {})
     process = run_in_process("sessions", "--format", output_format, "--ledger", str(tmp_path))
-    assert (process.returncode, process.stderr) == (0, NOTHING)
+    said = "aix: the ledger has no sessions; `aix overview` shows what it has\n"
+    assert (process.returncode, process.stderr) == (0, said)
     assert len(process.stdout.splitlines()) <= (0 if output_format == "table" else 2)
 
 
@@ -349,6 +342,7 @@ def test_sessions_without_any_time_come_last_and_have_none(undated: Path, capsys
     assert json.loads(capsys.readouterr().out) == []
 
 
+@pytest.mark.long
 def test_the_date_of_a_file_is_in_no_range_and_on_no_day(undated: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_here("query", "overview/by_origin", "--json", "--ledger", str(undated))
     ranges = {row["origin"]: (row["first_turn_at"], row["last_turn_at"]) for row in json.loads(capsys.readouterr().out)}

@@ -214,6 +214,7 @@ def test_the_tables_may_be_looked_into(sample: Ledger) -> None:
         assert sample.sql(query).rows(), query
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "query",
     [

@@ -2,6 +2,7 @@
 
 import io
 import json
+from bisect import bisect_right
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -133,7 +134,7 @@ def _typed(cell: str, sql_type: str) -> object:
 def _cut(line: str, widths: list[int]) -> list[str]:
     cells = []
     for width in widths:
-        end = max(end for end in range(len(line) + 1) if cell_len(line[:end]) <= width)
+        end = bisect_right(range(len(line) + 1), width, key=lambda end: cell_len(line[:end])) - 1
         cells.append(line[:end].strip())
         line = line[end + 2 :]
     return cells

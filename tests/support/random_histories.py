@@ -85,7 +85,13 @@ def _line(value: Mapping[str, object]) -> bytes:
 
 
 def write_history(folder: Path, history: History) -> None:
+    """Write the files that are not there yet, or hold something else.
+
+    A tool leaves alone what it does not change, and the time of a file is that of its programs.
+    """
     for name, content in history.items():
         path = folder / name
+        if path.is_file() and path.read_bytes() == content:
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

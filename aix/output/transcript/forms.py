@@ -8,16 +8,17 @@ from aix.output.formats import fenced, prose_line
 from aix.output.paragraphs import Paragraph
 from aix.output.terminal import ACCENT, CAUTION
 from aix.output.text import to_json
-from aix.output.transcript.model import Call, Excerpt, Fold, Header, Message, Turn, View, fold
+from aix.output.transcript.model import LEFT_OUT_WHEN_NULL, Call, Excerpt, Fold, Header, Message, Turn, View, fold
 from aix.output.transcript.source import Transcript
 from aix.output.transcript.wording import (
     call_outcome,
+    call_result,
     call_subject,
     compaction_text,
     files_text,
     readable_content,
+    readable_error,
     readable_params,
-    readable_result,
     sender,
     session_facts,
     session_title,
@@ -117,9 +118,9 @@ def _call_paragraphs(call: Call, turn: Turn, view: View) -> Iterator[Paragraph]:
         yield from folded_paragraphs(readable_params(call.params), None, "    │ ", "dim")
     limits = view.limits(_TEXT_RESULT_LINES, _RESULT_COLUMNS)
     if call.error is not None:
-        yield from folded_paragraphs(call.error, limits, "    │ ", "red")
-    if call.result is not None:
-        yield from folded_paragraphs(readable_result(call.result), limits, "    │ ", "dim")
+        yield from folded_paragraphs(readable_error(call.error), limits, "    │ ", "red")
+    if (result := call_result(call)) is not None:
+        yield from folded_paragraphs(result, limits, "    │ ", "dim")
     if call.subagent is not None:
         yield Paragraph(subagent_text(call.subagent), "magenta", "    ↳ ")
 
@@ -165,8 +166,8 @@ def _message_markdown(message: Message, turn: Turn, view: View) -> Iterator[str]
         yield from ("", "*Thinking:*", "")
         yield from _quoted(_prose(message.thinking, limits))
     if message.content is not None and message.content.text.strip():
-        who = sender(message) or message.role
-        yield from ("", f"**{prose_line(who).capitalize()}{' (error)' if message.is_error else ''}:**", "")
+        who = sender(message) if message.author else (sender(message) or message.role).capitalize()
+        yield from ("", f"**{prose_line(who)}{' (error)' if message.is_error else ''}:**", "")
         yield from _prose(readable_content(message, message.content, view), limits)
     for call in message.calls:
         yield from _call_markdown(call, turn, view)
@@ -180,8 +181,8 @@ def _call_markdown(call: Call, turn: Turn, view: View) -> Iterator[str]:
     yield " ".join([f"**{prose_line(tool_name(call))}**", *(prose_line(fact) for fact in facts if fact)])
     limits = view.limits(_MARKDOWN_RESULT_LINES, _RESULT_COLUMNS)
     parameters = [readable_params(call.params)] if view.is_full else []
-    results = [readable_result(call.result)] if call.result is not None else []
-    for excerpt in [*parameters, *([call.error] if call.error is not None else []), *results]:
+    results = [result] if (result := call_result(call)) is not None else []
+    for excerpt in [*parameters, *([readable_error(call.error)] if call.error is not None else []), *results]:
         folded = fold(excerpt, limits)
         if folded.lines:
             yield ""
@@ -238,5 +239,6 @@ def plain(value: object) -> object:
     if isinstance(value, tuple):
         return [plain(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        inner = {field.name: (plain(getattr(value, field.name)), field.metadata) for field in fields(value)}
+        return {name: held for name, (held, mark) in inner.items() if held is not None or mark != LEFT_OUT_WHEN_NULL}
     return value

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from decimal import Decimal
 
@@ -10,6 +10,8 @@ from aix.output.humanise import short_count
 
 _LINE_END = re.compile("\r\n|\n|\r")
 _TAB = 4
+LEFT_OUT_WHEN_NULL = {"is_left_out_when_null": True}
+"""Mark of a field that JSON shows only where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class Call:
     result: Excerpt | None
     error: Excerpt | None
     subagent: Subagent | None
+    is_denied: bool | None = field(default=None, metadata=LEFT_OUT_WHEN_NULL)
+    """Whether the log says that the call was refused; None where it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,8 @@ class Message:
     thinking: Excerpt | None
     calls: tuple[Call, ...]
     files: tuple[File, ...]
+    author: str | None = field(default=None, metadata=LEFT_OUT_WHEN_NULL)
+    """The name of the person or agent that wrote it, where several take part in a session."""
 
 
 @dataclass(frozen=True, slots=True)

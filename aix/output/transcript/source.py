@@ -41,13 +41,18 @@ _MESSAGES = """
     where m.turn_id in (select unnest($turns))
     order by m.turn_id, m.sequence, m.id
 """
+_HAS_CHATS = "select 1 from chat_participants limit 1"
+_AUTHORS = """
+    select message_id, author_name from v_chat_messages where turn_id in (select unnest($turns))
+"""
 _CALLS = """
     select c.turn_id, c.message_id, c.id, c.tool_name, c.status, c.started_at, c.completed_at,
       left(c.params_json, $limit) as params, length(c.params_json) as params_characters,
       left(c.result_json, $limit) as result, length(c.result_json) as result_characters,
       left(c.error, $limit) as error, length(c.error) as error_characters,
-      c.spawned_session_label
-    from tool_calls c
+      c.spawned_session_label,
+      case when starts_with(d.outcome, 'denied_') and not coalesce(d.is_inferred, false) then true end as is_denied
+    from tool_calls c left join permission_decisions d on d.call_id = c.id
     where c.turn_id in (select unnest($turns))
     order by c.turn_id, c.sequence, c.started_at, c.id
 """
@@ -170,6 +175,9 @@ class _Batch:
         self._costs = costs
         self._turns = ledger.sql(_TURNS, wanted).dicts()
         self._messages = _grouped(ledger.sql(_MESSAGES, limited).dicts(), "turn_id")
+        # The view stands on many others, and most ledgers have no chats.
+        has_chats = bool(ledger.sql(_HAS_CHATS).rows())
+        self._authors: dict[str, str | None] = dict(ledger.sql(_AUTHORS, wanted).rows()) if has_chats else {}
         self._calls = _grouped(ledger.sql(_CALLS, limited).dicts(), "turn_id")
         self._files = _grouped(ledger.sql(_FILES, wanted).dicts(), "message_id")
         self._subagents = _grouped(ledger.sql(_SUBAGENTS, wanted).dicts(), "turn_id")
@@ -211,6 +219,7 @@ class _Batch:
                         File(file["kind"], file["file_path"], file["line_start"], file["line_end"])
                         for file in self._files[message["id"]]
                     ),
+                    author=self._authors.get(message["id"]),
                 )
                 for message in messages
             ),
@@ -222,7 +231,7 @@ class _Batch:
 
 def _call(row: _Row, subagent: Subagent | None) -> Call:
     return Call(
-        **_picked(row, "id", "tool_name", "status", "started_at", "completed_at"),
+        **_picked(row, "id", "tool_name", "status", "started_at", "completed_at", "is_denied"),
         params=_excerpt(row, "params") or Excerpt("", 0),
         result=_excerpt(row, "result"),
         error=_excerpt(row, "error"),

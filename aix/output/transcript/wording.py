@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from datetime import tzinfo
 from itertools import groupby
@@ -50,9 +51,11 @@ _TELLING = (
     "text",
 )
 """Names of parameters that say most about a call, the most telling first."""
+_COMMANDS = ("command", "cmd")
 _SPEAKING = ("stdout", "output", "content", "text", "result", "message", "stderr", "error")
 """Names under which a result keeps what it says."""
 _TEXT_PAIR = re.compile(r'"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)')
+_CODE = re.compile(r"[a-z]{1,30}(?:_[a-z]{1,30}){1,5}")
 _NO_JSON = object()
 _TELLING_CHARACTERS = 100
 _TITLE_CHARACTERS = 200
@@ -64,13 +67,22 @@ def telling_parameter(params: Excerpt) -> str:
 
     >>> telling_parameter(_whole('{"glob": "*.py", "pattern": "def x"}'))
     'def x'
+    >>> telling_parameter(_whole('{"cmd": ["git", "commit", "-m", "Add a page"]}'))
+    "git commit -m 'Add a page'"
     """
     decoded = _decoded(params)
     if isinstance(decoded, dict):
-        texts = {name: value for name, value in decoded.items() if isinstance(value, str) and value.strip()}
+        written = {name: _command(name, value) for name, value in decoded.items()}
+        texts = {name: value for name, value in written.items() if isinstance(value, str) and value.strip()}
     else:
         texts = _text_pairs(params.text)
     return next((texts[name] for name in _TELLING if name in texts), next(iter(texts.values()), ""))
+
+
+def _command(name: str, value: object) -> object:
+    """Return a command that is given as a list of words as a shell would write it; any other value as it is."""
+    is_list = name in _COMMANDS and isinstance(value, list) and all(isinstance(word, str) for word in value)
+    return shlex.join(value) if is_list and isinstance(value, list) else value
 
 
 def readable_content(message: Message, content: Excerpt, view: View) -> Excerpt:
@@ -85,7 +97,7 @@ def readable_params(params: Excerpt) -> Excerpt:
     decoded = _decoded(params)
     if not isinstance(decoded, dict):
         return params
-    return _whole("\n".join(f"{name}: {_text_of(value)}" for name, value in decoded.items()))
+    return _whole("\n".join(f"{name}: {_text_of(_command(name, value))}" for name, value in decoded.items()))
 
 
 def readable_result(result: Excerpt) -> Excerpt:
@@ -224,7 +236,9 @@ def _subagents_text(cost: Cost | None) -> str:
 
 
 def sender(message: Message) -> str:
-    """Say who sent a message, unless it is the user or the assistant."""
+    """Say who sent a message: its author where that is known, else nothing for the user and the assistant."""
+    if message.author is not None:
+        return one_line(message.author, _TELLING_CHARACTERS)
     if message.role == "user":
         return message.source if message.source not in (None, "human") else ""
     return "" if message.role == "assistant" else message.role
@@ -244,7 +258,25 @@ def call_outcome(call: Call) -> str:
     """Say how a call ended."""
     duration = None if call.completed_at is None else call.completed_at - call.started_at
     took = short_duration(duration) if duration and duration > 0 else ""
-    return ", ".join(part for part in ("" if call.status == "completed" else call.status, took) if part)
+    ended = "denied" if call.is_denied else "" if call.status == "completed" else call.status
+    return ", ".join(part for part in (ended, took) if part)
+
+
+def call_result(call: Call) -> Excerpt | None:
+    """Return the readable result of a call; None for one that says nothing."""
+    return None if call.result is None or call.result.text.strip() == "{}" else readable_result(call.result)
+
+
+def readable_error(error: Excerpt) -> Excerpt:
+    """Write an error that is only a code in the words of people.
+
+    >>> readable_error(Excerpt("approval_denied", 15)).text, readable_error(Excerpt("No space left.", 14)).text
+    ('denied by the policy', 'No space left.')
+    """
+    if not _CODE.fullmatch(error.text):
+        return error
+    text = in_words(error.text)
+    return Excerpt(text, len(text))
 
 
 def subagent_text(subagent: Subagent) -> str:
