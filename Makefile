@@ -44,36 +44,40 @@ ORDERS = tests/merge/test_merge_rows.py tests/pipeline/test_import_properties.py
 CRASH = tests/merge/test_crash.py
 ELSEWHERE = $(ORDERS:%=--ignore=%) $(CRASH:%=--ignore=%)
 
-test-long: $(VENV)/.dev  ## Run the tests that make many commits, processes or environments
+test-long: $(VENV)/.dev  ## Run the tests that make many commits, processes or environments, and slow variants of others
 	$(PYTEST) $(PARALLEL) -m "long and not faults and not scale" $(ELSEWHERE) $(PYTEST_ARGS)
 
 test-faults: $(VENV)/.dev  ## Make every step of a commit and an import fail
 	$(PYTEST) $(PARALLEL) -m faults $(ELSEWHERE) $(PYTEST_ARGS)
 
 # Tests that other versions of DuckDB, pyarrow, polars, msgspec or click could break: of the SQL library, of rows that are
-# checked, joined, committed, forgotten and read, of the catalog and the cache, the formats and the command line. The files
-# of the library run there over cached rows: without them, as in a plain client, DuckDB 1.2 plans for minutes.
-LOWEST = tests/queries tests/importers/session_log/test_situations.py tests/importers/claude_code/test_golden.py tests/importers/cursor/test_golden.py \
-  tests/permissions/test_derived_tables.py tests/merge/test_merge_rows.py tests/derived/test_catalog.py tests/cli/test_commands.py \
-  tests/cli/test_cost_command.py tests/output/test_formats.py tests/merge/test_groups.py tests/derived/test_view_cache.py \
-  tests/store/test_ledgers_of_all_versions.py tests/schema/test_migrations.py tests/reading/test_ledger.py tests/reading/test_results.py \
-  tests/reading/test_statements.py tests/reading/test_sessions.py tests/merge/test_forget.py tests/merge/test_dead_rows.py \
-  tests/merge/test_replacement.py tests/schema/test_schema.py tests/cli/test_sql_command.py \
-  tests/cli/test_status.py tests/cli/test_stdout.py tests/merge/test_tagging.py
+# checked, joined, committed, forgotten and read, of the formats and the command line. The SQL library runs there over
+# cached rows, which is faster than as in a plain client. Of the long tests those of commits and forgetting.
+LOWEST = tests/queries tests/importers/session_log/test_situations.py tests/importers/claude_code/test_golden.py \
+  tests/importers/cursor/test_golden.py tests/permissions/test_derived_tables.py tests/cli/test_commands.py \
+  tests/cli/test_cost_command.py tests/output/test_formats.py tests/store/test_ledgers_of_all_versions.py \
+  tests/schema/test_migrations.py tests/reading/test_ledger.py tests/reading/test_results.py \
+  tests/reading/test_statements.py tests/reading/test_sessions.py tests/merge/test_replacement.py \
+  tests/schema/test_schema.py tests/cli/test_sql_command.py tests/cli/test_status.py tests/cli/test_stdout.py \
+  tests/test_canonical_json.py
+LOWEST_LONG = tests/derived/test_catalog.py tests/merge/test_dead_rows.py tests/merge/test_merge_rows.py tests/merge/test_groups.py tests/merge/test_forget.py \
+  tests/merge/test_forget_graphs.py tests/merge/test_tagging.py
+LOWEST_PYTEST = PYTHONDONTWRITEBYTECODE= .venv-lowest/bin/python -m pytest $(PARALLEL) $(PYTEST_ARGS)
 
 test-lowest:  ## Run the tests that depend on them with the lowest supported versions of the dependencies
 	@$(MAKE) --no-print-directory .venv-lowest/.dev VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt
-	PYTHONDONTWRITEBYTECODE= .venv-lowest/bin/python -m pytest $(PARALLEL) -m "not scale and not spark" -k "not plain_client" $(LOWEST) $(PYTEST_ARGS)
+	$(LOWEST_PYTEST) -m "not long and not scale and not spark" $(LOWEST)
+	$(LOWEST_PYTEST) -m long $(LOWEST_LONG)
 
 test-crash: $(VENV)/.dev  ## Kill processes in the middle of their commits: KILLS=200 each, writers and workers
 	AIX_CRASH_KILLS=$(KILLS) $(PYTEST) $(PARALLEL) -rP $(CRASH)
 
 test-scale: $(VENV)/.dev  ## Check what is large within bounded memory: 10,000 turns in a tree, long sessions, many rows
-	AIX_SCALE_TURNS=10000 $(PYTEST) tests/test_scale.py
+	AIX_SCALE_TURNS=10000 AIX_SCALE_EVENTS=100000 $(PYTEST) tests/test_scale.py
 	$(PYTEST) $(PARALLEL) -m scale $(PYTEST_ARGS)
 
 test-orders: $(VENV)/.dev  ## Join random rows, and import random logs, in many orders and splits: EXAMPLES=60 of each
-	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(PYTEST) $(PARALLEL) $(ORDERS)
+	AIX_PROPERTY_EXAMPLES=$(EXAMPLES) $(PYTEST) $(PARALLEL) $(ORDERS) tests/merge/test_join.py
 
 test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare the rows with DuckDB's
 	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null 2>&1 || \

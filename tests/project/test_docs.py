@@ -23,7 +23,7 @@ from aix.reading.result import Result
 from aix.schema import TABLES
 from docs.screens import PAGES as SCREENS
 from tests import ROOT
-from tests.support.command_line import run_aix
+from tests.support.command_line import run_aix, run_in_process
 from tests.test_ids import slow_h63, slow_ulid
 
 PAGES = sorted(
@@ -117,10 +117,12 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in (example.partition("\n") for example in examples)]
 
 
+TOP_TO_BOTTOM = ("docs/agent-graph.md", "docs/chats.md", "docs/programs.md")
+"""Pages whose commands build on those before them; tests/project/test_screens.py runs those of the tutorial."""
 AIX_EXAMPLES = [
     example
     for page in PAGES
-    if name_of(page) not in SCREENS  # tests/project/test_screens.py runs these, one command after the other
+    if name_of(page) not in (*SCREENS, *TOP_TO_BOTTOM)  # whose commands run one after the other
     for example in console_examples(page)
     if example[0].startswith("aix ")
 ]
@@ -135,6 +137,24 @@ def test_examples_do_what_the_page_shows(
     process = run_aix(*shlex.split(command)[1:])
     assert (process.returncode, process.stderr) == (0, "")
     assert doctest.OutputChecker().check_output(shown, process.stdout, doctest.ELLIPSIS), process.stdout
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", TOP_TO_BOTTOM)
+def test_pages_show_what_their_commands_do_one_after_the_other(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("agent_dag", "chat", "programs"):
+        shutil.copytree(ROOT / "fixtures" / name, tmp_path / "fixtures" / name)
+    monkeypatch.chdir(tmp_path)
+    for file, content in re.findall(
+        r"^```jsonl (\S+)\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        (tmp_path / file).write_text(content, "utf-8")
+    for command, shown in console_examples(ROOT / page):
+        process = run_in_process(*shlex.split(command)[1:])
+        assert process.returncode == 0, process.stderr
+        assert doctest.OutputChecker().check_output(shown, process.stdout, doctest.ELLIPSIS), process.stdout
 
 
 PYTHON_EXAMPLES = [
