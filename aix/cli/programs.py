@@ -16,7 +16,7 @@ from aix.cli.stdout import chosen_format, emit_paragraphs, emit_text
 from aix.config import load_config
 from aix.errors import AmbiguousNameError, UnknownNameError, UnknownProgramError
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import counted, dollars, grouped, local_time, one_line
+from aix.output.humanise import bounded_dollars, counted, grouped, local_time, one_line
 from aix.output.paragraphs import Paragraph
 from aix.reading.ledger import Ledger, open_ledger
 from aix.store.manifest import count_rows
@@ -107,7 +107,8 @@ def list_programs(ctx: click.Context, program_type: str | None, ledger: Path) ->
 
     `refers to` counts the programs that its settings name, `used by` the programs that name it, `missing` the
     references that lead nowhere. The cost is that of the requests that belong to the program: those of its session,
-    agent, task, human, model or provider. All other formats have every column of queries/programs/inventory.sql.
+    agent, task, human, model or provider; ≥ marks one that leaves out requests without a known price. All other
+    formats have every column of queries/programs/inventory.sql.
 
     \b
       aix program list
@@ -185,7 +186,7 @@ def _cells(row: _Row, zone: tzinfo) -> dict[str, object]:
         "state": row["state"],
         "name": one_line(row["name"], _NAME_CHARACTERS) if row["name"] else None,
         "type": row["program_type"],
-        "cost": None if row["cost_usd"] is None else dollars(row["cost_usd"]),
+        "cost": bounded_dollars(row["cost_usd"], None, row["unpriced_requests"]),
         "last event": None if row["last_event_at"] is None else local_time(row["last_event_at"], zone),
         "missing": grouped(row["dangling"]),
         "refers to": grouped(row["references_out"]),
@@ -233,6 +234,7 @@ def _facts(ledger: Ledger, program_id: str, row: _Row) -> Iterator[_Fact]:
     [(acts,)] = ledger.sql(_ACTS, asked)
     yield _Fact("cost", "events as principal", str(acts))
     yield _Fact("cost", "requests", str(row["requests"]))
+    yield _Fact("cost", "unpriced_requests", str(row["unpriced_requests"]))
     yield _Fact("cost", "cost_usd", None if row["cost_usd"] is None else str(row["cost_usd"]))
 
 
@@ -291,8 +293,9 @@ def _cost_text(row: _Row, facts: Sequence[_Fact]) -> str:
     acted = f"; principal of {counted(acts, 'event')}" if acts else ""
     if not row["requests"]:
         return f"No requests, so no cost{acted}"
-    amount = "An unknown amount" if cost is None else dollars(cost)
-    return f"{amount} for {counted(row['requests'], 'request')}{acted}"
+    amount = bounded_dollars(cost, None, row["unpriced_requests"]) or "An unknown amount"
+    unpriced = f", {row['unpriced_requests']:,} of them without a known price" if row["unpriced_requests"] else ""
+    return f"{amount} for {counted(row['requests'], 'request')}{unpriced}{acted}"
 
 
 def _next_step(row: _Row) -> str:

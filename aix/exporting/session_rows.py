@@ -200,7 +200,16 @@ class LedgerRows:
         result = self._ledger.sql(f"select * from ({select}) order by {order}", {"owners": list(found)})
         columns = result.columns[1:]
         for owner, *values in result:
-            found[owner].setdefault(name, []).append(dict(zip(columns, values, strict=True)))
+            row = dict(zip(columns, values, strict=True))
+            found[owner].setdefault(name, []).append(row if self._label is None else self._alone(name, row))
+
+    def _alone(self, table: str, row: Row) -> Row:
+        """Return a row of a session that is exported alone, without links to what stays behind."""
+        if table == "tool_calls" and row["spawned_session_label"] != self._label:
+            return {**row, "spawned_session_label": None}
+        if table == "sessions":
+            return {**row, "parent_turn_id": None, "spawn_tool_call_id": None}
+        return row
 
     def _table(self, name: str, condition: str) -> Iterator[tuple[str, Row]]:
         key = ", ".join(map(quote_name, TABLES[name].key))

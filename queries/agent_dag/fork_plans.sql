@@ -97,7 +97,7 @@ judged as (
 )
 select
   f.named as resource, v.status,
-  f.named || case f.verdict
+  '`' || replace(f.named, '`', '''') || '`' || case f.verdict
     when 'kept_twice' then ' cannot be restored, and ' || cast(f.branches as varchar) || ' branches of one fork keep it.'
     when 'no_snapshot' then ' cannot be restored, and the plan takes a snapshot that its capabilities do not have.'
     when 'no_choice' then ' is in the plan, which neither keeps nor discards it, and takes no snapshot.'

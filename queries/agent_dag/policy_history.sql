@@ -22,6 +22,7 @@
 -- next: `aix check dag_one_active_policy` looks for two policies that hold at once
 -- caveat: What a policy was at the time is shown where the graph has versions of it, else as it is now.
 -- caveat: Proposals are known only where the graph has edges PROPOSES_POLICY, else versions of the kind `proposal` with `valid_from`.
+-- caveat: Activations are those of events; a version of the kind `active` says only that the policy was activated before.
 -- rows: only with dag_edges, dag_events, dag_nodes
 
 -- Events that propose or activate a policy.

@@ -38,7 +38,7 @@ select
     when outcome = 'ok' then 'ok'
     else 'info'
   end as status,
-  named || case
+  '`' || replace(named, '`', '''') || '`' || case
     when is_imperative and outcome = 'unsupported' then ' cannot be restored, and the restore says so.'
     when is_imperative
       then ' cannot be restored, and the restore says ' || coalesce('`' || left(outcome, 100) || '`', 'nothing')

@@ -18,6 +18,16 @@ with numbered_event as (
   from v_dag_events
   where run_id is not null
 ),
+-- Numbers that edges give to one event.
+stated_number as (
+  select n.event_id, e.src as run_id,
+    count(distinct coalesce(json_extract_string(e.payload_json, '$.seq'), json_extract_string(e.payload_json, '$.attrs.seq')))
+      as numbers
+  from dag_edges e
+  join v_dag_event_names n on n.name = e.dst
+  where e.type = 'RUN_HAS_EVENT' and e.valid_to is null
+  group by n.event_id, e.src
+),
 judged_event as (
   select
     event_id,
@@ -37,4 +47,8 @@ judged_event as (
 select 'dag_events' as table_name, event_id as row_id, reason
 from judged_event
 where reason is not null
-order by row_id
+union all
+select 'dag_events', event_id, 'The run ' || left(run_id, 100) || ' gives it ' || cast(numbers as varchar) || ' numbers.'
+from stated_number
+where numbers > 1
+order by row_id, reason

@@ -94,7 +94,7 @@ judged as (
 select
   left(human_id, 200) as resource,
   status,
-  coalesce(principal_name, left(principal, 40), 'Somebody')
+  coalesce('`' || replace(coalesce(principal_name, left(principal, 40)), '`', '''') || '`', 'Somebody')
     || case
       when permission = 'assign' then ' assigned a task'
       when permission = 'configure' then ' configured a program'

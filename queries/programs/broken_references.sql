@@ -17,7 +17,7 @@
 -- caveat: Only references in fields of the same name make a cycle: an agent may name its task, and the task its agent.
 -- caveat: Cycles of up to 32 programs are found.
 -- caveat: A program that an event happened to is not missing, even if no file of programs describes it.
--- remedy: Define the missing program, or let the reference name another one.
+-- remedy: Let the reference name another program, or define the one that is missing.
 -- rows: only with programs, program_events
 
 -- All references, read once.
@@ -89,8 +89,8 @@ finding as (
 select
   left(f.source_id, 200) as resource,
   'alarm' as status,
-  case when f.source_table = 'program_events' then coalesce(e.kind || ' of ', 'Event of ') else '' end
-    || coalesce(n.name, left(e.program_id, 40), left(f.source_id, 40)) || ': ' || f.field
+  '`' || case when f.source_table = 'program_events' then coalesce(e.kind || ' of ', 'Event of ') else '' end
+    || replace(coalesce(n.name, left(e.program_id, 40), left(f.source_id, 40)), '`', '''') || '`: ' || f.field
     || case f.problem
       when 'missing' then ' names ' || left(f.target_id, 100) || ', which does not exist.'
       when 'itself' then ' names the program itself.'

@@ -70,7 +70,7 @@ judged as (
 select
   left(principal, 200) as resource,
   case verdict when 'ok' then 'ok' when 'unknown' then 'skip' else 'alarm' end as status,
-  left(named_chain, 300)
+  '`' || replace(left(named_chain, 300), '`', '''') || '`'
     || case verdict
       when 'cycle' then ' is a circle.'
       when 'open' then case when length = 1 then ' acts for' else ' ends in' end || ' no human and no system.'

@@ -86,7 +86,7 @@ compared as (
 select
   left(agent_id, 200) as resource,
   case when most > max_turns then 'alarm' when was_stopped then 'info' else 'ok' end as status,
-  name || ' made ' || cast(coalesce(most, 0) as varchar) || case when most = 1 then ' turn' else ' turns' end
+  '`' || replace(name, '`', '''') || '` made ' || cast(coalesce(most, 0) as varchar) || case when most = 1 then ' turn' else ' turns' end
     || case
       when most > max_turns then ', but may make only ' || cast(max_turns as varchar)
       else ' of ' || cast(max_turns as varchar) || ' allowed'

@@ -14,6 +14,7 @@
 -- column last_event_at: BIGINT; the last of them, in Unix ms
 -- column requests: BIGINT; requests that belong to it
 -- column cost_usd: DECIMAL(38,12); list price of these requests; NULL when nothing of it is priced
+-- column unpriced_requests: BIGINT; of the requests those without a known price, which the cost leaves out
 -- shown: program_id, program_type, state, name, cost_usd, references_out, references_in, events, requests
 -- empty: No programs yet; they come from `programs.json` or `programs.jsonl` beside session logs.
 -- next: `aix program show ID` shows one program
@@ -52,27 +53,29 @@ program_event as (
 ),
 -- Requests with the programs that they belong to.
 counted as (
-  select r.cost_usd, p.session_program_id, p.agent_id, p.task_id, p.human_id, p.model_program_id, p.provider_program_id
+  select
+    r.cost_usd, case when r.has_usage and r.cost_usd is null then 1 else 0 end as is_unpriced,
+    p.session_program_id, p.agent_id, p.task_id, p.human_id, p.model_program_id, p.provider_program_id
   from v_counted_requests r
   join v_request_programs p on p.request_id = r.request_id
 ),
 -- Each request once for each of its programs.
 share as (
-  select session_program_id as program_id, cost_usd from counted
+  select session_program_id as program_id, cost_usd, is_unpriced from counted
   union all
-  select agent_id, cost_usd from counted
+  select agent_id, cost_usd, is_unpriced from counted
   union all
-  select task_id, cost_usd from counted
+  select task_id, cost_usd, is_unpriced from counted
   union all
-  select human_id, cost_usd from counted
+  select human_id, cost_usd, is_unpriced from counted
   union all
-  select model_program_id, cost_usd from counted
+  select model_program_id, cost_usd, is_unpriced from counted
   union all
-  select provider_program_id, cost_usd from counted
+  select provider_program_id, cost_usd, is_unpriced from counted
 ),
 -- Requests and cost of each program.
 program_cost as (
-  select program_id, count(*) as requests, sum(cost_usd) as cost_usd
+  select program_id, count(*) as requests, sum(cost_usd) as cost_usd, sum(is_unpriced) as unpriced_requests
   from share
   where program_id is not null
   group by program_id
@@ -88,7 +91,8 @@ select
   coalesce(e.events, 0) as events,
   e.last_event_at,
   coalesce(c.requests, 0) as requests,
-  c.cost_usd
+  c.cost_usd,
+  cast(coalesce(c.unpriced_requests, 0) as bigint) as unpriced_requests
 from programs p
 left join reference_out o on o.program_id = p.id
 left join reference_in i on i.program_id = p.id

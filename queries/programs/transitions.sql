@@ -26,7 +26,7 @@
 select
   left(h.program_id, 200) as resource,
   'alarm' as status,
-  coalesce(n.name, left(h.program_id, 40)) || ': '
+  '`' || replace(coalesce(n.name, left(h.program_id, 40)), '`', '''') || '`: '
     || case
       when not h.is_known_state then h.to_state || ' is no state of the type ' || h.program_type || '.'
       else h.from_state || ' → ' || h.to_state || ' is not allowed.'

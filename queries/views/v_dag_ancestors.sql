@@ -19,15 +19,58 @@ with recursive known_edge as (
   where type in ('DERIVED_FROM', 'FORKED_FROM', 'SPAWNED_FROM', 'AGENT_HAS_RUN')
     and src_kind is not null and dst_kind is not null
 ),
--- Branches and subagents.
+-- Branches, subagents and runs.
 node as (
-  select kind, node_id from v_dag_nodes where is_newest and kind in ('Branch', 'Subagent')
+  select kind, node_id, payload_json from v_dag_nodes where is_newest and kind in ('Branch', 'Subagent', 'Run')
 ),
 -- Forks, and the runs of events.
 event as (
   select event_id, kind, agent_id, run_id, payload_json from v_dag_events
 ),
--- Edges back by one. The event of a fork leads to its run, a run to its agent, a branch to the one that it left.
+-- The branch of a run: as the run or its beginning says, or of the same name as the run where a fork made it.
+named_branch as (
+  select
+    run_id, agent_id,
+    coalesce(
+      json_extract_string(payload_json, '$.branch'), json_extract_string(payload_json, '$.branch_id'),
+      json_extract_string(payload_json, '$.to_branch')
+    ) as branch
+  from event
+  where kind = 'run_started'
+  union all
+  select
+    node_id, json_extract_string(payload_json, '$.agent_id'),
+    coalesce(
+      json_extract_string(payload_json, '$.branch'), json_extract_string(payload_json, '$.branch_id'),
+      json_extract_string(payload_json, '$.to_branch')
+    )
+  from node
+  where kind = 'Run'
+  union all
+  select r.run_id, r.agent_id, r.run_id
+  from event f
+  join (select distinct agent_id, run_id from event where run_id is not null) r
+    on r.run_id = json_extract_string(f.payload_json, '$.to_branch') and r.agent_id = f.agent_id
+  where f.kind = 'agent_forked'
+),
+run_of_branch as (
+  select n.run_id, b.node_id as branch
+  from named_branch n
+  join node b on b.kind = 'Branch' and b.node_id in (n.branch, coalesce(n.agent_id, '') || '#' || n.branch)
+  union
+  select json_extract_string(payload_json, '$.run_id'), node_id
+  from node
+  where kind = 'Branch' and json_extract_string(payload_json, '$.run_id') is not null
+),
+-- Runs that branches were forked from: such a run is before its branch, whatever the branch says.
+run_before as (
+  select f.src as branch, coalesce(e.run_id, f.dst) as run_id
+  from known_edge f
+  left join event e on f.dst_kind = 'Event' and e.event_id = f.dst
+  where f.type = 'FORKED_FROM' and f.src_kind = 'Branch'
+),
+-- Edges back by one. The event of a fork leads to its run, a run to its branch and its agent, a branch to the one that
+-- it left.
 edge as (
   select
     case type when 'DERIVED_FROM' then 'derived' else 'descended' end as relation,
@@ -43,6 +86,11 @@ edge as (
   select 'descended', 'Run', dst, 'Agent', src
   from known_edge
   where type = 'AGENT_HAS_RUN'
+  union all
+  select 'descended', 'Run', r.run_id, 'Branch', r.branch
+  from run_of_branch r
+  left join run_before b on b.branch = r.branch and b.run_id = r.run_id
+  where b.branch is null
   union all
   select 'descended', 'Branch', b.node_id, 'Branch', p.node_id
   from event e

@@ -7,6 +7,8 @@ from shutil import copytree
 import pytest
 
 from aix.errors import AmbiguousNameError, UnknownNameError, UnknownProgramError, UsageError
+from aix.pipeline.run import Settings, import_histories
+from tests import ROOT
 from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
 from tests.support.conversations import session, turn
 from tests.support.row_batches import deliver
@@ -107,7 +109,7 @@ def test_a_finding_about_a_program_ends_with_a_command_that_shows_it(program_led
         return run_in_process(*arguments, "--ledger", str(program_ledger)).stdout
 
     findings = json.loads(said("audit", "--pack", "programs", "--format", "json"))["findings"]
-    [finding] = [each for each in findings if each["message"].startswith("Letter writer approved")]
+    [finding] = [each for each in findings if each["message"].startswith("`Letter writer` approved")]
     explained = said("audit", "explain", finding["id"])
     assert "\n  aix program show bo  the program\n" in explained
     assert f"{finding['details']['event_id'][:12]}…" in explained
@@ -150,6 +152,16 @@ def test_a_tag_is_followed_by_a_command_that_shows_it(
     copytree(program_ledger, ledger)
     text, _ = run_on_terminal(AIX, "tag", "add", "sprint 12", name, "--ledger", str(ledger), NO_COLOR="1")
     assert text.splitlines()[-1] == f"aix: next: `aix {shows} --tag 'sprint 12'`"
+
+
+def test_a_cost_without_the_price_of_a_request_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = copytree(ROOT / "fixtures" / "programs", tmp_path / "logs")
+    survey = logs / "sessions" / "survey.jsonl"
+    survey.write_text(survey.read_text("utf-8").replace('"model": "@(quick)"', '"model": "unheard-of"'), "utf-8")
+    import_histories(tmp_path / "ledger", [logs], Settings(jobs=0))
+    assert "≥$" in shown(tmp_path / "ledger", capsys, "list", "--type", "session")
+    text = shown(tmp_path / "ledger", capsys, "show", "survey-1")
+    assert ", 1 of them without a known price" in text.splitlines()[-1]
 
 
 @pytest.mark.long

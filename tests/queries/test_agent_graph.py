@@ -183,6 +183,30 @@ def test_a_plan_decides_for_parts_and_for_all_that_an_agent_holds(tmp_path: Path
     assert found == [("pipe", "alarm"), ("shell", "alarm"), ("disk", "ok")]
 
 
+def test_descent_goes_on_by_way_of_the_branch_of_a_run(tmp_path: Path) -> None:
+    graph = AgentGraph()
+    ends = []
+    for number in range(4):
+        own = {"agent_id": "ada", "run_id": f"run-{number}"}
+        stated = {"branch": "try-3"} if number == 3 else {}
+        graph.event("run_started", number * 10, **own, **stated)
+        ends.append(graph.event("run_finished", number * 10 + 1, **own))
+    graph.node("Branch", "try-1", agent_id="ada", run_id="run-1")
+    graph.node("Run", "run-2", agent_id="ada", branch="try-2")
+    for number in (1, 2, 3):
+        graph.node("Branch", f"try-{number}", agent_id="ada", **({"run_id": "run-1"} if number == 1 else {}))
+        graph.edge("FORKED_FROM", f"try-{number}", ends[number - 1])
+    # This branch names the run that it left, and so does not descend from itself.
+    graph.node("Branch", "back", agent_id="ada", run_id="run-0")
+    graph.edge("FORKED_FROM", "back", ends[0])
+    deliver(tmp_path, graph.rows())
+    with aix.open(tmp_path) as ledger:
+        descent = ledger.query("fork_ancestry").rows()
+    assert [row[3] for row in descent if row[1] == "try-3" and row[2] == "Branch"] == ["try-2", "try-1"]
+    assert [row[3] for row in descent if row[1] == "try-3" and row[2] == "Run"] == ["run-2", "run-1", "run-0"]
+    assert not any(row[6] for row in descent)
+
+
 def test_many_ways_between_two_nodes_and_circles_come_to_an_end(tmp_path: Path) -> None:
     """A ladder of 20 rungs has 2^20 ways from one end to the other."""
     graph = AgentGraph()

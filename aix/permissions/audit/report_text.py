@@ -28,8 +28,8 @@ _ID_CHARACTERS = 7
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
 _HASH_CHARACTERS = 12
 _COUNT_WIDTH = 6
-_HEADLINE = re.compile(r"[^\d`:(]*[^\d`:(\s]")
-"""The beginning of a message, until its first number, quotation, colon or bracket."""
+_HEADLINE = re.compile(r"[^\d`:(]*[^\d`:(\s](?=[\s`:(]|\Z)")
+"""The words at the beginning of a message, until its first number, quotation, colon or bracket."""
 _QUOTED = re.compile("`([^`]+)`")
 _CODES = ("agent", "cause", "evidence_basis", "pattern", "remark", "risk")
 """Columns whose values are words of the schema."""
@@ -255,6 +255,8 @@ def headline(message: str) -> str:
 
     >>> [headline(message) for message in ("Read credentials 13 times.", "Force push ran: `x`", "9 calls ran.")]
     ['Read credentials', 'Force push ran', '']
+    >>> headline("worker2 ran.")
+    ''
     """
     found = _HEADLINE.match(message)
     return found[0].strip() if found else ""

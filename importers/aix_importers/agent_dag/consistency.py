@@ -34,6 +34,14 @@ select seq, in_run, {_SAMPLE.format("event")} from event where n in (
   ) where place > 1
 ) order by n
 """
+_SEVERAL_SEQ = f"""
+select src_id, dst_id, {_SAMPLE.format("edge")} from edge where n in (
+  select n from (
+    select n, dense_rank() over (partition by src_id, dst_id order by seq) as place from edge
+    where type = 'RUN_HAS_EVENT' and seq is not null and is_first and valid_to is null
+  ) where place > 1
+) order by n
+"""
 _SUBSTITUTED = """
 create table substituted as
 select coalesce((select id from event where id = one.refers_to),
@@ -109,6 +117,9 @@ def problems_of(graph: Graph) -> Iterator[Problem]:
         yield _problem(graph, "several_event_ids", reason, where)
     for seq, run, *where in graph.rows(_REPEATED_SEQ):
         reason = f"The run {run} has several events with seq {seq}; their times decide which is first."
+        yield _problem(graph, "duplicate_seq", reason, where)
+    for run, event, *where in graph.rows(_SEVERAL_SEQ):
+        reason = f"The run {run} gives the event {event} several numbers; the lowest counts."
         yield _problem(graph, "duplicate_seq", reason, where)
     _gather_branches(graph)
     yield from _loose_edges(graph)

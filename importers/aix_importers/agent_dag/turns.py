@@ -24,6 +24,8 @@ _ASKS_FOR_TOOLS = ("tool_calls", "tool_use", "function_call")
 _MOST_RECENT = 20_000
 _DECISIVE = {"model_request", "model_response", "interruption", "run_finished"}
 """Kinds that show whether a message that came during a turn belongs to it."""
+_WORK = {"history_append", "model_request", "model_response", "tool_call", "tool_result"}
+"""Kinds that a turn lasts for; others, such as a probe of a resource, may come hours after its answer."""
 
 Payload = dict[str, object]
 
@@ -240,9 +242,11 @@ class Placement:
         self._is_time_inferred = event.time is None
         self._time = self._time if event.time is None else event.time
         placed = Placed(event, event.payload, None, self._time, self._is_time_inferred)
+        was_done = self._is_done()
         turn = placed.turn = self._turn_of(placed)
         if turn is not None:
-            turn.ended_at = max(turn.ended_at, self._time)
+            if event.kind in _WORK or (event.kind == "interruption" and not was_done):
+                turn.ended_at = max(turn.ended_at, self._time)
             interruption = self._references.fate(event).interruption
             if interruption is not None and interruption[1] != CONTEXT_RESET:
                 turn.is_interrupted = True

@@ -114,6 +114,18 @@ def test_a_session_of_a_graph_comes_back_from_an_export_of_its_own(tmp_path: Pat
     assert history(two)["messages"] == history(ledger)["messages"] != []
 
 
+def test_sessions_of_subagents_are_sound_alone_and_whole_once_all_are_there(tmp_path: Path) -> None:
+    whole = import_folder(tmp_path / "one", copy_situations("claude_code", tmp_path / "logs", "agents_of_agents"))
+    with open_ledger(whole) as opened:
+        labels = [str(label) for (label,) in opened.sql("select label from sessions order by label")]
+    graphs = [export(whole, tmp_path / f"graph-{number}", label) for number, label in enumerate(labels)]
+    for number, graph in enumerate(graphs):
+        alone = import_folder(tmp_path / f"alone-{number}", graph)
+        assert [each.name for each in check(alone) if each.status == Status.ALARM] == []
+    together = import_folder(tmp_path / "together", *graphs, export(whole, tmp_path / "graph"))
+    assert history(together) == history(whole)
+
+
 @pytest.mark.long
 def test_exports_of_a_growing_ledger_do_not_conflict(tmp_path: Path) -> None:
     log = copy_situations("claude_code", tmp_path / "logs", "compaction_then_rewind")
