@@ -53,6 +53,7 @@ named_branch as (
     on r.run_id = json_extract_string(f.payload_json, '$.to_branch') and r.agent_id = f.agent_id
   where f.kind = 'agent_forked'
 ),
+-- Runs with the branch that they are the work of, where the graph has it.
 run_of_branch as (
   select n.run_id, b.node_id as branch
   from named_branch n
