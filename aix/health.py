@@ -149,13 +149,23 @@ class Examination:
         if query.name in self._without_rows:
             return
         try:
-            result = self._connection.execute(query.sql)
+            result = self._run(query.sql)
             while rows := result.fetchmany(_ROWS_AT_ONCE):
                 yield from map(OffendingRow._make, rows)
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
             raise LedgerDamagedError(self._ledger, f"the check {query.name} cannot be made: {error}") from error
+
+    def _run(self, sql: str) -> "duckdb.DuckDBPyConnection":
+        """Run a query, and where memory is short once more with one thread: each thread holds a part of every join."""
+        import duckdb
+
+        try:
+            return self._connection.execute(sql)
+        except duckdb.OutOfMemoryException:
+            self._connection.execute("set threads = 1")  # for the other checks too, which are as large
+            return self._connection.execute(sql)
 
     def _judge(self, query: Query, severity: Severity, first: list[OffendingRow]) -> tuple[Status, str]:
         if first:

@@ -1,8 +1,9 @@
-"""Joining and checking keep within 500 MiB, however deep the tree of turns is, and so does the import of a large graph.
+"""Joining and checking keep within 500 MiB, however deep the tree of turns is or large the graph; so does its import.
 
 A few thousand turns in `make test`; 10,000 in `make test-scale`, where the ancestries of a chain are 1.45 GB of text.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -68,3 +69,21 @@ def test_a_large_graph_is_imported_within_its_memory(tmp_path: Path, capsys: pyt
     with open_ledger(tmp_path / "ledger") as ledger:
         assert ledger.sql("select count(*) from dag_events").rows() == [(EVENTS,)]
         assert ledger.sql("select count(*) from turns").rows() == [(-(-EVENTS // 6),)]
+
+
+@pytest.mark.long
+def test_a_graph_with_many_edges_is_checked_within_its_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = min(EVENTS, 40_000)  # enough for joins that do not fit into the memory of two threads
+    graph = tmp_path / "logs" / "graph.jsonl"
+    graph.parent.mkdir()
+    with graph.open("w", encoding="utf-8") as file:
+        records = large_graph.with_edges(large_graph.large_graph(events))
+        file.writelines(f"{json.dumps(record)}\n" for record in records)
+    measure(AIX, "import", str(graph), "--ledger", str(tmp_path / "ledger"))
+    listed, mib, seconds = measure(AIX, "check", "--ledger", str(tmp_path / "ledger"), "--format", "csv")
+    with capsys.disabled():
+        print(f"\ngraph of {events:,} events with edges: check {mib:.0f} MiB at most, {seconds:.1f} s of CPU time")
+    assert len(listed) == 1 + len(check_names())
+    assert mib < LIMIT_MIB

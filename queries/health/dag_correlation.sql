@@ -13,13 +13,21 @@
 -- caveat: A call that only a node states, under the id of the call, counts as well.
 -- rows: only with dag_edges, dag_events, dag_nodes
 
--- Requests and responses, with their runs.
-with exchange as (
+-- Ids that events state; joined to their runs without the rest of what they say.
+with stated_id as (
   select
-    event_id, kind, coalesce(agent_id, '') as agent_id, coalesce(run_id, '') as run_id, correlation_id,
-    json_extract_string(payload_json, '$.request_id') as request_id
-  from v_dag_events
-  where kind in ('model_request', 'model_response')
+    event_id, json_extract_string(payload_json, '$.request_id') as request_id,
+    json_extract_string(payload_json, '$.call_id') as call_id
+  from dag_events
+  where kind in ('model_request', 'model_response', 'tool_call', 'tool_result')
+),
+-- Requests, responses, calls and results, with their runs.
+exchange as (
+  select
+    e.event_id, e.kind, coalesce(e.agent_id, '') as agent_id, coalesce(e.run_id, '') as run_id, e.place, e.occurred_at,
+    e.correlation_id, i.request_id, i.call_id
+  from v_dag_events e
+  join stated_id i on i.event_id = e.event_id
 ),
 -- Ids of requests: that of the event counts everywhere, others in their run.
 request_event as (
@@ -58,14 +66,12 @@ substituted as (
 call_node as (
   select distinct node_id from dag_nodes where kind = 'ToolCall'
 ),
--- Calls and results, with the run in which their id counts.
+-- Calls, and results that nothing took the place of.
 call_event as (
-  select
-    e.event_id, e.kind, coalesce(e.agent_id, '') as agent_id, coalesce(e.run_id, '') as run_id, e.place, e.occurred_at,
-    json_extract_string(e.payload_json, '$.call_id') as call_id
-  from v_dag_events e
+  select e.event_id, e.kind, e.agent_id, e.run_id, e.place, e.occurred_at, e.call_id
+  from exchange e
   left join substituted s on s.event_id = e.event_id
-  where e.kind in ('tool_call', 'tool_result') and not (e.kind = 'tool_result' and s.event_id is not null)
+  where e.kind = 'tool_call' or (e.kind = 'tool_result' and s.event_id is null)
 ),
 -- How often each call was made, and whether another one took the place of it.
 call_count as (
@@ -90,18 +96,20 @@ numbered_result as (
   left join call_node n on n.node_id = r.call_id
   where r.kind = 'tool_result'
 ),
+-- All names of calls and results.
+call_name as (
+  select kind, name, id from v_dag_names where kind in ('ToolCall', 'ToolResult')
+),
 -- Nodes of events that another one took the place of.
 substituted_node as (
-  select distinct n.kind, n.id
-  from substituted s
-  join v_dag_names n on n.name = s.event_id and n.kind in ('ToolCall', 'ToolResult')
+  select distinct n.kind, n.id from substituted s join call_name n on n.name = s.event_id
 ),
 -- Calls and results that edges tie together, by their own ids, without those that something took the place of.
 result_edge as (
   select coalesce(c.id, e.src) as call_id, coalesce(r.id, e.dst) as result_id, min(e.id) as edge_id
   from dag_edges e
-  left join v_dag_names c on c.kind = 'ToolCall' and c.name = e.src
-  left join v_dag_names r on r.kind = 'ToolResult' and r.name = e.dst
+  left join call_name c on c.kind = 'ToolCall' and c.name = e.src
+  left join call_name r on r.kind = 'ToolResult' and r.name = e.dst
   left join substituted_node x on x.kind = 'ToolCall' and x.id = c.id
   left join substituted_node y on y.kind = 'ToolResult' and y.id = r.id
   where e.type = 'RETURNS_RESULT' and e.valid_to is null and x.id is null and y.id is null

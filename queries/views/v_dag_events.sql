@@ -40,13 +40,11 @@ stated_run as (
 stated_agent as (
   select dst as run_id, min(src) as agent_id from dag_edges where type = 'AGENT_HAS_RUN' group by dst
 ),
--- Events with their runs.
+-- Events with their runs; what they say is joined last, so that it is not sorted along.
 event_in_run as (
   select
-    e.event_id, e.claimed_event_id, e.kind, e.occurred_at, e.agent_id,
-    coalesce(e.run_id, r.run_id) as run_id,
-    coalesce(p.seq, e.seq) as seq,
-    e.position, e.correlation_id, e.payload_json
+    e.event_id, e.occurred_at, e.agent_id, coalesce(e.run_id, r.run_id) as run_id, coalesce(p.seq, e.seq) as seq,
+    e.position
   from dag_events e
   left join stated_run r on r.event_id = e.event_id
   left join stated_place p on p.event_id = e.event_id and p.run_id = coalesce(e.run_id, r.run_id)
@@ -56,7 +54,7 @@ run_agent as (
   select run_id, min(agent_id) as agent_id from event_in_run where run_id is not null group by run_id
 ),
 -- Events with their agents, and whether all of the run have a number. One without a time has that of the one before.
-placed_event as (
+event_of_agent as (
   select
     *,
     count(*) over (partition by agent_id, run_id) = count(seq) over (partition by agent_id, run_id) as is_sequenced,
@@ -66,22 +64,29 @@ placed_event as (
     ) as clock
   from (
     select
-      e.event_id, e.claimed_event_id, e.kind, e.occurred_at, coalesce(e.agent_id, a.agent_id, s.agent_id) as agent_id,
-      e.run_id, e.seq, e.position, e.correlation_id, e.payload_json
+      e.event_id, e.occurred_at, coalesce(e.agent_id, a.agent_id, s.agent_id) as agent_id, e.run_id, e.seq, e.position
     from event_in_run e
     left join run_agent a on a.run_id = e.run_id
     left join stated_agent s on s.run_id = e.run_id
   )
+),
+-- Events with their places.
+placed_event as (
+  select
+    event_id, agent_id, run_id, seq,
+    case
+      when run_id is not null
+        then row_number() over (
+          partition by agent_id, run_id
+          order by
+            case when is_sequenced then seq end nulls first, clock nulls first, seq nulls last, position nulls last,
+            event_id
+        )
+    end as place
+  from event_of_agent
 )
 select
-  event_id, claimed_event_id, kind, occurred_at, agent_id, run_id, seq,
-  case
-    when run_id is not null
-      then row_number() over (
-        partition by agent_id, run_id
-        order by
-          case when is_sequenced then seq end nulls first, clock nulls first, seq nulls last, position nulls last, event_id
-      )
-  end as place,
-  position, correlation_id, payload_json
-from placed_event
+  e.event_id, e.claimed_event_id, e.kind, e.occurred_at, p.agent_id, p.run_id, p.seq, p.place,
+  e.position, e.correlation_id, e.payload_json
+from dag_events e
+join placed_event p on p.event_id = e.event_id

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from aix.canonical_json import canonical_json, content_hash
+
 _EVENTS_OF_A_RUN = 6_000
 _EVENTS_OF_A_TURN = 6
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -47,6 +49,24 @@ def large_graph(events: int) -> Iterator[dict[str, object]]:
                 text = {"type": "text", "text": "Done."}
                 yield {"node": "Message", "id": f"said-{turn}", "role": "assistant", "content": [text]}
                 yield {**common, "kind": "model_response", "output_ref": f"said-{turn}", "finish_reason": "stop"}
+
+
+def with_edges(records: Iterator[dict[str, object]]) -> Iterator[dict[str, object]]:
+    """Give events their ids, and add the edges and nodes that an export has of them."""
+    call_id = ""
+    for number, record in enumerate(records):
+        if "kind" not in record:
+            yield record
+            continue
+        event_id = content_hash(canonical_json(record))
+        yield {**record, "event_id": event_id}
+        yield {"edge": "RUN_HAS_EVENT", "src": record["run_id"], "dst": event_id, "seq": number}
+        if record["kind"] == "tool_call":
+            call_id = event_id
+            yield {"node": "ToolCall", "id": event_id}
+        elif record["kind"] == "tool_result":
+            yield {"node": "ToolResult", "id": event_id}
+            yield {"edge": "RETURNS_RESULT", "src": call_id, "dst": event_id}
 
 
 def main(path: str, events: str) -> None:
