@@ -5,103 +5,10 @@ In doubt a setting is a secret: one that is missing can be looked up, one that g
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
 
-from aix_importers.common import remembered
+from aix.redaction.secret_names import counts_tokens, is_secret_name
+from aix.redaction.tokens import CREDENTIAL_FORMS, PRIVATE_KEY_START
 from aix_importers.common.json_text import is_text
-
-
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+")
-_NUMBERED = re.compile(r"(?<=[a-z])[0-9]+$")
-_SECRET_WORDS = _listed(
-    "auth authentication authorisation authorization authtok bearer connstr cookie cred dsn hmac jwk jwt key mnemonic"
-    " oauth otp pass passcode passw pat pem pin psk pswd pw pwd pword salt sas sig signature tkn token totp"
-)
-_SECRET_PARTS = (
-    *("password", "passwort", "passwd", "passphrase", "secret", "credential", "apikey", "privatekey", "webhook"),
-)
-_SECRET_ENDS = ("token", "key", "cookie", "authorization", "connectionstring", "pass", "pw", "pwd")
-_SECRET_PAIRS = frozenset(
-    {
-        *(("connection", "string"), ("conn", "string"), ("conn", "str"), ("access", "code"), ("seed", "phrase")),
-        *(("recovery", "code"), ("recovery", "phrase")),
-    }
-)
-_HARMLESS_WORDS = _listed(
-    "bypass compass donkey encompass hockey hotkey jockey monkey surpass trespass turkey underpass whiskey"
-)
-_HARMLESS_PAIRS = frozenset(
-    {
-        *((word, "key") for word in _listed("cache foreign group hot order partition primary public routing sort")),
-        *(
-            ("key", word)
-            for word in _listed("binding board code down exist finding frame map point press stroke takeaway up word")
-        ),
-        *(("pass", word) for word in _listed("at count rate through threshold")),
-    }
-)
-_DESCRIPTIONS = _listed("enabled endpoint flow kind lifetime method mode required scheme style ttl type")
-_COUNTING_WORDS = _listed(
-    "budget cached completion context count input limit max maximum min minimum num number output per prompt reasoning"
-    " thinking threshold total used window"
-)
-_CACHE_COUNT = re.compile(r"cache\w*tokens", re.IGNORECASE)
-"""Only in the plural: a cache token is a secret."""
-_COUNTING_STARTS = ("max", "min", "num", "total")
-
-
-@remembered(200)
-def is_secret_name(name: str) -> bool:
-    """Whether a setting of this name holds a secret.
-
-    >>> is_secret_name("OPENAI_KEY"), is_secret_name("keyboard")
-    (True, False)
-    """
-    words = _words(name)
-    if words and words[-1] in _DESCRIPTIONS:
-        return False
-    pairs = list(pairwise(words))
-    if any(pair in _SECRET_PAIRS for pair in pairs):
-        return True
-    harmless = {word for pair in pairs if pair in _HARMLESS_PAIRS for word in pair}
-    return any(_is_secret_word(word) and word not in harmless for word in words)
-
-
-def counts_tokens(name: str) -> bool:
-    """Whether a name speaks of tokens as what texts are made of.
-
-    >>> [counts_tokens(name) for name in ("max_tokens", "cacheReadTokens", "accessToken", "CACHE_TOKEN")]
-    [True, True, False, False]
-    """
-    words = _words(name)
-    tokens = [word for word in words if word.endswith("token")]
-    others = [word for word in words if not word.endswith("token")]
-    return bool(tokens) and (
-        not _COUNTING_WORDS.isdisjoint(others)
-        or _CACHE_COUNT.fullmatch(name) is not None
-        or all(word.startswith(_COUNTING_STARTS) for word in tokens)
-    )
-
-
-def _is_secret_word(word: str) -> bool:
-    if word in _HARMLESS_WORDS:
-        return False
-    return word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) or any(part in word for part in _SECRET_PARTS)
-
-
-def _words(name: str) -> list[str]:
-    return [_singular(word) for word in _WORD_BORDER.sub("_", name).lower().split("_") if word]
-
-
-def _singular(word: str) -> str:
-    plain = _NUMBERED.sub("", word)
-    is_plural = plain.endswith("s") and not plain.endswith("ss") and plain not in _SECRET_WORDS
-    return plain[:-1] if is_plural else plain
-
 
 _PLAIN_REFERENCE = re.compile(r"(?:(?:bearer|basic|token) )?(\$\{[A-Za-z_][A-Za-z0-9_]*\})", re.IGNORECASE)
 _COUNT = re.compile(r"[0-9]{1,9}[kKmM]?")
@@ -112,21 +19,7 @@ _PATH = "path"
 """A label of values alone: beside a content it is rather the path of a file."""
 _CRITERION_KEY = re.compile(r"[A-Za-z][A-Za-z_.]{0,40}")
 # Lengths have bounds so that no text makes the search slow.
-_TOKENS = r"""
-      (?i:\bbearer\s+(?=[^\s0-9]{0,400}[0-9])[\w.~+/=-]{16,})
-    | (?<![A-Za-z0-9])(?:
-          [psr]k[-_][A-Za-z0-9_-]{16,}
-        | gh[a-z]_[A-Za-z0-9]{6,} | github_pat_\w{6,} | gl[a-z]{2,5}-[\w-]{10,}
-        | xox[a-z]-[\w-]{6,} | xapp-[\w-]{6,} | (?:AKIA|ASIA)[0-9A-Z]{12,} | AIza[\w-]{20,} | ya29\.[\w-]{10,}
-        | hf_[A-Za-z0-9]{10,} | npm_[A-Za-z0-9]{16,} | gsk_[A-Za-z0-9]{16,} | xai-[A-Za-z0-9]{16,} | r8_[A-Za-z0-9]{16,}
-        | pypi-[\w-]{16,} | dckr_pat_[\w-]{6,} | tvly-[\w-]{10,} | whsec_[\w+/=]{10,} | SG\.[\w-]{10,} | AGE-SECRET-KEY-
-        | eyJ[\w-]{5,}\.[\w-]{5,}
-      )
-    | \bbot[0-9]{5,20}:[\w-]{10,}
-"""
-"""Texts that are a secret by their form alone, wherever they stand."""
 _URL_WITH_LOGIN = r"://[^\s/?\#@:]{0,400}:(?![0-9]{1,5}[/?\#])[^\s@]{0,400}@"
-_PRIVATE_KEY = r"-----BEGIN\ [A-Z ]{0,40}PRIVATE\ KEY"
 _SECRET_TEXT = re.compile(
     rf"""
       (?i:^\s*bearer\s+\S+\s*$)
@@ -139,16 +32,16 @@ _SECRET_TEXT = re.compile(
     | ://(?!git@)[^\s/?\#@:]{{1,400}}@
     | hooks\.slack\.com/ | discord(?:app)?\.com/api/webhooks/ | webhook\.office\.com/
     | ^\s*[psr]k[-_]\S+\s*$
-    | {_TOKENS}
-    | {_PRIVATE_KEY}
+    | {CREDENTIAL_FORMS}
+    | {PRIVATE_KEY_START}
     """,
     re.VERBOSE,
 )
 _SECRET_IN_PROSE = re.compile(
     rf"""
       (?i:\bauthorization\s{{0,9}}[:=]\s{{0,9}}(?:basic|bearer)\s{{1,9}})\S+
-    | (?: {_TOKENS} | {_URL_WITH_LOGIN} ) \S*
-    | {_PRIVATE_KEY} (?:[\s\S]*? -----END [^\n]* | [\s\S]*)
+    | (?: {CREDENTIAL_FORMS} | {_URL_WITH_LOGIN} ) \S*
+    | {PRIVATE_KEY_START} (?:[\s\S]*? -----END [^\n]* | [\s\S]*)
     """,
     re.VERBOSE,
 )
