@@ -49,6 +49,12 @@ class Config(msgspec.Struct, frozen=True):
         return Path(value) if value else None
 
     @property
+    def redact_names(self) -> Path | None:
+        """The user's own list of names that a redaction hides, if there is one."""
+        value = self.settings["redact_names"].value
+        return Path(value) if value else None
+
+    @property
     def auto_import(self) -> str:
         """When a command that reads the ledger first imports what has changed: one of `AUTO_IMPORT`."""
         return self.settings["auto_import"].value
@@ -140,6 +146,11 @@ _DEFINITIONS = {
     ),
     "prices": _Definition(
         "Your own file of prices; it is taken before those that come with AIX.",
+        lambda: "",
+        lambda value, folder: _absolute_path(value, folder) if value else "",
+    ),
+    "redact_names": _Definition(
+        "Your own list of names that `--redact` hides, one to a line.",
         lambda: "",
         lambda value, folder: _absolute_path(value, folder) if value else "",
     ),

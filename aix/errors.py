@@ -29,6 +29,8 @@
     │       ├── SettingsFileError      a file of permission rules cannot be read, or holds none
     │       ├── RiskFileError          a file of risk rules says something that cannot be meant
     │       ├── ReportFileError        a file is no report of an audit that this AIX can compare with
+    │       ├── NamesFileError         a file of names to hide cannot be read
+    │       ├── RedactionKeyError      the key of a ledger's redaction cannot be used
     │       ├── OutputError            the output cannot be written where or how it was asked for
     │       ├── ExportError            the export cannot be written there
     │       ├── QueryFileError         a SQL file has no proper header, or its SQL is wrong
@@ -334,6 +336,14 @@ class RiskFileError(PlaceError): ...
 class ReportFileError(PlaceError):
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(str(path), problem, "make one with `aix audit --format json -o FILE`")
+
+
+class NamesFileError(PlaceError): ...
+
+
+class RedactionKeyError(PlaceError):
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(str(path), problem, "remove it; the next redaction makes a key, and its marks are other ones")
 
 
 class OutputError(PlaceError): ...

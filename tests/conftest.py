@@ -20,7 +20,15 @@ settings.load_profile("aix")
 def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
-    for variable in ("AIX_CONFIG", "AIX_LEDGER", "AIX_PRICES", "AIX_TIMEZONE", "AIX_AUTO_IMPORT", "AIX_DEBUG"):
+    for variable in (
+        "AIX_CONFIG",
+        "AIX_LEDGER",
+        "AIX_PRICES",
+        "AIX_TIMEZONE",
+        "AIX_AUTO_IMPORT",
+        "AIX_DEBUG",
+        "AIX_REDACT_NAMES",
+    ):
         monkeypatch.delenv(variable, raising=False)
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)

@@ -39,6 +39,8 @@ EXAMPLES = [
     errors.RiskFileError("risks.toml", "rule x: it has no risk", "see how a rule is written"),
     errors.PriceFileError("prices.csv:2", "input: -1 is negative", "write USD per million tokens, such as 2.5"),
     errors.ReportFileError(Path("old.json"), "is no report of an audit"),
+    errors.NamesFileError("names.txt", "is not UTF-8", "write one name to a line"),
+    errors.RedactionKeyError(Path("redaction.key"), "is not a key"),
     errors.OutputError("out.csv", "disk full", "elsewhere"),
     errors.LedgerError(Path("l")),
     errors.LedgerNotFoundError(Path("l")),

@@ -7,6 +7,7 @@ import click
 
 from aix.cli.command import Command, ledger_option
 from aix.cli.diagnostics import is_screen, report_file, say
+from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.errors import UnknownNameError
 from aix.exporting import Exporter, LedgerExporter
 
@@ -33,13 +34,18 @@ _WHOLE_LEDGER = ("parquet", "duckdb")
 @click.option("--canonical", is_flag=True, help="Only the tables of the Agents Ledger Schema, without extensions.")
 @click.option("--at", "version", type=click.IntRange(min=1), metavar="VERSION", help="Write an earlier version.")
 @click.option("--session", metavar="NAME", help="Only this session, by label or alias; for formats of sessions.")
+@redact_options
 @ledger_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     form: str,
     target: Path,
     canonical: bool,
     version: int | None,
     session: str | None,
+    is_redacted: bool,
+    names_file: Path | None,
     ledger: Path,
 ) -> None:
     """Write a copy of the ledger that other programs can read without AIX.
@@ -56,6 +62,7 @@ def command(
       aix export --format parquet --canonical -o canonical
       aix export --format session-log --session 5b1f -o sessions
       aix export --format agent-dag -o graph
+      aix export --format parquet --redact -o to-share
     """
     if canonical and form not in _WHOLE_LEDGER:
         raise click.UsageError("--canonical is for parquet and duckdb.")
@@ -69,17 +76,20 @@ def command(
     opened = open_ledger(ledger)
     if version is not None:
         opened = opened.at(version)
+    redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
     if exporter is None:
         export = export_parquet if form == "parquet" else export_duckdb
-        export(opened.path, opened.manifest, target, tables_to_export(canonical=canonical))
+        export(opened.path, opened.manifest, target, tables_to_export(canonical=canonical), redactor)
         if form == "parquet":
             report_file(target, sum(1 for _ in target.iterdir()), "file")
         else:
             report_file(target)
+        report_redaction(redactor)
         return
     with opened:
-        export_sessions(opened, exporter, target, session)
+        export_sessions(opened, exporter, target, session, redactor)
     report_file(target, sum(1 for path in target.rglob("*") if path.is_file()), "file")
+    report_redaction(redactor)
     if is_screen():
         say(f"next: `aix import {quote(str(target))} --ledger NEW` reads it into another ledger")
 

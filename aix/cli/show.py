@@ -6,11 +6,13 @@ from shlex import quote
 import click
 
 from aix.cli.command import Command, ledger_option, output_option
+from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.errors import UnknownSessionError, UsageError
 from aix.output.transcript.forms import json_lines, markdown_lines, paragraphs
 from aix.output.transcript.model import View
+from aix.output.transcript.redaction import redacted
 from aix.output.transcript.source import WHOLE, read_transcript
 from aix.reading.ledger import open_ledger
 
@@ -31,6 +33,7 @@ _PROGRAM = "select id from programs where id = $id"
     type=click.Choice(["text", "markdown", "json"]),
     help="How to write it. Default: by the suffix of FILE, else text.",
 )
+@redact_options
 @output_option
 @ledger_option
 @click.pass_context
@@ -42,6 +45,8 @@ def command(
     tools: bool,
     last: int | None,
     form: str | None,
+    is_redacted: bool,
+    names_file: Path | None,
     path: Path | None,
     ledger: Path,
 ) -> None:
@@ -63,6 +68,7 @@ def command(
       aix show 5b1f03ab --last 3 --full
       aix show 5b1f03ab --no-tools --no-thinking
       aix show 5b1f03ab -o session.md
+      aix show 5b1f03ab --redact -o to-share.md
       aix show 5b1f03ab --format json | jq '.[].messages[].content'
     """
     chosen = chosen_format(form, path, _SUFFIXES, "text")
@@ -70,12 +76,16 @@ def command(
     limit = WHOLE if full or chosen == "json" else _FOLDED_CHARACTERS
     opened = open_ledger(ledger)
     try:
-        transcript = read_transcript(opened, name, limit=limit, last=last)
+        redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
+        transcript = read_transcript(opened, name, limit=WHOLE if redactor else limit, last=last)
     except UnknownSessionError as error:
         if opened.sql(_PROGRAM, {"id": name}).rows():
             raise UsageError(f"{name} is a program; see `aix program show {quote(name)}`") from error
         raise
+    if redactor is not None:
+        transcript = redacted(transcript, redactor.text, limit)
     if chosen == "text":
         emit_paragraphs(paragraphs(transcript, view), path)
     else:
         emit_lines((json_lines if chosen == "json" else markdown_lines)(transcript, view), path)
+    report_redaction(redactor)

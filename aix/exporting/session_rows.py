@@ -18,6 +18,7 @@ from aix.store.nodes import is_derived
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
+    from aix.redaction.ledger_redactor import LedgerRedactor
 
 _SESSIONS_AT_A_TIME = 200
 _TURNS_AT_A_TIME = 500
@@ -117,10 +118,17 @@ _SELECTED = "in (select unnest($owners))"
 class LedgerRows:
     """The rows of a ledger that an exporter gets, without sessions of turns that follow, or those of one session."""
 
-    def __init__(self, ledger: "Ledger", following: str, label: str | None = None) -> None:
+    def __init__(
+        self,
+        ledger: "Ledger",
+        following: str,
+        label: str | None = None,
+        redactor: "LedgerRedactor | None" = None,
+    ) -> None:
         self._ledger = ledger
         self._following = following
         self._label = label
+        self._redactor = redactor
 
     def sessions(self) -> Iterator[SessionRows]:
         """Go through the sessions in the order in which they began, and then the turns of no session."""
@@ -201,7 +209,11 @@ class LedgerRows:
         columns = result.columns[1:]
         for owner, *values in result:
             row = dict(zip(columns, values, strict=True))
-            found[owner].setdefault(name, []).append(row if self._label is None else self._alone(name, row))
+            alone = row if self._label is None else self._alone(name, row)
+            found[owner].setdefault(name, []).append(self._as_written(name, alone))
+
+    def _as_written(self, table: str, row: Row) -> Row:
+        return row if self._redactor is None else self._redactor.row(table, row)
 
     def _alone(self, table: str, row: Row) -> Row:
         """Return a row of a session that is exported alone, without links to what stays behind."""
@@ -216,7 +228,7 @@ class LedgerRows:
         sql = f"select {_columns(name)} from {name} where {condition} order by {key}"
         result = self._ledger.sql(sql)
         for values in result:
-            yield name, dict(zip(result.columns, values, strict=True))
+            yield name, self._as_written(name, dict(zip(result.columns, values, strict=True)))
 
 
 def _stray_rows() -> Iterator[tuple[str, str]]:

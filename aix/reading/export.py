@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import duckdb
@@ -20,18 +21,33 @@ from aix.store.durable import DiskError, make_folder
 from aix.store.engine import engine_errors_of
 from aix.store.manifest import Manifest
 from aix.store.segments import rows_of_segment
-from aix.store.views import view_select
+from aix.store.views import read_parquet, view_select
+
+if TYPE_CHECKING:
+    from aix.redaction.ledger_redactor import LedgerRedactor
 
 
-def export_parquet(ledger: Path, version: Manifest, target: Path, tables: Iterable[Table]) -> None:
+def export_parquet(
+    ledger: Path, version: Manifest, target: Path, tables: Iterable[Table], redactor: "LedgerRedactor | None" = None
+) -> None:
     """Write a folder with one Parquet file per table; a table without rows has a file as well."""
     with new_folder(target) as folder:
         for table in tables:
-            with engine_errors_of(ledger):
-                write_rows(folder / f"{table.name}.parquet", arrow_schema(table), _rows(ledger, version, table))
+            _write_table(folder, ledger, version, table, redactor)
 
 
-def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterable[Table]) -> None:
+def _write_table(
+    folder: Path, ledger: Path, version: Manifest, table: Table, redactor: "LedgerRedactor | None"
+) -> Path:
+    with engine_errors_of(ledger):
+        rows = _rows(ledger, version, table)
+        written = rows if redactor is None else redactor.batches(table, rows)
+        return write_rows(folder / f"{table.name}.parquet", arrow_schema(table), written)
+
+
+def export_duckdb(
+    ledger: Path, version: Manifest, target: Path, tables: Iterable[Table], redactor: "LedgerRedactor | None" = None
+) -> None:
     """Write a DuckDB database with a table per table, which every DuckDB since 1.0 opens."""
     if target.is_dir():
         raise ExportError(target, "is a folder")
@@ -45,7 +61,13 @@ def export_duckdb(ledger: Path, version: Manifest, target: Path, tables: Iterabl
         with engine_errors_of(ledger), duckdb.connect(str(database), config={**settings}) as connection:
             connection.execute("set memory_limit = '512MB'; set preserve_insertion_order = false")
             for table in tables:
-                connection.execute(f"create table {quote_name(table.name)} as {view_select(table, ledger, version)}")
+                create = f"create table {quote_name(table.name)} as"
+                if redactor is None:
+                    connection.execute(f"{create} {view_select(table, ledger, version)}")
+                    continue
+                written = _write_table(folder, ledger, version, table, redactor)
+                connection.execute(f"{create} from {read_parquet([written])}")
+                written.unlink()
         database.chmod(0o600)
         # What is put in the place of the target is the file, not the folder it was made in.
         finished = folder.with_name(f"{folder.name}.duckdb")
