@@ -69,7 +69,7 @@ def command(
     if session is not None and form in _WHOLE_LEDGER:
         raise click.UsageError("--session is for formats of sessions.")
     exporter = None if form in _WHOLE_LEDGER else _load_exporter(form)
-    from aix.exporting.sessions import export_sessions
+    from aix.exporting.sessions import export_sessions, unchanged
     from aix.reading.export import export_duckdb, export_parquet, tables_to_export
     from aix.reading.ledger import open_ledger
 
@@ -87,7 +87,7 @@ def command(
         report_redaction(redactor)
         return
     with opened:
-        export_sessions(opened, exporter, target, session, redactor)
+        export_sessions(opened, exporter, target, session, redactor.row if redactor else unchanged)
     report_file(target, sum(1 for path in target.rglob("*") if path.is_file()), "file")
     report_redaction(redactor)
     if is_screen():

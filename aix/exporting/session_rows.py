@@ -4,7 +4,7 @@ A turn shared by several sessions comes once, with the session that owns it. Row
 as many as fit into a bounded amount of memory.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -18,7 +18,6 @@ from aix.store.nodes import is_derived
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
-    from aix.redaction.ledger_redactor import LedgerRedactor
 
 _SESSIONS_AT_A_TIME = 200
 _TURNS_AT_A_TIME = 500
@@ -118,17 +117,12 @@ _SELECTED = "in (select unnest($owners))"
 class LedgerRows:
     """The rows of a ledger that an exporter gets, without sessions of turns that follow, or those of one session."""
 
-    def __init__(
-        self,
-        ledger: "Ledger",
-        following: str,
-        label: str | None = None,
-        redactor: "LedgerRedactor | None" = None,
-    ) -> None:
+    def __init__(self, ledger: "Ledger", following: str, label: str | None, change: Callable[[str, Row], Row]) -> None:
         self._ledger = ledger
         self._following = following
         self._label = label
-        self._redactor = redactor
+        self._change = change
+        """Makes a row of a table one that is given out."""
 
     def sessions(self) -> Iterator[SessionRows]:
         """Go through the sessions in the order in which they began, and then the turns of no session."""
@@ -210,10 +204,7 @@ class LedgerRows:
         for owner, *values in result:
             row = dict(zip(columns, values, strict=True))
             alone = row if self._label is None else self._alone(name, row)
-            found[owner].setdefault(name, []).append(self._as_written(name, alone))
-
-    def _as_written(self, table: str, row: Row) -> Row:
-        return row if self._redactor is None else self._redactor.row(table, row)
+            found[owner].setdefault(name, []).append(self._change(name, alone))
 
     def _alone(self, table: str, row: Row) -> Row:
         """Return a row of a session that is exported alone, without links to what stays behind."""
@@ -228,7 +219,7 @@ class LedgerRows:
         sql = f"select {_columns(name)} from {name} where {condition} order by {key}"
         result = self._ledger.sql(sql)
         for values in result:
-            yield name, self._as_written(name, dict(zip(result.columns, values, strict=True)))
+            yield name, self._change(name, dict(zip(result.columns, values, strict=True)))
 
 
 def _stray_rows() -> Iterator[tuple[str, str]]:

@@ -18,7 +18,9 @@ from aix.reading.export import new_folder
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
     from aix.reading.result import Result
-    from aix.redaction.ledger_redactor import LedgerRedactor
+
+Change = Callable[[str, Row], Row]
+"""Makes a row of a table one that is written, such as one without secrets."""
 
 _LABELS = "select label from sessions where label in (select session_label from session_turns) order by label"
 _OWN_TURNS = "select turn_id from session_turns where session_label = $label"
@@ -74,19 +76,18 @@ def labels_to_export(ledger: "Ledger", name: str | None) -> Iterator[str]:
     return iter([ledger.find_session(name)])
 
 
-def read_conversation(ledger: "Ledger", label: str, redactor: "LedgerRedactor | None" = None) -> ConversationRows:
+def unchanged(_: str, row: Row) -> Row:
+    """Return a row as it is."""
+    return row
+
+
+def read_conversation(ledger: "Ledger", label: str, change: Change = unchanged) -> ConversationRows:
     """Read a session; its messages are fetched as they are gone through."""
-    of_session, of_turns, of_messages = (_as_written(table, redactor) for table in ("sessions", "turns", "messages"))
     [session] = _rows(ledger.sql("from sessions where label = $label", {"label": label}))
     turns = _turn_ids(ledger, label)
-    found = map(of_turns, _rows(ledger.sql(_TURNS, {"turns": turns})))
-    messages = map(of_messages, _rows(ledger.sql(_MESSAGES, {"turns": turns})))
-    return ConversationRows(of_session(session), {str(row["id"]): row for row in found}, messages)
-
-
-def _as_written(table: str, redactor: "LedgerRedactor | None") -> Callable[[Row], Row]:
-    """Return a function that makes a row of a table one that is written."""
-    return (lambda row: row) if redactor is None else (lambda row: redactor.row(table, row))
+    found = (change("turns", row) for row in _rows(ledger.sql(_TURNS, {"turns": turns})))
+    messages = (change("messages", row) for row in _rows(ledger.sql(_MESSAGES, {"turns": turns})))
+    return ConversationRows(change("sessions", session), {str(row["id"]): row for row in found}, messages)
 
 
 def read_table(ledger: "Ledger", table: str) -> Iterator[Row]:
@@ -116,33 +117,27 @@ def export_sessions(
     exporter: Exporter | LedgerExporter,
     target: Path,
     name: str | None = None,
-    redactor: "LedgerRedactor | None" = None,
+    change: Change = unchanged,
 ) -> None:
     """Write every session, or the one of that name, and what belongs beside them."""
     if isinstance(exporter, LedgerExporter):
-        _export_rows(ledger, exporter, target, None if name is None else ledger.find_session(name), redactor)
+        _export_rows(ledger, exporter, target, None if name is None else ledger.find_session(name), change)
         return
     labels = labels_to_export(ledger, name)
     with new_folder(target) as folder:
         for label in labels:
-            conversation = read_conversation(ledger, label, redactor)
+            conversation = read_conversation(ledger, label, change)
             stem = file_stem(str(conversation.session["label"]))
             with _private_file(folder / f"{stem}{exporter.suffix}") as file:
                 exporter.write_session(conversation, file)
-        _write_tables(ledger, exporter, folder, redactor)
+        _write_tables(ledger, exporter, folder, change)
 
 
-def _export_rows(
-    ledger: "Ledger",
-    exporter: LedgerExporter,
-    target: Path,
-    label: str | None,
-    redactor: "LedgerRedactor | None",
-) -> None:
+def _export_rows(ledger: "Ledger", exporter: LedgerExporter, target: Path, label: str | None, change: Change) -> None:
     """Write all rows, or those of one session, which is then written from its rows whatever its origin."""
     from aix.exporting.session_rows import LedgerRows
 
-    rows = LedgerRows(ledger, exporter.turns_of_tables, label, redactor)
+    rows = LedgerRows(ledger, exporter.turns_of_tables, label, change)
     with new_folder(target) as folder:
         for session in rows.sessions():
             stem = file_stem(str(session.rows["sessions"][0]["label"])) if session.rows else _NO_SESSION
@@ -151,7 +146,7 @@ def _export_rows(
         with _private_file(folder / exporter.others_file) as file:
             exporter.write_others(rows.others(exporter.table_files), file)
         if label is None:
-            _write_tables(ledger, exporter, folder, redactor)
+            _write_tables(ledger, exporter, folder, change)
 
 
 def file_stem(label: str) -> str:
@@ -168,16 +163,15 @@ def file_stem(label: str) -> str:
     return f"{safe}~{sha256(label.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGEST_CHARACTERS]}"
 
 
-def _write_tables(
-    ledger: "Ledger", exporter: Exporter | LedgerExporter, folder: Path, redactor: "LedgerRedactor | None"
-) -> None:
+def _write_tables(ledger: "Ledger", exporter: Exporter | LedgerExporter, folder: Path, change: Change) -> None:
     for file_name, tables in groupby(exporter.table_files.items(), itemgetter(1)):
         with _private_file(folder / file_name) as file:
             for table, _ in tables:
-                rows = map(_as_written(table, redactor), read_table(ledger, table))
+                rows = read_table(ledger, table)
                 first = next(rows, None)
                 if first is not None:
-                    exporter.write_table(table, chain([first], rows), file)
+                    written = (change(table, row) for row in chain([first], rows))
+                    exporter.write_table(table, written, file)
 
 
 @contextmanager

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from aix.redaction.words import listed, lower_case, places_of
-
-Place = tuple[int, int]
+from aix.redaction.words import Place, listed, lower_case, places_of
 
 _LOCAL = re.compile(r"[\w.%+'-]{1,64}\Z")
 _LONGEST_LOCAL = 64
@@ -80,7 +78,7 @@ _SHARED_HOMES = _COMMON_NAMES | {"...", "…", "you", "me", "*"}
 """Names of home folders that belong to nobody."""
 _SHORTEST_NAME = 3
 _LONGEST_USER = 32
-_BETWEEN_WORDS = r"(?:[\s._+-]|%20|\\\\ |&nbsp;){0,3}"
+_BETWEEN_WORDS = r"(?:[\s._+\\-]|&nbsp;){0,3}"
 _FIRST_WITHOUT_BLANKS = "\u2e80"
 """From here on, languages write no blanks between words."""
 
@@ -113,12 +111,8 @@ def home_folders(text: str) -> Iterator[Place]:
     """
     for found in _homes(text):
         name = found[found.lastgroup or 0].rstrip(".!")
-        is_posix = found[0].startswith("/")
-        if (
-            not name
-            or name.lower() in _SHARED_HOMES
-            or (is_posix and (name.isdigit() or found[0].startswith("/users")))
-        ):
+        is_route = found[0].startswith("/users") or (found[0].startswith("/") and name.isdigit())
+        if not name or name.lower() in _SHARED_HOMES or is_route:
             continue
         before = _BEFORE_HOME.search(text, max(0, found.start() - _LONGEST_BEFORE), found.start())
         if before is not None:

@@ -14,7 +14,7 @@ from hashlib import sha256
 
 from aix.redaction.people import email_addresses, home_folders, kind_of_setting, logins, names_pattern
 from aix.redaction.secret_names import is_certain_name
-from aix.redaction.secret_texts import is_secret_value, secrets
+from aix.redaction.secret_texts import is_secret_value, looks_like_password, secrets
 from aix.redaction.tokens import credentials, private_keys
 
 KINDS = ("secret", "private-key", "email", "home", "user", "host", "name")
@@ -174,7 +174,7 @@ class Redactor:
             judged_by = name
             if label is not None and name.lower() in _VALUES:
                 judged_by = label
-            elif of_secret and (name.lower() in _VALUES or is_secret_value(f"{name}_pass", str(each))):
+            elif of_secret and (name.lower() in _VALUES or looks_like_password(str(each))):
                 judged_by = of_secret
             redacted[self._of_plain(name, counts)] = self._named(judged_by, each, counts, depth)
         return redacted

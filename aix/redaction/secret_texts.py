@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator
 
 from aix.redaction.secret_names import counts_tokens, is_certain_name, is_secret_name
-from aix.redaction.words import lower_case, places_of
-
-Place = tuple[int, int]
+from aix.redaction.words import Place, lower_case, places_of
 
 _PARTS = (
     *("pass", "pswd", "pwd", "pw", "secret", "token", "tkn", "key", "auth", "bearer", "cred", "cookie", "conn", "dsn"),
@@ -70,70 +68,63 @@ _PHRASE_NAMES = ("mnemonic", "passphrase", "phrase")
 _KEY_WORDS = re.compile(r"(?:api|access|secret|private|license|account) \Z", re.IGNORECASE)
 _CODE_OF_DIGITS = re.compile(r"[0-9]{4,8}")
 
-_URL_LOGIN = re.compile(
-    r"""
+_URL_LOGIN = r"""
       ://(?P<login>[^\s/?\#@:"'`<>\\]{0,400}:(?![0-9]{1,5}(?:[/?\#\s"'`\\]|\Z))[^\s"'`<>\\]{1,400})@(?=[\w.\[$/-])
     | ://(?P<user>(?!git@)[^\s/?\#@:"'`<>\\${}]{8,400})@(?=[\w.\[-])
-    """,
-    re.VERBOSE,
-)
-_FLAG_LOGIN = re.compile(
-    r"""
-      [ \t](?:-u|--user|--proxy-user)(?:[ \t=]{1,9}|(?=["'\w])) (?! ["']?[0-9]{1,9}:[0-9]{1,9}["']?(?:\s|$) ) (?:
-          (?P<quote>["'])[^\s:"'/]{1,200}:(?P<phrase>[^"'\r\n]{1,200})(?P=quote)
-        | [^\s:"'/]{1,200}:(?P<password>[^\s"'/\\]{1,200}) )
-    """,
-    re.VERBOSE,
-)
-_FLAG_PASSWORD = re.compile(
-    r"""
-      (?:mysql(?:dump|admin)?|mariadb)\b[^\r\n|;&]{0,200}?[ \t]-p(?P<password>[^\s"'\\]{3,200})
-    | sshpass[ \t]{1,9}-p[ \t]{0,9}["']?(?P<word>[^\s"'\\]{1,200})
-    | \ login[^\r\n|;&]{0,200}?[ \t]-p[ \t]{1,9}["']?(?P<third>[^\s"'\\]{1,200})
-    | redis-cli\b[^\r\n|;&]{0,200}?[ \t]-a[ \t]{1,9}["']?(?P<fourth>[^\s"'\\]{1,200})
-    | mongo(?:sh|dump|restore|export|import)?\b[^\r\n|;&]{0,200}?[ \t]-p[ \t]{1,9}["']?(?P<fifth>[^\s"'\\]{1,200})
-    | ldap[a-z]{3,8}\b[^\r\n|;&]{0,200}?[ \t]-w[ \t]{1,9}["']?(?P<sixth>[^\s"'\\]{1,200})
-    | zip[ \t][^\r\n|;&]{0,200}?-P[ \t]{0,9}["']?(?P<seventh>[^\s"'\\]{1,200})
-    | pass(?:in|out)?[ \t]{1,9}pass:(?P<eighth>[^\s"'\\]{1,200})
-    | converttosecurestring|convertto-securestring[ \t]{1,9}(?:-string[ \t]{1,9})?["'](?P<ninth>[^"'\r\n]{1,200})
-    | auth[ \t]{0,3}=[ \t]{0,3}\([ \t]{0,3}["'][^"'\r\n]{1,100}["'],[ \t]{0,3}["'](?P<pair>[^"'\r\n]{1,200})
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_SCHEMED = re.compile(
-    r"""
-      bearer\s{1,9}(?P<bearer>(?=\S{0,400}[0-9=])[A-Za-z0-9._~+/-]{8,4000}={0,2})
-    | basic\s{1,9}(?P<basic>(?=\S{0,400}[0-9=])(?:[A-Za-z0-9+/]{16,4000}={0,2}|[A-Za-z0-9+/]{6,400}={1,2}))
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_LOGINS = (
+"""
+# Options before the one with the password, within one command.
+_OPTIONS = r"[^\r\n|;&]{0,200}?[ \t]"
+_WORD = r"""["']?(?P<secret>[^\s"'\\]{1,200})"""
+_LOGIN_PATTERNS = (
     (("://",), _URL_LOGIN),
-    ((" -u", " --user", " --proxy-user", "\t-u"), _FLAG_LOGIN),
     (
-        *(("mysql", "mariadb", "sshpass", " login", "redis-cli", "mongo", "ldap", "zip", "passin", "passout", "auth"),),
-        _FLAG_PASSWORD,
+        (" -u", "\t-u", " --user", " --proxy-user"),
+        r"""
+          [ \t](?:-u|--user|--proxy-user)(?:[ \t=]{1,9}|(?=["'\w])) (?! ["']?[0-9]{1,9}:[0-9]{1,9}["']?(?:\s|$) )
+          (?P<quote>["'])?[^\s:"'/]{1,200}:(?P<secret>(?(quote)[^"'\r\n]|[^\s"'/\\]){1,200})
+        """,
     ),
-    (("bearer", "basic"), _SCHEMED),
+    (("mysql", "mariadb"), rf"(?:mysql(?:dump|admin)?|mariadb)\b{_OPTIONS}-p(?P<secret>[^\s\"'\\]{{3,200}})"),
+    (("sshpass",), rf"sshpass[ \t]{{1,9}}-p[ \t]{{0,9}}{_WORD}"),
+    ((" login",), rf"\ login{_OPTIONS}-p[ \t]{{1,9}}{_WORD}"),
+    (("redis-cli",), rf"redis-cli\b{_OPTIONS}-a[ \t]{{1,9}}{_WORD}"),
+    (("mongo",), rf"mongo(?:sh|dump|restore|export|import)?\b{_OPTIONS}-p[ \t]{{1,9}}{_WORD}"),
+    (("ldap",), rf"ldap[a-z]{{3,8}}\b{_OPTIONS}-w[ \t]{{1,9}}{_WORD}"),
+    (("zip ",), rf"zip(?=[ ]){_OPTIONS}-P[ \t]{{0,9}}{_WORD}"),
+    (("passin", "passout"), rf"pass(?:in|out)[ \t]{{1,9}}pass:{_WORD}"),
+    (
+        ("convertto-securestring",),
+        r"""convertto-securestring[ \t]{1,9}(?:-string[ \t]{1,9})?["'](?P<secret>[^"'\r\n]{1,200})""",
+    ),
+    (
+        ("auth",),
+        r"""auth[ \t]{0,3}=[ \t]{0,3}\([ \t]{0,3}["'][^"'\r\n]{1,100}["'],[ \t]{0,3}["'](?P<secret>[^"'\r\n]{1,200})""",
+    ),
+    (("bearer",), r"bearer\s{1,9}(?P<secret>(?=\S{0,400}[0-9=])[A-Za-z0-9._~+/-]{8,4000}={0,2})"),
+    (
+        ("basic",),
+        r"basic\s{1,9}(?P<secret>(?=\S{0,400}[0-9=])(?:[A-Za-z0-9+/]{16,4000}={0,2}|[A-Za-z0-9+/]{6,400}={1,2}))",
+    ),
 )
-"""Words with the pattern of what may begin there."""
+_LOGINS = [(words, re.compile(pattern, re.VERBOSE | re.IGNORECASE)) for words, pattern in _LOGIN_PATTERNS]
+"""Words, and the pattern of a login that may begin there."""
 
+_STAND_IN_FORM = r"[\W_]*|[xX]{3,}|<[^<>]*>|\[x+\]|(?i:your[-_ ].*|.*[-_]here|redacted|null|none|true|false)"
+_REFERENCE_FORM = r"\$\{.*\}|\$[A-Z_][A-Z0-9_]*|\$\(.*|%[A-Za-z_]\w*%"
+_STAND_IN = re.compile(rf"{_STAND_IN_FORM}|{_REFERENCE_FORM}")
+"""Stands for a secret, or says where it is to be found, wherever it is."""
 _PLACEHOLDER = re.compile(
-    r"""
-      [\W_]* | [xX]{3,} | <[^<>]*> | \[[^\[\]]{0,80}\] | \$\{[A-Za-z_][\w.:-]*\} | \$[A-Z_][A-Z0-9_]* | \$[A-Za-z_]+
-    | \$\{\{.* | \$\(.* | %[A-Za-z_]\w*% | \{\{?[^{}]*\}\}? | \#\{.*\} | @[\w.-]+@
-    | (?i: your[-_ ].* | my[-_]?(?:api[-_]?key|token|secret|password) | insert[-_ ].* | .*[-_]here | redacted | hidden
-         | null | nil | none | undefined | true | false | yes | no | on | off | required | optional
+    rf"""
+      {_STAND_IN_FORM} | {_REFERENCE_FORM} | \[[^\[\]]{{0,80}}\] | \$[A-Za-z_]+
+    | \{{\{{?[^{{}}]*\}}\}}? | \#\{{.*\}} | @[\w.-]+@
+    | (?i: my[-_]?(?:api[-_]?key|token|secret|password) | insert[-_ ].* | hidden
+         | nil | undefined | yes | no | on | off | required | optional
          | (?:process\.env|os\.environ|os\.getenv|import\.meta\.env|env|secrets|vars|config|settings|self|this)[.\[(].*
-         | (?:op|vault|file|keychain)://? .* )
+         | (?:op|vault|file|keychain)://?.* )
     """,
     re.VERBOSE,
 )
-"""Stands for a secret, or says where it is to be found."""
-_STAND_IN = re.compile(
-    r"[\W_]*|[xX]{3,}|<[^<>]*>|\[x+\]|(?:your[-_ ].*|.*[-_]here|redacted|null|none|true|false)", re.IGNORECASE
-)
-_REFERENCE = re.compile(r"\$\{.*\}|\$[A-Z_][A-Z0-9_]*|\$\(.*\)?|%[A-Za-z_]\w*%")
+"""The same in code and prose."""
 _TYPE = re.compile(
     r"""
       (?: (?:optional|list|array|readonly|const)[\[<( ] )* (?:
@@ -176,20 +167,24 @@ def secrets(text: str) -> Iterator[Place]:
     ['abc123', 'ada:lovelace']
     """
     yield from _named(text)
+    lowered = lower_case(text)
     for words, pattern in _LOGINS:
-        for start, _ in places_of(words, lower_case(text)):
+        for start, _ in places_of(words, lowered):
             found = pattern.match(text, start)
-            if found and _is_login(found):
-                yield found.span(found.lastgroup or 0)
+            group = None if found is None else _group_of_login(found)
+            if found is not None and group is not None:
+                yield found.span(group)
 
 
-def _is_login(found: re.Match[str]) -> bool:
-    text = found[found.lastgroup or 0]
-    if found.lastgroup == "user":
-        return _looks_random(text)
-    if text in ("password", "pass", "PASSWORD"):  # as in a manual
-        return False
-    return not _is_placeholder(text.partition(":")[2] if found.lastgroup == "login" else text)
+def _group_of_login(found: re.Match[str]) -> str | None:
+    """Return the part of a login that is a secret, if any is."""
+    parts = found.groupdict()
+    if parts.get("login"):
+        return None if _is_placeholder(parts["login"].partition(":")[2]) else "login"
+    if parts.get("user"):
+        return "user" if _looks_random(parts["user"]) else None
+    is_of_manual = parts["secret"].lower() in ("password", "pass")
+    return None if is_of_manual or _is_placeholder(parts["secret"]) else "secret"
 
 
 def is_secret_value(name: str, value: str) -> bool:
@@ -199,6 +194,20 @@ def is_secret_value(name: str, value: str) -> bool:
     (True, False, False)
     """
     return is_secret_name(name) and _is_quoted_secret(name, value)
+
+
+def looks_like_password(value: str) -> bool:
+    """Whether a word has letters and more than letters, as a password of people often does.
+
+    >>> looks_like_password("hunter2"), looks_like_password("hunter")
+    (True, False)
+    """
+    return (
+        len(value) >= 5
+        and any(character.isalpha() for character in value)
+        and any(character.isdigit() or character in "!#$%^&*@+" for character in value)
+        and not _PLAIN_FORM.fullmatch(value)
+    )
 
 
 def _named(text: str) -> Iterator[Place]:
@@ -283,7 +292,7 @@ def _bare_value_of(text: str, name: str, start: int, end: int) -> Place | None:
         is_hidden = not is_followed_by_call and _is_stated_secret(name, found["value"], is_alone=ends_line)
         return found.span("value") if is_hidden else None
     if is_certain and (found := _CELL.match(text, end)):
-        return found.span("value") if _is_lightly_random(found["value"]) else None
+        return found.span("value") if looks_like_password(found["value"]) else None
     if before.endswith("<") and is_certain and (found := _XML_VALUE.match(text, end)):
         return None if _is_placeholder(found["value"]) else found.span("value")
     is_password = any(part in name.lower() for part in ("password", "passwd", "identified", "passphrase"))
@@ -295,10 +304,10 @@ def _bare_value_of(text: str, name: str, start: int, end: int) -> Place | None:
 
 def _said_value_of(text: str, name: str, end: int) -> Place | None:
     """Return the place of a value that follows a name as in a sentence, or with nothing but a blank between them."""
-    found, may_be_secret = _SAID.match(text, end), _is_lightly_random
+    found, may_be_secret = _SAID.match(text, end), looks_like_password
     if found is None:
         found = _NEXT_WORD.match(text, end)
-        may_be_secret = _is_lightly_random if name.lower() in _NAMES_IN_NETRC else _looks_random
+        may_be_secret = looks_like_password if name.lower() in _NAMES_IN_NETRC else _looks_random
     if found is None:
         return None
     start, value = found.start("value"), found["value"].rstrip(".,!?*")
@@ -331,17 +340,17 @@ def _is_short_secret(name: str, value: str) -> bool:
     last = re.split(r"[_.-]", name.lower())[-1]
     if last not in _SHORT_NAMES:
         return False
-    return _is_lightly_random(value) or (last in ("otp", "pin") and _CODE_OF_DIGITS.fullmatch(value) is not None)
+    return looks_like_password(value) or (last in ("otp", "pin") and _CODE_OF_DIGITS.fullmatch(value) is not None)
 
 
 def _is_argument_secret(name: str, value: str) -> bool:
     """Whether an argument of a call is a secret, where a variable is more likely."""
-    return _looks_random(value) or (is_certain_name(name) and _is_lightly_random(value) and not value.isidentifier())
+    return _looks_random(value) or (is_certain_name(name) and looks_like_password(value) and not value.isidentifier())
 
 
 def _is_variable_secret(name: str, value: str) -> bool:
     """Whether the value of an environment variable is a secret: code is not, where a shell or a file sets it."""
-    if _REFERENCE.fullmatch(value) or _STAND_IN.fullmatch(value) or (_PATH.fullmatch(value) and "." in value):
+    if _STAND_IN.fullmatch(value) or (_PATH.fullmatch(value) and "." in value):
         return False
     return is_certain_name(name) or _looks_random(value) or _is_short_secret(name, value)
 
@@ -365,21 +374,11 @@ def _is_stated_secret(name: str, value: str, *, is_alone: bool) -> bool:
     if not is_certain_name(name) or _looks_random(value):
         return True
     is_of_name = value.lower().replace("_", "") in name.lower().replace("_", "")
-    return _is_lightly_random(value) or (is_alone and value == value.lower() and not is_of_name)
+    return looks_like_password(value) or (is_alone and value == value.lower() and not is_of_name)
 
 
 def _is_placeholder(value: str) -> bool:
     return _PLACEHOLDER.fullmatch(value) is not None
-
-
-def _is_lightly_random(value: str) -> bool:
-    """Whether a word has letters and more than letters, as a password of people often does."""
-    return (
-        len(value) >= 5
-        and any(character.isalpha() for character in value)
-        and any(character.isdigit() or character in "!#$%^&*@+" for character in value)
-        and not _PLAIN_FORM.fullmatch(value)
-    )
 
 
 def _looks_random(value: str) -> bool:

@@ -6,7 +6,7 @@
 import re
 from collections.abc import Iterator
 
-from aix.redaction.words import places_of
+from aix.redaction.words import Place, places_of
 
 # Lengths have bounds so that no text makes the search slow.
 CREDENTIAL_FORMS = r"""
@@ -73,7 +73,7 @@ _LETTERS_ALONE = re.compile(r"(?!sk-(?:ant|proj)-)[psr]k(?:[-_][a-z]{1,12})+|(?!
 _REST = re.compile(r"[\w.~+/=-]{0,4000}[\w~+/=]")
 
 
-def credentials(text: str) -> Iterator[tuple[int, int]]:
+def credentials(text: str) -> Iterator[Place]:
     """Go through the places of credentials that show by their form, private keys apart.
 
     >>> text = "use sk-live-0123456789abcdef"
@@ -91,7 +91,7 @@ def credentials(text: str) -> Iterator[tuple[int, int]]:
             yield begun, position
 
 
-def private_keys(text: str) -> Iterator[tuple[int, int]]:
+def private_keys(text: str) -> Iterator[Place]:
     """Go through the places of private keys, with their first and last lines."""
     if "PRIVATE KEY" in text or "PuTTY-User-Key" in text:
         for found in _PRIVATE_KEY.finditer(text):

@@ -4,6 +4,8 @@ import string
 from collections.abc import Iterable, Iterator
 from heapq import merge
 
+Place = tuple[int, int]
+"""Where something stands in a text, from and to."""
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
@@ -22,7 +24,7 @@ def lower_case(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.translate(_LOWER)
 
 
-def places_of(words: Iterable[str], text: str) -> Iterator[tuple[int, int]]:
+def places_of(words: Iterable[str], text: str) -> Iterator[Place]:
     """Go through the places of words in a text, in their order; places may overlap.
 
     >>> list(places_of(["pass", "word"], "password, word"))
@@ -31,7 +33,7 @@ def places_of(words: Iterable[str], text: str) -> Iterator[tuple[int, int]]:
     return merge(*(_places(word, text) for word in words if word in text))
 
 
-def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
+def _places(word: str, text: str) -> Iterator[Place]:
     start = text.find(word)
     while start >= 0:
         yield start, start + len(word)

@@ -148,6 +148,10 @@ SECRETS = [
         '{"command": ["curl", "-u", "mara:«hunter2»"]}',
         "curl -u 'mara:«1234567»' https://api.example.org",
         "curl -u 'mara:«pass word1»' https://api.example.org",
+        '$p = ConvertTo-SecureString "«P@ssw0rd!»" -AsPlainText',
+        "zip -r -P «hunter2» a.zip a",
+        "ldapsearch -x -w «hunter2» -b dc=x",
+        "mongosh -u app -p «hunter2» shop",
         "redis-cli -h cache -a «hunter2» ping",
         "openssl rsa -passin pass:«hunter2» -in k.pem",
         "https://api.example.org/?token=«abcdef»&page=2",
@@ -235,12 +239,14 @@ PEOPLE = [
         "by «mara.lindt»",
         "«MaraLindt» wrote",
         "«MARA  LINDT»",
-        "«Mara%20Lindt» and {'a': '\\n«Mara Lindt»\\n'}",
+        "ls «Mara\\ Lindt» and «Mara%20Lindt» and {'a': '\\n«Mara Lindt»\\n'}",
         "for «Falkenberg» GmbH",
     ),
 ]
 
 NEAR_MISSES = [
+    "call ConvertToSecureString and converttosecurestring",
+    "curl -u user:password https://api.example.org",
     'headers = {"Authorization": f"Bearer {token}"}',
     'password = request.form["password"]',
     "    password=password,\n    api_key=args.api_key)",

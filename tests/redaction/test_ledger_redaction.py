@@ -112,7 +112,7 @@ def test_an_export_without_the_option_has_all(ledger: Path, tmp_path: Path, form
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
-@pytest.mark.parametrize("extent", [["--full"], []], ids=["full", "folded"])
+@pytest.mark.parametrize("extent", [["--full"], pytest.param([], marks=pytest.mark.long)], ids=["full", "folded"])
 def test_no_transcript_has_anything_that_was_planted(
     ledger: Path, tmp_path: Path, form: str, extent: list[str]
 ) -> None:

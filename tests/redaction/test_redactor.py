@@ -46,6 +46,7 @@ def test_it_is_found_in_json_and_in_json_inside_json_too(case: Case) -> None:
         assert redactor.counts == {case.kind: len(case.hidden)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_found_in_a_long_text(case: Case) -> None:
     before, after = "Some lines of a log.\n" * 40, "\nand some more of them.\n" * 40

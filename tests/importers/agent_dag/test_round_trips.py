@@ -240,7 +240,8 @@ GRAPHS = st.lists(EVENTS | NODES | EDGES, min_size=1, max_size=30, unique_by=lam
 def key_of(record: Record) -> str:
     """Return the key of a record in the ledger, which no other record of a valid graph has."""
     if "node" in record:
-        return json.dumps([record["node"], record["id"], record.get("valid_from", 0)])
+        # The ledger has 0 where a node does not say since when it holds, and that is the beginning of 1970.
+        return json.dumps([record["node"], record["id"], record.get("valid_from", "1970-01-01T00:00:00Z")])
     return independent_json({name: value for name, value in record.items() if name not in ("event_id", "valid_to")})
 
 
