@@ -21,6 +21,7 @@
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
     │   ├── TagError               a text cannot be a tag
+    │   ├── SearchTextError        a text cannot be searched for
     │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
@@ -293,6 +294,16 @@ class TagError(UsageError):
     def __str__(self) -> str:
         shown = self.tag if len(self.tag) <= 40 else f"{self.tag[:40]}…"
         return f"{shown!r} cannot be a tag: {self.problem}"
+
+
+class SearchTextError(UsageError):
+    text: str
+    problem: str
+    remedy_template = "give words that the texts have; `aix search --help` shows how to combine them"
+
+    def __str__(self) -> str:
+        shown = self.text if len(self.text) <= 40 else f"{self.text[:40]}…"
+        return f"{shown!r} cannot be searched for: {self.problem}"
 
 
 class NotCanonicalError(UsageError):

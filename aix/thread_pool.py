@@ -1,6 +1,6 @@
 """Work that is done by libraries which let other threads run meanwhile, as Arrow and DuckDB do."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from threading import Lock, Thread
 from typing import TypeVar
 
@@ -20,6 +20,27 @@ def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) ->
 
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(function, items))
+
+
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """Go through items, each made in another thread while the one before it is used.
+
+    >>> list(ahead("abc"))
+    ['a', 'b', 'c']
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    iterator = iter(items)
+    end: list[Item] = []
+
+    def take() -> list[Item]:
+        return [item] if (item := next(iterator, end)) is not end else end  # type: ignore[list-item]
+
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(take)
+        while found := waiting.result():
+            waiting = thread.submit(take)
+            yield found[0]
 
 
 class Beside:

@@ -8,3 +8,5 @@ SPLITTER_VERSION = 6
 """Of the splitter of shell commands; it goes up whenever an answer changes."""
 RISKS_VERSION = 2
 """Of the rules on risks; it goes up whenever the same rules give another answer."""
+SEARCH_VERSION = 1
+"""Of the index of texts; it goes up whenever the same files would give another index."""

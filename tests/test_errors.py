@@ -31,6 +31,7 @@ EXAMPLES = [
     errors.UnknownVersionError(9, (1, 2, 4)),
     errors.SqlError("no such column", "see the schema"),
     errors.TagError("", "it is empty"),
+    errors.SearchTextError("->", "it has no letter and no digit"),
     errors.NotCanonicalError("params.seed", "it is beyond 2^53-1"),
     errors.MissingLibraryError("pandas"),
     errors.PlaceError("here", "wrong", "there"),

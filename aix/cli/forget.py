@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aix.merge.forget import Forgotten, Going
     from aix.merge.selection import Selection
     from aix.query.dates import Span
+    from aix.store.manifest import Manifest
 
 
 @click.command(cls=Command)
@@ -301,9 +302,13 @@ def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:
       aix vacuum
       aix vacuum --grace 1
     """
-    from aix.derived.view_cache import is_cache_of
+    from aix.derived.view_cache import is_cache_of as is_view_of
     from aix.merge.rewriting import tidy_groups, untidy_groups
+    from aix.search.index import is_index_of
     from aix.store.garbage import collect, find_removals
+
+    def is_cache_of(version: "Manifest", path: Path) -> bool:
+        return is_view_of(version, path) or is_index_of(version, path)
 
     removals = find_removals(ledger, grace * 3600, is_cache_of)
     groups = untidy_groups(ledger) if dry_run else tidy_groups(ledger)

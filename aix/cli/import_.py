@@ -64,6 +64,7 @@ _BYTES_OF_SOURCE = 2_000
     is_flag=True,
     help="Keep a copy of every log, so that it can be read again later; none of settings.",
 )
+@click.option("--index", "with_index", is_flag=True, help="Update the index of `aix search` afterwards.")
 @click.option("--verbose", is_flag=True, help="Show the new rows of each table.")
 @importer_options
 @prices_option
@@ -78,6 +79,7 @@ def command(
     machine: str | None,
     settings: tuple[Path, ...],
     keep_raw: bool,
+    with_index: bool,
     verbose: bool,
     importer: str | None,
     options: "Options",
@@ -121,7 +123,10 @@ def command(
         from aix.pipeline.run import Settings
 
         run_settings = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
-        return _join_and_list(ledger, others, run_settings)
+        listing = _join_and_list(ledger, others, run_settings)
+        if with_index and not dry_run:
+            _update_index(ledger)
+        return listing
     from aix.importing import readable
     from aix.pipeline.run import Settings
 
@@ -140,7 +145,17 @@ def command(
     report = _run(ledger, paths, run_settings)
     if paths and not report.statuses and not report.refusals:
         raise NothingToImportError(paths[0])
+    if with_index and not dry_run:
+        _update_index(ledger)
     return _listing(ledger, report, is_by_default=not paths, dry_run=dry_run, verbose=verbose)
+
+
+def _update_index(ledger: Path) -> None:
+    from aix.cli.text_index import update_index
+    from aix.store.manifest import read_latest
+
+    if is_ledger(ledger):
+        update_index(ledger, read_latest(ledger))
 
 
 def _run(ledger: Path, paths: tuple[Path, ...], settings: "Settings") -> "Report":

@@ -8,7 +8,6 @@ import click
 
 from aix.cli.diagnostics import say
 from aix.config import load_config
-from aix.redaction.redactor import KINDS
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -59,6 +58,8 @@ def report_redaction(redactor: "LedgerRedactor | None") -> None:
     """Say how much of each kind was hidden."""
     if redactor is None:
         return
+    from aix.redaction.redactor import KINDS
+
     counts = [(redactor.counts[kind], _THINGS[kind]) for kind in KINDS if redactor.counts[kind]]
     listed = ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in counts)
     say(f"hidden: {listed or 'nothing'}")

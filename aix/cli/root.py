@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "Show on one line what today, this week and this month cost.",
     "sessions": "List sessions, the latest first.",
     "show": "Read a session or a turn.",
+    "search": "Find turns by the words in their texts.",
     "compactions": "List compactions, or show one in detail.",
     "context": "Show what the model saw when a turn began.",
     "tag": "Add, remove and list tags.",
@@ -44,6 +45,7 @@ JOBS = {
         *("import", "overview", "demo", "cost", "status"),
         *("sessions", "show", "compactions", "context", "tag", "program"),
     ),
+    "Find and walk": ("search",),
     "Permissions": ("audit",),
     "Data": ("query", "sql", "export", "events", "schema", "prices"),
     "Maintenance": (

@@ -10,6 +10,7 @@ from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
 from aix.errors import UnknownSessionError, UsageError
+from aix.output.transcript.finding import Finder
 from aix.output.transcript.forms import json_lines, markdown_lines, paragraphs
 from aix.output.transcript.model import View
 from aix.output.transcript.redaction import redacted
@@ -26,6 +27,7 @@ _PROGRAM = "select id from programs where id = $id"
 @click.option("--full", is_flag=True, help="Show parameters too, and all texts whole.")
 @click.option("--thinking/--no-thinking", default=True, help="Show what the model thought. Default: yes.")
 @click.option("--tools/--no-tools", default=True, help="Show calls of tools, and files they touched. Default: yes.")
+@click.option("--find", "text", metavar="TEXT", help="Only what has TEXT, written as for `aix search`.")
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N turns.")
 @click.option(
     "--format",
@@ -43,6 +45,7 @@ def command(
     full: bool,
     thinking: bool,
     tools: bool,
+    text: str | None,
     last: int | None,
     form: str | None,
     is_redacted: bool,
@@ -61,19 +64,29 @@ def command(
     is its list price; where some logs omit final output counts it is a lower bound (≥ before the cost of a turn),
     and an estimate follows. The cost of its subagents is given apart, and requests without a price are counted.
 
+    --find shows the turns, messages and calls that have TEXT, and of long texts the lines that have it.
+
     json is an array of turns with their messages and calls inside, every text whole.
 
     \b
       aix show 5b1f03ab
       aix show 5b1f03ab --last 3 --full
+      aix show 5b1f03ab --find "token bucket"
       aix show 5b1f03ab --no-tools --no-thinking
       aix show 5b1f03ab -o session.md
       aix show 5b1f03ab --redact -o to-share.md
       aix show 5b1f03ab --format json | jq '.[].messages[].content'
     """
     chosen = chosen_format(form, path, _SUFFIXES, "text")
-    view = View(load_config(ctx.obj).timezone, is_full=full, with_thinking=thinking, with_tools=tools)
-    limit = WHOLE if full or chosen == "json" else _FOLDED_CHARACTERS
+    finder = None if text is None else Finder(text)
+    view = View(
+        load_config(ctx.obj).timezone,
+        is_full=full,
+        with_thinking=thinking,
+        with_tools=tools,
+        spans=None if finder is None else finder.spans,
+    )
+    limit = WHOLE if full or finder or chosen == "json" else _FOLDED_CHARACTERS
     opened = open_ledger(ledger)
     try:
         redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
@@ -84,6 +97,8 @@ def command(
         raise
     if redactor is not None:
         transcript = redacted(transcript, redactor.text, limit)
+    if finder is not None:
+        transcript = finder.found_in(transcript)
     if chosen == "text":
         emit_paragraphs(paragraphs(transcript, view), path)
     else:

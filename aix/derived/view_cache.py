@@ -24,10 +24,11 @@ from aix.process import load_arrow
 from aix.query.views import create_library_views, library_views, with_foundations
 from aix.schema import TABLES
 from aix.schema.sql import quote_name
-from aix.store.durable import make_folder, new_file, part_file, writing_to
-from aix.store.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, manifest_path, read_latest, ungrouped_cache
+from aix.store.cache_files import check_cache, keep_in_cache
+from aix.store.durable import make_folder, new_file, writing_to
+from aix.store.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, ungrouped_cache
 from aix.store.nodes import node_expressions, node_of
-from aix.store.stored_files import check_folder, ends_with
+from aix.store.stored_files import ends_with
 from aix.store.views import create_views, tables_named
 
 if TYPE_CHECKING:
@@ -114,8 +115,7 @@ class _CachedGroup:
 
     def __init__(self, ledger: Path, manifest: Manifest, name: str | None, files: dict[str, list[Segment]]) -> None:
         self._ledger = ledger
-        self._cache = ledger / CACHE_FOLDER
-        self._folder = self._cache / (name or ungrouped_cache(manifest))
+        self._folder = ledger / CACHE_FOLDER / (name or ungrouped_cache(manifest))
         self._digest = rows_digest(manifest)
         own = {table: tuple(segments) for table, segments in files.items() if table != PRICES}
         derived = {
@@ -129,8 +129,7 @@ class _CachedGroup:
 
     def check(self) -> None:
         """Raise LedgerDamagedError when the cache, or the group's folder in it, is a link or no folder."""
-        check_folder(self._cache)
-        check_folder(self._folder)
+        check_cache(self._ledger, self._folder)
 
     def make_folder(self) -> None:
         """Make the folder of the group, so that nothing is computed which cannot be kept."""
@@ -165,31 +164,21 @@ class _CachedGroup:
                 create_library_views(connection, [view], {view.name: rows}, self._ledger)
 
     def _write(self, connection: "duckdb.DuckDBPyConnection", view: "Query") -> None:
-        from aix.store.locks import among_writers
         from aix.store.segments import Pace, RowGroupWriter
 
-        with part_file(self._folder) as part:
+        for path in self.paths(view):
             with (
+                keep_in_cache(self._ledger, self._part.version, path) as part,
                 _numbered_rows(connection, view, self._index) as rows,
                 new_file(part) as file,
                 RowGroupWriter(file, rows.schema, Pace.READ_OFTEN) as writer,
             ):
                 for batch in rows:
                     writer.write(batch)
-            # Whoever removes the rows of this group for good was here before, or waits.
-            with among_writers(self._ledger):
-                if not self._is_in_a_version():
-                    raise LedgerDamagedError(self._folder, "the version that is read was removed meanwhile")
-                for path in self.paths(view):
-                    part.replace(path)
 
     @cached_property
     def _index(self) -> "Index | None":
         return index_of(self._ledger, self._part, self._name)
-
-    def _is_in_a_version(self) -> bool:
-        number = self._part.version
-        return manifest_path(self._ledger, number).exists() and number >= read_latest(self._ledger).oldest
 
 
 @contextmanager

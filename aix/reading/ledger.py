@@ -249,6 +249,21 @@ class Ledger:
 
         return self._run(COMPACTIONS, [trigger], self._bind(self._library_views[COUNTED], parameters))
 
+    def turns_counted(
+        self, since_ms: int | None = None, until_ms: int | None = None, /, **parameters: object
+    ) -> "Result":
+        """Return the ids of the turns that began in a span of time and that `queries/views/v_counted_turns.sql` counts.
+
+        It takes the parameters of that view, as `query` does; moments are Unix milliseconds.
+
+        >>> len(ledger.turns_counted(session="s-1").rows())
+        4
+        """
+        from aix.reading.search import TURNS, TURNS_COUNTED
+
+        times = {"since_ms": since_ms, "until_ms": until_ms}
+        return self._run(TURNS, times, self._bind(self._library_views[TURNS_COUNTED], parameters))
+
     def context(self, turn: str) -> "Result":
         """Return what the model saw when a turn began, a row for each part: summary, kept turns, later ones, this one.
 

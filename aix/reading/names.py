@@ -280,7 +280,12 @@ def short_names(names: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _common_length(one: str, other: str) -> int:
-    for length, (left, right) in enumerate(zip(one, other, strict=False)):
-        if left != right:
-            return length
-    return min(len(one), len(other))
+    """Return how many characters two names have in common at their beginnings."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[:middle] == other[:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least

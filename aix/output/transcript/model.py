@@ -1,12 +1,12 @@
 """The data of a transcript, and how much of it a reader sees."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from decimal import Decimal
 
-from aix.output.humanise import short_count
+from aix.output.humanise import counted, short_count
 
 _LINE_END = re.compile("\r\n|\n|\r")
 _TAB = 4
@@ -169,6 +169,8 @@ class Fold:
 
     lines: int
     columns: int
+    spans: Callable[[str], list[tuple[int, int]]] | None = None
+    """Where a text has what was searched for: only lines that have some are shown."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,8 @@ def fold(excerpt: Excerpt, limits: Fold | None) -> Folded:
     lines = _text_lines(excerpt.text)
     if limits is None:
         return Folded(lines)
+    if limits.spans is not None:
+        return _found(lines, limits, limits.spans)
     hidden_lines = len(lines) - limits.lines
     # A line that says that one line is hidden takes as much room as the line.
     first = lines if hidden_lines == 1 else lines[: limits.lines]
@@ -202,6 +206,20 @@ def fold(excerpt: Excerpt, limits: Fold | None) -> Folded:
     behind = sum(len(line) - limits.columns + 1 for line in first if len(line) > limits.columns)
     cut = behind if excerpt.is_whole else excerpt.characters - sum(map(len, shown))
     return Folded(shown, f"{short_count(cut)} more characters" if cut else "")
+
+
+def _found(lines: list[str], limits: Fold, spans: Callable[[str], list[tuple[int, int]]]) -> Folded:
+    """Return the lines that have what was searched for, each from a little before it on."""
+    found = [(line, where[0][0]) for line in lines if (where := spans(line))]
+    if not found and spans("\n".join(lines)):  # a phrase that goes on in the next line
+        found = [(line, 0) for line in lines]
+    shown = []
+    for line, start in found[: limits.lines]:
+        begin = max(0, start - limits.columns // 4) if len(line) > limits.columns else 0
+        end = begin + limits.columns
+        shown.append(f"{'…' if begin else ''}{line[begin:end]}{'…' if end < len(line) else ''}")
+    hidden = len(lines) - len(shown)
+    return Folded(shown, f"{counted(hidden, 'more line')}" if hidden else "")
 
 
 def _text_lines(text: str) -> list[str]:
@@ -221,10 +239,12 @@ class View:
     is_full: bool = False
     with_thinking: bool = True
     with_tools: bool = True
+    spans: Callable[[str], list[tuple[int, int]]] | None = None
+    """Where a text has what was searched for; None to show texts from their beginning on."""
 
     def limits(self, lines: int, columns: int = 600) -> Fold | None:
         """Return how a text is folded."""
-        return None if self.is_full else Fold(lines, columns)
+        return None if self.is_full else Fold(lines, columns, self.spans)
 
     def of(self, turn: Turn) -> Turn:
         """Return a turn without the parts that are not shown."""

@@ -1,0 +1,172 @@
+"""`aix search`."""
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.command import DATE, Command, chosen_parameter_options, ledger_option, listing_output
+from aix.cli.diagnostics import is_screen
+from aix.cli.freshness import import_first
+from aix.cli.redact import chosen_redactor, redact_options, report_redaction
+from aix.cli.text_index import update_index
+from aix.config import load_config
+from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
+from aix.output.humanise import bounded_dollars, counted, local_time
+from aix.reading.ledger import Ledger, open_ledger
+from aix.reading.search import names_to_type, short_turns
+from aix.search.search import DEFAULT_LIMIT, ORDERS, Change, Found, Hit, SearchRequest, search
+from aix.search.texts import KINDS, KINDS_OF_ROLES, TextKind
+
+if TYPE_CHECKING:
+    from aix.query.dates import Span
+
+_DATE_CHARACTERS = 10
+_TURN_CHARACTERS = 6
+_BEFORE_WORD = 12
+_NOTHING_FOUND = "no text in the ledger has that; `aix search --help` shows how words are combined"
+_COLUMNS = listing_columns(
+    *("turn_id", "session", "title", "origin"),
+    ("started_at", "BIGINT"),
+    *("model", "kind", "tool", "row_id", "snippet"),
+    ("texts", "BIGINT"),
+    ("score", "DOUBLE"),
+    ("cost_usd", "DECIMAL(38,12)"),
+    ("cost_estimated_usd", "DECIMAL(38,12)"),
+    ("unpriced_requests", "BIGINT"),
+)
+_PEOPLES_COLUMNS = listing_columns(
+    ListingColumn("began", priority=DISPENSABLE),
+    "session",
+    "turn",
+    ListingColumn("in", priority=2),
+    ListingColumn("text", least=34),
+    ListingColumn("cost", priority=3, tone="cost"),
+)
+
+
+@click.command(cls=Command)
+@click.argument("words", nargs=-1, required=True, metavar="TEXT")
+@click.option(
+    "--in",
+    "kinds",
+    multiple=True,
+    type=click.Choice([str(kind) for kind in KINDS]),
+    help="Only texts of that kind. Can be repeated.",
+)
+@click.option("--role", type=click.Choice(list(KINDS_OF_ROLES)), help="Only texts that this role wrote.")
+@click.option("--tool", metavar="NAME", help="Only inputs and results of the tool of that name.")
+@click.option("--failed", "is_failed", is_flag=True, help="Only calls of tools that failed.")
+@click.option("--since", type=DATE, metavar="DATE", help="Turns that began since DATE, such as 7d.")
+@click.option("--until", type=DATE, metavar="DATE", help="Turns that began up to DATE; a day or month is included.")
+@chosen_parameter_options("project", "origin", "model", "session", "tag")
+@click.option(
+    "--sort", "order", type=click.Choice(ORDERS), default="best", show_default=True, help="Which turns come first."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=DEFAULT_LIMIT, show_default=True, metavar="N", help="Only N turns."
+)
+@redact_options
+@ledger_option
+@import_first
+@listing_output
+@click.pass_context
+def command(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    kinds: tuple[str, ...],
+    role: str | None,
+    tool: str | None,
+    is_failed: bool,
+    since: "Span | None",
+    until: "Span | None",
+    parameters: dict[str, object],
+    order: str,
+    limit: int,
+    is_redacted: bool,
+    names_file: Path | None,
+    ledger: Path,
+) -> Listing:
+    """Find turns by the words in their texts.
+
+    Searched are prompts, answers, thinking, notes of the tool, inputs and results of calls, summaries of compactions,
+    and paths of files. Each row is a turn, with the text that fits best; `aix show TURN --find TEXT` opens it there.
+    The cost is that of the turn; ≥ marks a lower bound.
+
+    Words side by side must all be in one text, wherever they stand. A phrase needs quotes of its own, inside those of
+    the shell; WORD* finds words that begin so. OR, NOT and brackets combine them; in capitals, so that "or" is a word.
+    Capitals, accents and signs make no difference: max_tokens finds "max_tokens", "Max-Tokens" and "max tokens".
+
+    The first search makes an index in the ledger's folder, of about a third of the size of the texts; later ones add
+    what is new, or `aix import --index` does. It holds no secrets in clear text, but every word: see docs/search.md.
+
+    \b
+      aix search token bucket
+      aix search '"token bucket"' --in answer
+      aix search 'retry OR backoff NOT http' --project website
+      aix search 'TypeError: cannot read' --failed --since 30d
+      aix search deploy* --role user --sort newest --limit 50
+      aix search Dockerfile --in path --json
+    """
+    if tool is not None and (kinds and not {"input", "result"} & set(kinds)):
+        raise click.UsageError("--tool is for the kinds input and result.")
+    request = SearchRequest(
+        text=" ".join(words),
+        kinds=frozenset(map(TextKind, kinds)),
+        role=role,
+        tool=tool,
+        is_failed=is_failed,
+        since_ms=since and since.since_ms,
+        until_ms=until and until.end_ms,
+        narrowed=parameters,
+        order=order,
+    )
+    zone = load_config(ctx.obj).timezone
+    opened = open_ledger(ledger)
+    redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
+    update_index(opened.path, opened.manifest)
+    hide: Change = str if redactor is None else redactor.text
+    found = search(opened, request, limit, change=hide)
+    rows = [tuple(hide(cell) if isinstance(cell, str) else cell for cell in _row(hit)) for hit in found.hits]
+    report_redaction(redactor)
+    return Listing(
+        _COLUMNS,
+        rows,
+        empty=_NOTHING_FOUND,
+        for_people=Listing(
+            _PEOPLES_COLUMNS, _peoples_rows(opened, found.hits, zone, hide), notes=[*_notes(request, found)]
+        ),
+    )
+
+
+def _row(hit: Hit) -> tuple[object, ...]:
+    return (
+        *(hit.turn_id, hit.session_label, hit.title, hit.origin, hit.started_at, hit.model),
+        *(str(hit.kind), hit.tool_name, hit.row_id, hit.snippet.text, hit.texts, round(hit.score, 6)),
+        *(hit.cost_usd, hit.cost_estimated_usd, hit.unpriced_requests),
+    )
+
+
+def _peoples_rows(ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change) -> Iterator[tuple[object, ...]]:
+    names = names_to_type(ledger)
+    turns = short_turns(ledger, [hit.turn_id for hit in hits])
+    for hit in hits:
+        yield (
+            local_time(hit.started_at, zone)[:_DATE_CHARACTERS],
+            None if hit.session_label is None else hide(names.get(hit.session_label, hit.session_label)),
+            turns[hit.turn_id],
+            str(hit.kind),
+            hit.snippet.from_word(_BEFORE_WORD),
+            bounded_dollars(hit.cost_usd, hit.cost_estimated_usd, hit.unpriced_requests),
+        )
+
+
+def _notes(request: SearchRequest, found: Found) -> Iterator[str]:
+    if not found.hits or not is_screen():
+        return
+    if found.turns > len(found.hits):
+        yield f"{len(found.hits)} of {counted(found.turns, 'turn')} that have it; --limit shows more"
+    yield f"next: `aix show TURN --find {quote(request.text)}`, with a turn of the third column"

@@ -1,0 +1,1 @@
+"""Full-text search over the texts of a ledger."""

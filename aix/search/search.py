@@ -1,0 +1,242 @@
+"""Search over a ledger: the best text of each turn that has what was asked for."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from decimal import Decimal
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aix.errors import LedgerDamagedError
+from aix.search.expression import Expression, Term, read_expression, terms_of
+from aix.search.index import Best, Conditions, TextIndex, make_indexes, text_indexes
+from aix.search.snippets import Snippet, snippet
+from aix.search.texts import COLUMNS, KINDS_OF_ROLES, TextKind, id_of, texts_of, tool_of
+from aix.thread_pool import Beside
+
+if TYPE_CHECKING:
+    from aix.reading.ledger import Ledger
+
+_NOTHING = "select 1"
+"""For what it takes to run any SQL: DuckDB is loaded and a connection made."""
+ORDERS = ("best", "newest", "oldest")
+DEFAULT_LIMIT = 10
+_LEAST_WEIGHT = 1e-6
+"""Of a word that most texts have; FTS5 gives it no less."""
+_TIMES = "select id, started_at from turns where id in (select unnest($turns))"
+_FACTS = """
+    select t.id, case when i.row_key is null then t.started_at end as started_at, o.session_label, n.title, s.origin,
+      t.model
+    from turns t
+    left join v_turn_owner o on o.turn_id = t.id
+    left join sessions s on s.label = o.session_label
+    left join v_session_titles n on n.session_label = o.session_label
+    left join inferred_values i
+      on i.table_name = 'turns' and i.row_key = t.id and i.column_name = 'started_at' and i.basis = 'undated'
+    where t.id in (select unnest($turns))
+"""
+_COSTS = """
+    select turn_id, sum(cost_usd) as cost_usd, sum(cost_estimated_usd) as cost_estimated_usd,
+      count(case when has_usage and cost_usd is null then 1 end) as unpriced_requests
+    from v_requests
+    where turn_id in (select unnest($turns))
+    group by turn_id
+"""
+Change = Callable[[str], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """A search; a condition that is None or empty holds for all texts."""
+
+    text: str
+    """The words, as `aix.search.expression` describes them."""
+    kinds: frozenset[TextKind] = frozenset()
+    role: str | None = None
+    """The role that wrote the text: user, assistant, tool or system."""
+    tool: str | None = None
+    """The name of the tool whose input or result it is."""
+    is_failed: bool = False
+    """Only calls that failed."""
+    since_ms: int | None = None
+    """Only turns that began at that moment or later."""
+    until_ms: int | None = None
+    """Only turns that began before that moment."""
+    narrowed: dict[str, object] = field(default_factory=dict)
+    """Parameters of `queries/views/v_counted_turns.sql`, such as project, origin, model, session and tag."""
+    order: str = "best"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """A turn that was found, with its best text."""
+
+    turn_id: str
+    session_label: str | None
+    """The session that the turn counts for."""
+    title: str | None
+    origin: str | None
+    started_at: int | None
+    """When the turn began, in Unix ms; None where its log has no time."""
+    model: str | None
+    kind: TextKind
+    tool_name: str | None
+    """The tool, of a text that a tool got or gave."""
+    row_id: str
+    """The id of the message or call that has the text; of a summary, that of the turn."""
+    snippet: Snippet
+    texts: int
+    """How many texts of the turn were found."""
+    score: float
+    """The rank: BM25 of the words, by the kind of the text."""
+    cost_usd: Decimal | None
+    cost_estimated_usd: Decimal | None
+    unpriced_requests: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """The first hits of a search, and how many turns it found in all."""
+
+    hits: list[Hit]
+    turns: int
+    terms: list[Term]
+
+
+def search(
+    ledger: "Ledger",
+    request: SearchRequest,
+    limit: int | None = DEFAULT_LIMIT,
+    *,
+    change: Change = str,
+) -> Found:
+    """Search a ledger, and make its indexes first where they are missing.
+
+    `change` is applied to every text before a part of it is taken, so that a redactor sees it whole.
+    """
+    expression = read_expression(request.text)
+    terms = list(dict.fromkeys(terms_of(expression)))
+    opening = Beside(lambda: ledger.sql(_NOTHING))
+    opening.start()
+    make_indexes(ledger.path, ledger.manifest)
+    conditions = _conditions(ledger, request)
+    best, turns = _best(ledger, expression, terms, conditions, limit if request.order == "best" else None)
+    if request.order == "best":
+        best = sorted(best, key=lambda each: (-each.score, each.turn_id))
+    else:
+        times = dict(ledger.sql(_TIMES, {"turns": [each.turn_id for each in best]}).rows())
+        sign = -1 if request.order == "newest" else 1
+        best.sort(key=lambda each: (sign * times.get(each.turn_id, 0), each.turn_id))
+    return Found(_hits(ledger, best[:limit], terms, change), turns, terms)
+
+
+def _conditions(ledger: "Ledger", request: SearchRequest) -> Conditions:
+    kinds = request.kinds or frozenset(TextKind)
+    if request.role is not None:
+        kinds &= frozenset(KINDS_OF_ROLES[request.role])
+    turns = None
+    if request.narrowed or request.since_ms is not None or request.until_ms is not None:
+        counted = ledger.turns_counted(request.since_ms, request.until_ms, **request.narrowed)
+        turns = {turn for (turn,) in counted}
+    return Conditions(None if len(kinds) == len(TextKind) else kinds, request.tool, request.is_failed, turns)
+
+
+def _best(
+    ledger: "Ledger", expression: Expression, terms: Sequence[Term], conditions: Conditions, limit: int | None
+) -> tuple[list[Best], int]:
+    """Return the best texts of each group of files, with scores that compare, and how many turns were found."""
+    found: list[tuple[list[Best], int, list[int]]] = []
+    turns = 0
+    for index in text_indexes(ledger.path, ledger.manifest):
+        best, count, texts, having = _best_of_group(index, expression, terms, conditions, limit)
+        found.append((best, texts, having))
+        turns += count
+    texts = sum(of_group for _, of_group, _ in found)
+    having = [sum(each) for each in zip(*(of_group for _, _, of_group in found), strict=True)]
+    weight = _weight(texts, having)
+    return [
+        each.weighted(weight / _weight(of_group, having_of_group))
+        for best, of_group, having_of_group in found
+        for each in best
+    ], turns
+
+
+def _best_of_group(
+    index: TextIndex, expression: Expression, terms: Sequence[Term], conditions: Conditions, limit: int | None
+) -> tuple[list[Best], int, int, list[int]]:
+    """Search one group; an index that cannot be read is made again."""
+    matches = [term.match for term in terms]
+    try:
+        with closing(index.open()) as database:
+            return *index.best(database, expression.match, conditions, limit), *index.count(database, matches)
+    except sqlite3.DatabaseError:
+        index.discard()
+        with closing(index.open()) as database:
+            return *index.best(database, expression.match, conditions, limit), *index.count(database, matches)
+
+
+def _weight(texts: int, having: Iterable[int]) -> float:
+    """Return how much words say that so many of the texts have: the rarer, the more, as BM25 counts it.
+
+    The index of a group knows the frequencies of its own texts only. Its scores are multiplied by this weight in the
+    ledger and divided by that in the group, so that those of all groups compare.
+    """
+    return sum(max(log((texts - each + 0.5) / (each + 0.5)), _LEAST_WEIGHT) for each in having if each)
+
+
+def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Change) -> list[Hit]:
+    if not best:
+        return []
+    wanted = {"turns": [each.turn_id for each in best]}
+    facts = {row["id"]: row for row in ledger.sql(_FACTS, wanted).dicts()}
+    costs = {row["turn_id"]: row for row in ledger.sql(_COSTS, wanted).dicts()}
+    rows = _rows(best)
+    hits = []
+    for each in best:
+        fact, cost, row = facts.get(each.turn_id, {}), costs.get(each.turn_id, {}), rows[each.path, each.row]
+        tool, _ = tool_of(each.table, row)
+        text = dict(texts_of(each.table, row))[each.kind]
+        hits.append(
+            Hit(
+                turn_id=each.turn_id,
+                **{name: fact.get(name) for name in ("session_label", "title", "origin", "started_at", "model")},
+                kind=each.kind,
+                tool_name=tool,
+                row_id=id_of(each.table, row),
+                snippet=snippet(change(text), terms),
+                texts=each.texts,
+                score=each.score,
+                cost_usd=cost.get("cost_usd"),
+                cost_estimated_usd=cost.get("cost_estimated_usd"),
+                unpriced_requests=cost.get("unpriced_requests", 0),
+            )
+        )
+    return hits
+
+
+def _rows(best: Sequence[Best]) -> dict[tuple[Path, int], tuple[object, ...]]:
+    """Return the rows that have the texts, by their file and their place in it."""
+    import duckdb
+
+    from aix.store.views import file_literal
+
+    places: dict[tuple[str, Path], set[int]] = {}
+    for each in best:
+        places.setdefault((each.table, each.path), set()).add(each.row)
+    rows = {}
+    with duckdb.connect() as connection:
+        for (table, path), numbers in places.items():
+            select = (
+                f"select file_row_number, {', '.join(COLUMNS[table])}"  # noqa: S608 - names of the schema, and numbers
+                f" from read_parquet({file_literal(path)}, file_row_number = true, hive_partitioning = false)"
+                f" where file_row_number in ({', '.join(map(str, sorted(numbers)))})"
+            )
+            try:
+                found = connection.execute(select).fetchall()
+            except duckdb.Error as error:
+                raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
+            for number, *values in found:
+                rows[path, number] = tuple(values)
+    return rows
