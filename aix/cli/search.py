@@ -1,6 +1,6 @@
 """`aix search`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from shlex import quote
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from aix.query.dates import Span
 
 _DATE_CHARACTERS = 10
-_TURN_CHARACTERS = 6
-_BEFORE_WORD = 12
+_BEFORE_WORD = 16
 _NOTHING_FOUND = "no text in the ledger has that; `aix search --help` shows how words are combined"
 _COLUMNS = listing_columns(
     *("turn_id", "session", "title", "origin"),
@@ -132,12 +131,15 @@ def command(
     found = search(opened, request, limit, change=hide)
     rows = [tuple(hide(cell) if isinstance(cell, str) else cell for cell in _row(hit)) for hit in found.hits]
     report_redaction(redactor)
+    turns = short_turns(opened, [hit.turn_id for hit in found.hits])
     return Listing(
         _COLUMNS,
         rows,
         empty=_NOTHING_FOUND,
         for_people=Listing(
-            _PEOPLES_COLUMNS, _peoples_rows(opened, found.hits, zone, hide), notes=[*_notes(request, found)]
+            _PEOPLES_COLUMNS,
+            _peoples_rows(opened, found.hits, turns, zone, hide),
+            notes=[*_notes(request, found, turns)],
         ),
     )
 
@@ -150,9 +152,10 @@ def _row(hit: Hit) -> tuple[object, ...]:
     )
 
 
-def _peoples_rows(ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change) -> Iterator[tuple[object, ...]]:
+def _peoples_rows(
+    ledger: Ledger, hits: Sequence[Hit], turns: Mapping[str, str], zone: tzinfo, hide: Change
+) -> Iterator[tuple[object, ...]]:
     names = names_to_type(ledger)
-    turns = short_turns(ledger, [hit.turn_id for hit in hits])
     for hit in hits:
         yield (
             local_time(hit.started_at, zone)[:_DATE_CHARACTERS],
@@ -164,9 +167,9 @@ def _peoples_rows(ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Chang
         )
 
 
-def _notes(request: SearchRequest, found: Found) -> Iterator[str]:
+def _notes(request: SearchRequest, found: Found, turns: Mapping[str, str]) -> Iterator[str]:
     if not found.hits or not is_screen():
         return
     if found.turns > len(found.hits):
         yield f"{len(found.hits)} of {counted(found.turns, 'turn')} that have it; --limit shows more"
-    yield f"next: `aix show TURN --find {quote(request.text)}`, with a turn of the third column"
+    yield f"next: `aix show {turns[found.hits[0].turn_id]} --find {quote(request.text)}`"

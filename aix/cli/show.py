@@ -6,6 +6,7 @@ from shlex import quote
 import click
 
 from aix.cli.command import Command, ledger_option, output_option
+from aix.cli.diagnostics import say
 from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
@@ -103,4 +104,6 @@ def command(
         emit_paragraphs(paragraphs(transcript, view), path)
     else:
         emit_lines((json_lines if chosen == "json" else markdown_lines)(transcript, view), path)
+    if finder is not None and not finder.turns:
+        say(f"no text of {name} has that")
     report_redaction(redactor)

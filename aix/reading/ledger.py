@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from aix.query.values import Variable
     from aix.reading.names import Named
     from aix.reading.result import Result
+    from aix.search.search import Hit
     from aix.store.engine import Parameters
 
 
@@ -257,12 +258,24 @@ class Ledger:
         It takes the parameters of that view, as `query` does; moments are Unix milliseconds.
 
         >>> len(ledger.turns_counted(session="s-1").rows())
-        4
+        5
         """
         from aix.reading.search import TURNS, TURNS_COUNTED
 
         times = {"since_ms": since_ms, "until_ms": until_ms}
         return self._run(TURNS, times, self._bind(self._library_views[TURNS_COUNTED], parameters))
+
+    def search(self, text: str, limit: int | None = 10, **conditions: object) -> "list[Hit]":
+        """Return the turns whose texts have these words, the best first; see docs/search.md for what text can be.
+
+        Conditions are fields of `aix.search.search.SearchRequest`, such as `role`, `tool` and `order`.
+
+        >>> [hit.snippet.text for hit in ledger.search("who calls", role="user")]
+        ['Who calls it?']
+        """
+        from aix.search.search import SearchRequest, search
+
+        return search(self, SearchRequest(text=text, **conditions), limit).hits  # type: ignore[arg-type]
 
     def context(self, turn: str) -> "Result":
         """Return what the model saw when a turn began, a row for each part: summary, kept turns, later ones, this one.

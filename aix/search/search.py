@@ -1,15 +1,15 @@
 """Search over a ledger: the best text of each turn that has what was asked for."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.errors import LedgerDamagedError
+from aix.errors import AixError, LedgerDamagedError
 from aix.search.expression import Expression, Term, read_expression, terms_of
 from aix.search.index import Best, Conditions, TextIndex, make_indexes, text_indexes
 from aix.search.snippets import Snippet, snippet
@@ -19,8 +19,6 @@ from aix.thread_pool import Beside
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
 
-_NOTHING = "select 1"
-"""For what it takes to run any SQL: DuckDB is loaded and a connection made."""
 ORDERS = ("best", "newest", "oldest")
 DEFAULT_LIMIT = 10
 _LEAST_WEIGHT = 1e-6
@@ -118,11 +116,10 @@ def search(
     """
     expression = read_expression(request.text)
     terms = list(dict.fromkeys(terms_of(expression)))
-    opening = Beside(lambda: ledger.sql(_NOTHING))
-    opening.start()
-    make_indexes(ledger.path, ledger.manifest)
-    conditions = _conditions(ledger, request)
-    best, turns = _best(ledger, expression, terms, conditions, limit if request.order == "best" else None)
+    with _opening(ledger):
+        make_indexes(ledger.path, ledger.manifest)
+        conditions = _conditions(ledger, request)
+        best, turns = _best(ledger, expression, terms, conditions, limit if request.order == "best" else None)
     if request.order == "best":
         best = sorted(best, key=lambda each: (-each.score, each.turn_id))
     else:
@@ -130,6 +127,22 @@ def search(
         sign = -1 if request.order == "newest" else 1
         best.sort(key=lambda each: (sign * times.get(each.turn_id, 0), each.turn_id))
     return Found(_hits(ledger, best[:limit], terms, change), turns, terms)
+
+
+@contextmanager
+def _opening(ledger: "Ledger") -> Iterator[None]:
+    """Open the ledger's connection beside the work of a block: to load DuckDB takes as long as many a search."""
+
+    def run() -> None:
+        with suppress(AixError):  # which is raised again by the statements that follow
+            ledger.sql("select 1")
+
+    opening = Beside(run)
+    opening.start()
+    try:
+        yield
+    finally:
+        opening.wait()
 
 
 def _conditions(ledger: "Ledger", request: SearchRequest) -> Conditions:

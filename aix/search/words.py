@@ -13,8 +13,8 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U
 _FOREIGN = re.compile("[\u3040-\U0003ffff]")
 """Fewer ranges are looked for faster; most texts have no such character."""
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-_LETTER = r"[^\W_]"
+_LETTER = rf"[^\W_{_UNSPACED}]"
+_WORD = re.compile(f"[{_UNSPACED}]|{_LETTER}+")
 
 
 def spaced(text: str) -> str:

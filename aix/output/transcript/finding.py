@@ -15,6 +15,8 @@ class Finder:
     def __init__(self, text: str) -> None:
         self._expression = read_expression(text)
         self._terms = tuple(dict.fromkeys(terms_of(self._expression)))
+        self.turns = 0
+        """How many turns were found so far."""
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where the words stand in a text."""
@@ -30,6 +32,7 @@ class Finder:
         compaction = turn.compaction if turn.compaction and self._has(turn.compaction.summary) else None
         if not kept and not calls and not compaction:
             return None
+        self.turns += 1
         return replace(turn, messages=kept, calls=calls, compaction=compaction, subagents=())
 
     def _message(self, message: Message) -> Message | None:
