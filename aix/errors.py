@@ -22,6 +22,7 @@
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
     │   ├── TagError               a text cannot be a tag
     │   ├── SearchTextError        a text cannot be searched for
+    │   ├── SearchUnavailableError  SQLite cannot make an index of texts
     │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
@@ -304,6 +305,12 @@ class SearchTextError(UsageError):
     def __str__(self) -> str:
         shown = self.text if len(self.text) <= 40 else f"{self.text[:40]}…"
         return f"{shown!r} cannot be searched for: {self.problem}"
+
+
+class SearchUnavailableError(UsageError):
+    problem: str
+    template = "texts cannot be searched: {problem}"
+    remedy_template = "search needs an SQLite with FTS5, as most Pythons have, and room for its temporary files"
 
 
 class NotCanonicalError(UsageError):

@@ -32,6 +32,7 @@ EXAMPLES = [
     errors.SqlError("no such column", "see the schema"),
     errors.TagError("", "it is empty"),
     errors.SearchTextError("->", "it has no letter and no digit"),
+    errors.SearchUnavailableError("no such module: fts5"),
     errors.NotCanonicalError("params.seed", "it is beyond 2^53-1"),
     errors.MissingLibraryError("pandas"),
     errors.PlaceError("here", "wrong", "there"),

@@ -19,7 +19,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aix.errors import LedgerUnwritableError, WorkerDiedError
+from aix.errors import LedgerUnwritableError, SearchUnavailableError, WorkerDiedError
 from aix.search.texts import COLUMNS, KINDS, WEIGHTS, TextKind, texts_of, tool_of
 from aix.search.words import TOKENIZER, spaced
 from aix.store.cache_files import keep_in_cache
@@ -134,11 +134,19 @@ class TextIndex:
     def open(self) -> sqlite3.Connection:
         """Open it for reading; where the cache cannot be written, make it for this once."""
         if not self.is_made:
-            database = sqlite3.connect("", isolation_level=None)  # a file without a name, which goes when it is closed
+            return self.make_for_once()
+        return sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+
+    def make_for_once(self) -> sqlite3.Connection:
+        """Make it in a file without a name, which goes when it is closed."""
+        database = sqlite3.connect("", isolation_level=None)
+        try:
             for _ in self._fill(database):
                 pass
-            return database
-        return sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        except sqlite3.Error as error:
+            database.close()
+            raise SearchUnavailableError(str(error)) from error
+        return database
 
     def discard(self) -> None:
         """Remove an index that cannot be read."""

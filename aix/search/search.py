@@ -180,14 +180,17 @@ def _best_of_group(
     index: TextIndex, expression: Expression, terms: Sequence[Term], conditions: Conditions, limit: int | None
 ) -> tuple[list[Best], int, int, list[int]]:
     """Search one group; an index that cannot be read is made again."""
-    matches = [term.match for term in terms]
+
+    def ask(database: sqlite3.Connection) -> tuple[list[Best], int, int, list[int]]:
+        with closing(database):
+            best, turns = index.best(database, expression.match, conditions, limit)
+            return best, turns, *index.count(database, [term.match for term in terms])
+
     try:
-        with closing(index.open()) as database:
-            return *index.best(database, expression.match, conditions, limit), *index.count(database, matches)
+        return ask(index.open())
     except sqlite3.DatabaseError:
         index.discard()
-        with closing(index.open()) as database:
-            return *index.best(database, expression.match, conditions, limit), *index.count(database, matches)
+        return ask(index.make_for_once())
 
 
 def _weight(texts: int, having: Iterable[int]) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import aix.search.index
-from aix.errors import LedgerDamagedError
+from aix.errors import LedgerDamagedError, SearchUnavailableError
 from aix.merge import groups as ledger_groups
 from aix.merge.forget import forget
 from aix.merge.rewriting import tidy_groups
@@ -162,6 +162,13 @@ def test_a_ledger_that_cannot_be_written_is_searched_without_keeping_an_index(
 def _refuse(_: object) -> Iterator[int]:
     raise PermissionError(13, "read-only")
     yield 0
+
+
+def test_an_sqlite_without_full_text_search_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    say(tmp_path, "one", "copper kettle")
+    monkeypatch.setattr(aix.search.index, "_SCHEMA", "create virtual table words using fts9 (text)")
+    with pytest.raises(SearchUnavailableError, match="no such module: fts9"):
+        found(tmp_path, "copper")
 
 
 def test_a_ledger_of_an_early_release_is_searched(tmp_path: Path) -> None:
