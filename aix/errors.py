@@ -15,7 +15,8 @@
     │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   │   ├── AmbiguousEndingError   several sessions end with that, as a table shows their names
     │   │   ├── AmbiguousQueryError    several packs have a query of that name
-    │   │   └── AmbiguousIdError       things of several kinds have that id
+    │   │   ├── AmbiguousIdError       things of several kinds have that id
+    │   │   └── AmbiguousTargetError   a target leads to several threads
     │   ├── NotCompactionError     the turn is there, and is no compaction; `near` are those of its session
     │   ├── ParameterError         a parameter of a query cannot have that value
     │   ├── UnknownVersionError    the ledger has no such version
@@ -23,6 +24,7 @@
     │   ├── TagError               a text cannot be a tag
     │   ├── SearchTextError        a text cannot be searched for
     │   ├── SearchUnavailableError  SQLite cannot make an index of texts
+    │   ├── AliasError             a text cannot be an alias of a session, or an alias cannot be removed
     │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
@@ -242,6 +244,14 @@ class AmbiguousIdError(AmbiguousNameError):
         super().__init__("id", name, found)
 
 
+class AmbiguousTargetError(AmbiguousNameError):
+    template = "{name!r} leads to several threads"
+    exit_code = 1
+
+    def __init__(self, name: str, found: tuple[str, ...]) -> None:
+        super().__init__("thread", name, found)
+
+
 class NotCompactionError(UsageError):
     turn_id: str
     near: tuple[str, ...]
@@ -311,6 +321,15 @@ class SearchUnavailableError(UsageError):
     problem: str
     template = "texts cannot be searched: {problem}"
     remedy_template = "search needs an SQLite with FTS5, as most Pythons have, and room for its temporary files"
+class AliasError(UsageError):
+    alias: str
+    problem: str
+    advice: str
+    remedy_template = "{advice}"
+
+    def __str__(self) -> str:
+        shown = self.alias if len(self.alias) <= 40 else f"{self.alias[:40]}…"
+        return f"the alias {shown!r}: {self.problem}"
 
 
 class NotCanonicalError(UsageError):

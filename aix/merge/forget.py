@@ -16,19 +16,19 @@ from aix.derived.tree import Tree, Turn
 from aix.merge.conflicts import add_joined
 from aix.merge.gone_graph import conditions_of_gone_graphs
 from aix.merge.groups import Groups
-from aix.merge.merge_rows import add
-from aix.merge.rewriting import add_part, settle, write_families
+from aix.merge.rewriting import add_part, nodes_of, settle, write_remaining_rows
 from aix.merge.selection import Selection
-from aix.merge.workspace import MergeWorkspace, Scan, open_workspace, paired, read_entries
+from aix.merge.user_rows import require_groups
+from aix.merge.workspace import MergeWorkspace, open_workspace
 from aix.schema import TABLES, Join, Table
+from aix.schema.canonical import BY_HAND
 from aix.schema.entities import entity_key
 from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
 from aix.store.durable import remove, sync_folder
 from aix.store.garbage import DEFAULT_GRACE_SECONDS, check_removable, collect
-from aix.store.index import Families
-from aix.store.manifest import FINDINGS_FILE, STATUS_FILE, Manifest, has_groups, read_latest
-from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions, node_of
+from aix.store.manifest import FINDINGS_FILE, STATUS_FILE, Manifest
+from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions
 from aix.store.raw_copies import holds_any, kept_digests, raw_path
 from aix.store.sources import SourceTies, read_ties, source_id
 from aix.store.views import create_views
@@ -66,8 +66,7 @@ class Forgotten(msgspec.Struct):
 def forget(ledger: Path, selection: Selection) -> Forgotten:
     """Remove what was selected from a ledger, and from its older versions."""
     check_removable(ledger)  # before the commit, after which all older versions must go
-    if not has_groups(read_latest(ledger)):
-        add(ledger, [])
+    require_groups(ledger)
     copies = set(kept_digests(ledger))
     selected = Selected(selection)
     forgotten = commit(ledger, Change(leaves=[selected], derived=DerivedData())).result(selected)
@@ -109,9 +108,19 @@ def _column(workspace: MergeWorkspace, query: str) -> pa.Array:
 
 
 def remove_conversations(
-    workspace: MergeWorkspace, groups: Groups, selection: Selection, forgotten: Forgotten, *, come_back: bool = False
+    workspace: MergeWorkspace,
+    groups: Groups,
+    selection: Selection,
+    forgotten: Forgotten,
+    *,
+    coming_back: Collection[str] | None = None,
 ) -> None:
-    """Remove sessions and turns with all rows that belong to them; those that come back may be named meanwhile."""
+    """Remove sessions and turns with all rows that belong to them.
+
+    Where the sources of the sessions are read again, `coming_back` are the sessions that they give now. Other rows may
+    go on naming what they give, and people's own aliases of these sessions stay.
+    """
+    is_read_again = coming_back is not None
     workspace.connection.execute("create temp table gone (name varchar, key varchar)")
     nodes = pa.concat_arrays(
         [
@@ -123,32 +132,19 @@ def remove_conversations(
     for name, part in touched.items():
         add_part(workspace, groups, name, part)
     settle(workspace)
-    going = find_going(workspace.connection, selection, workspace.kept_rows, with_subagents=not come_back)
+    going = find_going(workspace.connection, selection, workspace.kept_rows, with_subagents=not is_read_again)
     forgotten.sessions, forgotten.sharing_sessions = going.sessions, going.sharing_sessions
     _mark_gone(workspace, "sessions.label", going.sessions)
     _mark_gone(workspace, "turns.id", going.turns)
+    with workspace.temporary("label", pa.array(coming_back or (), pa.string())) as given:
+        workspace.connection.execute(f"create temp table coming_back as select label from {given}")
     tables = [table for table in TABLES.values() if workspace.has(table)]
     for table in sorted(tables, key=lambda table: table is INFERRED_VALUES):
         _delete(workspace, table, forgotten)
     for table in tables:
-        if not come_back:
+        if not is_read_again:
             _clear_references(workspace, table)
-    scans = [
-        Scan(table, f"(select *, _place as file_row_number from ({workspace.kept_rows(table)}))") for table in tables
-    ]
-    families = Families(
-        [pairs for entries in read_entries(workspace.connection, scans) for pairs in paired(entries.named)]
-    )
-    for name, part in touched.items():
-        groups.remove(name, part)
-    if len(families.nodes):
-        write_families(workspace, groups, groups.numbered(families.nodes, families.numbers), workspace.size_bytes)
-
-
-def nodes_of(workspace: MergeWorkspace, table: Table, key: str, values: Sequence[str]) -> pa.Array:
-    """Return the nodes of the rows of a table that have these keys."""
-    with workspace.temporary(key, pa.array(values, pa.string())) as given:
-        return _column(workspace, f"select {node_of(table, key)} as node from {given}")
+    write_remaining_rows(workspace, groups, touched)
 
 
 def find_going(
@@ -241,7 +237,10 @@ def _belongs_to_gone(table: Table) -> str:
         for column in table
         if column.references and not column.nullable and (column.name in table.key or column.name in _OWNERS)
     ]
-    return " or ".join(_is_gone(quote_name(owner.name), namespace(table, owner)) for owner in owners) or "false"
+    is_gone = " or ".join(_is_gone(quote_name(owner.name), namespace(table, owner)) for owner in owners) or "false"
+    if table.name == "session_aliases":
+        return f"({is_gone}) and not (reason = {quote_text(BY_HAND)} and session_label in (from coming_back))"
+    return is_gone
 
 
 def _clear_references(workspace: MergeWorkspace, table: Table) -> None:

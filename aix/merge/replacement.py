@@ -12,8 +12,9 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from aix.merge.forget import Forgotten, nodes_of, remove_conversations
+from aix.merge.forget import Forgotten, remove_conversations
 from aix.merge.groups import Groups
+from aix.merge.rewriting import nodes_of
 from aix.merge.row_batches import Files
 from aix.merge.selection import Selection
 from aix.merge.workspace import Delivered, MergeWorkspace, open_workspace, scan
@@ -112,7 +113,8 @@ def without_sessions(base: Manifest, stage: Stage, labels: Sequence[str], rows: 
         groups = Groups(base, stage)
         if _drop_given_whole(workspace, groups, labels, rows):
             return groups.version()
-        remove_conversations(workspace, groups, Selection(labels=labels), Forgotten(), come_back=True)
+        given = _given_sessions(workspace, rows)
+        remove_conversations(workspace, groups, Selection(labels=labels), Forgotten(), coming_back=given)
         files = {table.name: file.path for table, file in rows}
         is_any_lost = any(_is_any_lost(workspace, TABLES[name], files) for name in _NEVER_LOST)
         return msgspec.structs.replace(groups.version(), replaces_rows=is_any_lost)
@@ -142,6 +144,13 @@ def _drop_given_whole(workspace: MergeWorkspace, groups: Groups, labels: Sequenc
     for name, part in touched.items():
         groups.remove(name, part)
     return True
+
+
+def _given_sessions(workspace: MergeWorkspace, rows: Delivered) -> list[str]:
+    """Return the labels of the sessions that a delivery gives, in one portion or in several."""
+    files = [file.path for table, file in rows if table.name == "sessions"]
+    return sorted({label for path in files for (label,) in workspace.connection.execute(
+        f"select label from {scan(path)}").fetchall()})
 
 
 def _is_any_lost(workspace: MergeWorkspace, table: Table, delivery: Files) -> bool:

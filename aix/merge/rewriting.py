@@ -4,7 +4,7 @@ These are the steps that every change of a ledger is made of. Whole groups of fi
 are put together, whatever their number, and dead rows are left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +15,14 @@ from aix.derived.columns import COLUMNS_READ, DERIVED_TABLES, derive, thread_row
 from aix.derived.derived_data import DerivedData
 from aix.merge.conflicts import resolve, resolve_marks
 from aix.merge.groups import Groups, Rows
-from aix.merge.workspace import MergeWorkspace, StatementFile
+from aix.merge.workspace import MergeWorkspace, Scan, StatementFile, paired, read_entries
 from aix.schema import TABLES, Join, Table
 from aix.schema.arrow import arrow_schema
 from aix.store.commit import Change, Stage, commit
 from aix.store.engine import engine_errors_of
-from aix.store.index import COMPONENT_FIELD, Index, concatenated
+from aix.store.index import COMPONENT_FIELD, Families, Index, concatenated
 from aix.store.manifest import Manifest, read_latest
-from aix.store.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number
+from aix.store.nodes import INFERRED_VALUES, is_derived, namespace, node_column, node_number, node_of
 
 _NAMED_BY_DERIVED_ROWS = ("turns", "threads", "sessions")
 """Tables whose rows those of `threads` and `session_history` follow from, and name."""
@@ -52,6 +52,28 @@ def settle(workspace: MergeWorkspace) -> pa.Array:
 def write_families(workspace: MergeWorkspace, groups: Groups, index: Index, size_bytes: int) -> None:
     """Write the rows that are kept of the families of an index, and what follows from them, as a new group."""
     groups.add(_rows(workspace, _chosen(workspace, index), index), index, size_bytes)
+
+
+def write_remaining_rows(workspace: MergeWorkspace, groups: Groups, touched: Mapping[str, Index]) -> None:
+    """Write the rows that are still kept of these parts of groups as a new group, in families of their own."""
+    tables = [table for table in TABLES.values() if workspace.has(table)]
+    scans = [
+        Scan(table, f"(select *, _place as file_row_number from ({workspace.kept_rows(table)}))") for table in tables
+    ]
+    families = Families(
+        [pairs for entries in read_entries(workspace.connection, scans) for pairs in paired(entries.named)]
+    )
+    for name, part in touched.items():
+        groups.remove(name, part)
+    if len(families.nodes):
+        write_families(workspace, groups, groups.numbered(families.nodes, families.numbers), workspace.size_bytes)
+
+
+def nodes_of(workspace: MergeWorkspace, table: Table, key: str, values: Sequence[str]) -> pa.Array:
+    """Return the nodes of the rows of a table that have these keys."""
+    with workspace.temporary(key, pa.array(values, pa.string())) as given:
+        found = workspace.fetch(f"select {node_of(table, key)} as node from {given}")
+    return found.column(0).combine_chunks()
 
 
 def _chosen(workspace: MergeWorkspace, index: Index) -> dict[str, pa.Table]:

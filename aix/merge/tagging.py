@@ -14,22 +14,20 @@ import pyarrow as pa
 from aix.derived.derived_data import DerivedData
 from aix.errors import TagError, UnknownNameError
 from aix.merge.groups import Groups
-from aix.merge.merge_rows import Addition, Part, add, gather
-from aix.merge.row_batches import Delivery
+from aix.merge.merge_rows import Addition
+from aix.merge.user_rows import find_name_problem, gather_user_rows, require_groups
 from aix.merge.workspace import Delivered, open_workspace
 from aix.query.views import create_library_views, library_views, with_foundations
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_columns
 from aix.schema.entities import NODES, VIEW_OF_NODES, entity_key
 from aix.store.commit import Change, Stage, commit
 from aix.store.locks import staging_folder
-from aix.store.manifest import Manifest, has_groups, read_latest
+from aix.store.manifest import Manifest, read_latest
 from aix.store.nodes import node_expressions
 from aix.store.views import create_views
 
 LONGEST_TAG = 100
 _TAGS = TABLES["tags"]
-_SOURCE = "user"
 
 
 @dataclass(frozen=True, order=True)
@@ -42,14 +40,9 @@ class Entity:
 
 def check_tag(tag: str) -> None:
     """Raise `TagError` for a text that cannot be a tag."""
-    if not tag.strip():
-        raise TagError(tag, "it is empty")
-    if tag != tag.strip():
-        raise TagError(tag, "it begins or ends with a blank")
-    if len(tag) > LONGEST_TAG:
-        raise TagError(tag, f"it has {len(tag)} characters, and {LONGEST_TAG} is the limit")
-    if not tag.isprintable():
-        raise TagError(tag, "it holds a character that cannot be printed")
+    problem = find_name_problem(tag, LONGEST_TAG)
+    if problem:
+        raise TagError(tag, problem)
 
 
 def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -> list[Entity]:
@@ -63,16 +56,13 @@ def add_tag(ledger: Path, tag: str, entities: Sequence[Entity], added_at: int) -
         "added_at": [added_at] * len(entities),
     }
     with staging_folder(ledger) as folder:
-        with Delivery(folder / "tags") as delivery:
-            delivery.add(_SOURCE, _TAGS, batch_from_columns(_TAGS, columns))
-        given = TagGiven(tag, entities, gather([Part(delivery.files())], folder / "gathered"))
+        given = TagGiven(tag, entities, gather_user_rows(folder, _TAGS, columns))
         return commit(ledger, Change(adds=given, derived=DerivedData())).result(given)
 
 
 def remove_tag(ledger: Path, tag: str, entities: Sequence[Entity] | None = None) -> list[Entity]:
     """Take a tag from things, or from all that have it, in one commit, and return those that had it."""
-    if not has_groups(read_latest(ledger)):
-        add(ledger, [])
+    require_groups(ledger)
     taken = TagTaken(tag, entities)
     return commit(ledger, Change(leaves=[taken], derived=DerivedData())).result(taken)
 

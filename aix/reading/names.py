@@ -36,19 +36,21 @@ NAMES_OF_SESSIONS = """
     select regexp_extract(label, '[/~]([^/~]+)$', 1), label from sessions where regexp_matches(label, '[/~][^/~]+$')
 """
 """Every name of each session: its label, its aliases, and the end of a label that begins with another session's."""
-_SESSION_LOOKUPS = (
-    "select label from sessions where label = $1",
-    "select session_label from session_aliases where alias = $1",
-    f"select distinct label from ({NAMES_OF_SESSIONS}) where name = $1 order by 1 limit 6",  # noqa: S608
-    f"select distinct label from ({NAMES_OF_SESSIONS}) where starts_with(name, $1) order by 1 limit 6",  # noqa: S608
-)
-_TURN_LOOKUPS = (
-    "select id from turns where id = $1",
-    "select turn_id from threads where thread_key = $1",
-    "select id from turns where response_message_id = $1 order by 1 limit 6",
-)
-_TURN_PREFIX_LOOKUP = "select id from turns where starts_with(id, $1) order by 1 limit 6"
-_SHORTEST_TURN_PREFIX = 4
+SESSION_LOOKUPS = {
+    "label": "select label from sessions where label = $1",
+    "alias": "select session_label from session_aliases where alias = $1",
+    "end of the label": f"select distinct label from ({NAMES_OF_SESSIONS}) where name = $1 order by 1 limit 6",  # noqa: S608
+}
+"""By the part of a session that a name can be: SQL that gives the labels of such sessions."""
+SESSION_BEGINNING = f"select distinct label from ({NAMES_OF_SESSIONS}) where starts_with(name, $1) order by 1 limit 6"  # noqa: S608
+TURN_LOOKUPS = {
+    "id": "select id from turns where id = $1",
+    "thread key": "select turn_id from threads where thread_key = $1",
+    "answer's id": "select id from turns where response_message_id = $1 order by 1 limit 6",
+}
+"""By the part of a turn that a name can be: SQL that gives the ids of such turns."""
+TURN_BEGINNING = "select id from turns where starts_with(id, $1) order by 1 limit 6"
+SHORTEST_TURN_BEGINNING = 4
 _OTHER_IDS = {word: table for word, table in entity_tables().items() if table.name not in ("sessions", "turns")}
 """Tables of other things that have an id, by the word for one."""
 _CLAIMED = {"dag_events", "program_events"}
@@ -147,7 +149,7 @@ def _only(name: str, found: list[tuple[str, str]]) -> tuple[str, str]:
 def _with_id(connection: "duckdb.DuckDBPyConnection", kind: str, key: str) -> list[tuple[str, str]]:
     """Return the table and id of each row of a kind that has the id: nodes of several kinds may."""
     table = _OTHER_IDS[kind]
-    if not key or not _is_text(key):
+    if not key or not is_text(key):
         return []
     own = quote_name(table.key[0])
     if table is NODES:
@@ -166,7 +168,7 @@ def _with_id(connection: "duckdb.DuckDBPyConnection", kind: str, key: str) -> li
 def _with_beginning(connection: "duckdb.DuckDBPyConnection", kinds: Iterable[str], name: str) -> tuple[str, str] | None:
     """Return the table and id of the only row of these kinds whose id begins so; short beginnings find nothing."""
     beginning = name.rstrip(_CUT)
-    if len(beginning) < _SHORTEST or not _is_text(beginning):
+    if len(beginning) < _SHORTEST or not is_text(beginning):
         return None
     found: list[tuple[str, str]] = []
     for table in (_OTHER_IDS[kind] for kind in kinds):
@@ -184,7 +186,7 @@ def _with_beginning(connection: "duckdb.DuckDBPyConnection", kinds: Iterable[str
 
 def _implied_node(connection: "duckdb.DuckDBPyConnection", kind: str, key: str) -> list[tuple[str, str]]:
     """Return the nodes of that id that events alone imply: these take longer to find than rows."""
-    if kind != KINDS_OF_TABLES[NODES.name] or not key or not _is_text(key):
+    if kind != KINDS_OF_TABLES[NODES.name] or not key or not is_text(key):
         return []
     create_library_views(connection, with_foundations([VIEW_OF_NODES], library_views()))
     id_ = entity_key(NODES)
@@ -196,7 +198,7 @@ def _look_up_session(connection: "duckdb.DuckDBPyConnection", name: str) -> str 
     """Return the label of a session by a name, or by `…` and the end of one, as tables shorten names."""
     ending = name.lstrip(_CUT) if name.startswith(_CUT) else ""
     if not ending:
-        return _look_up(connection, Kind.SESSION, name, _SESSION_LOOKUPS)
+        return _look_up(connection, Kind.SESSION, name, (*SESSION_LOOKUPS.values(), SESSION_BEGINNING))
     names = connection.execute(NAMES_OF_SESSIONS).fetchall()
     shown = [label for label, short in short_names(names).items() if short.endswith(ending)]
     found = shown or sorted({label for whole, label in names if whole.endswith(ending)})
@@ -206,12 +208,12 @@ def _look_up_session(connection: "duckdb.DuckDBPyConnection", name: str) -> str 
 
 
 def _look_up_turn(connection: "duckdb.DuckDBPyConnection", name: str) -> str | None:
-    by_prefix = (_TURN_PREFIX_LOOKUP,) if len(name) >= _SHORTEST_TURN_PREFIX else ()
-    return _look_up(connection, Kind.TURN, name, (*_TURN_LOOKUPS, *by_prefix))
+    by_beginning = (TURN_BEGINNING,) if len(name) >= SHORTEST_TURN_BEGINNING else ()
+    return _look_up(connection, Kind.TURN, name, (*TURN_LOOKUPS.values(), *by_beginning))
 
 
 def _look_up(connection: "duckdb.DuckDBPyConnection", kind: str, name: str, lookups: tuple[str, ...]) -> str | None:
-    if not name or not _is_text(name):  # the empty name is the beginning of every other
+    if not name or not is_text(name):  # the empty name is the beginning of every other
         return None
     for lookup in lookups:
         found = [key for (key,) in connection.execute(lookup, [name]).fetchall()]
@@ -223,7 +225,7 @@ def _look_up(connection: "duckdb.DuckDBPyConnection", kind: str, name: str, look
 
 
 def _near_sessions(connection: "duckdb.DuckDBPyConnection", name: str) -> tuple[str, ...]:
-    text = name if _is_text(name) else ""
+    text = name if is_text(name) else ""
     return tuple(near for (near,) in connection.execute(_NEAR_SESSIONS, [text]).fetchall())
 
 
@@ -235,11 +237,12 @@ def _near_things(connection: "duckdb.DuckDBPyConnection", name: str) -> tuple[st
     )
     names = f"select name from ({NAMES_OF_SESSIONS}) union {ids}"  # noqa: S608
     nearest = f"select name from ({names}) order by jaro_winkler_similarity(name, $1) desc, name limit 3"  # noqa: S608
-    text = name if _is_text(name) else ""
+    text = name if is_text(name) else ""
     return tuple(near for (near,) in connection.execute(nearest, [text]).fetchall())
 
 
-def _is_text(name: str) -> bool:
+def is_text(name: str) -> bool:
+    """Whether a name is text that DuckDB takes."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -18,6 +18,9 @@ from aix.schema.columns import (
 )
 from aix.schema.model import Join, Unit
 
+BY_HAND = "identity_promotion"
+"""The reason of an alias that a person gave: no importer gives it."""
+
 CANONICAL_TABLES = (
     canonical(
         "turns",
@@ -207,9 +210,14 @@ CANONICAL_TABLES = (
         "session_aliases",
         "Other names under which a session is found. An alias never points to an alias.",
         key("alias", "The other name."),
-        ident("session_label", "The session it stands for.", nullable=False, references="sessions.label"),
+        ident("session_label", "The session it stands for.", nullable=False, references="sessions.label", join=Join.ALONG),
         time("created_at", "When the session began.", join=Join.MIN, nullable=False),
-        word("reason", "Why the alias exists.", ("identity_promotion", "identity_merge", "manual")),
+        word(
+            "reason",
+            f"Why the alias exists: `{BY_HAND}` where a person gave it, `manual` where a log has it.",
+            ("manual", "identity_merge", BY_HAND),
+            join=Join.FURTHEST,
+        ),
     ),
     canonical(
         "message_files",
