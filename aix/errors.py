@@ -25,6 +25,7 @@
     │   ├── SearchTextError        a text cannot be searched for
     │   ├── SearchUnavailableError  SQLite cannot make an index of texts
     │   ├── AliasError             a text cannot be an alias of a session, or an alias cannot be removed
+    │   ├── NoCommandError         no tool has a command that goes on with a thread
     │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
@@ -330,6 +331,18 @@ class AliasError(UsageError):
     def __str__(self) -> str:
         shown = self.alias if len(self.alias) <= 40 else f"{self.alias[:40]}…"
         return f"the alias {shown!r}: {self.problem}"
+
+
+class NoCommandError(UsageError):
+    problem: str
+    target: str
+    template = "{problem}"
+    exit_code = 1
+
+    def _remedy(self) -> str:
+        from shlex import quote
+
+        return f"`aix resume {quote(self.target)} --context` prints its context"
 
 
 class NotCanonicalError(UsageError):

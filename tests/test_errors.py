@@ -26,6 +26,7 @@ EXAMPLES = [
     errors.AmbiguousIdError("ada", ("program:ada", "user:ada")),
     errors.AmbiguousTargetError("ada", ("t-1", "t-2")),
     errors.NotCompactionError("t-1", ("c-1",)),
+    errors.NoCommandError("the session is a subagent", "s-1"),
     errors.ParameterError("since", "Can't read 'soon' as a date", "write a date"),
     errors.QueryFileError(Path("costs.sql"), 3, "there is no grain"),
     errors.QueryPackError("acme", "acme-queries", "there is no module acme"),

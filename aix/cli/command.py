@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 import click
 from msgspec.structs import replace
 
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import report_file, say
 from aix.cli.stdout import chosen_format, emit, emit_text
 from aix.errors import LedgerNotFoundError, nearest_names
@@ -304,7 +305,10 @@ def chosen_parameter_options(*names: str) -> Callable[[Callable[..., _R]], Calla
         for name in reversed(names):
             metavar, meaning = SHARED_PARAMETERS[name]
             callback = project_end if name == "project" else None
-            collected = click.option(f"--{name}", metavar=metavar, help=meaning, callback=callback)(collected)
+            complete = complete_session if name == "session" else None
+            collected = click.option(
+                f"--{name}", metavar=metavar, help=meaning, callback=callback, shell_complete=complete
+            )(collected)
         return collected
 
     return add_options

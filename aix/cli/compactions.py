@@ -10,6 +10,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import head, is_screen
 from aix.cli.freshness import import_first
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
@@ -84,7 +85,7 @@ _Row = dict[str, Any]
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="[SESSION|TURN]", required=False)
+@click.argument("name", metavar="[SESSION|TURN]", required=False, shell_complete=complete_session)
 @parameter_options
 @click.option("--trigger", type=click.Choice(_TRIGGERS), help="Only those that happened for this reason.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the latest N.")
@@ -256,7 +257,7 @@ def _they(count: int) -> str:
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="TURN")
+@click.argument("name", metavar="TURN", shell_complete=complete_session)
 @ledger_option
 @listing_output
 @click.pass_context

@@ -8,6 +8,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import confirm, is_dialogue, say
 from aix.config import load_config
 from aix.errors import UnknownSessionError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.argument("session", required=False)
+@click.argument("session", required=False, shell_complete=complete_session)
 @click.option(
     "--source",
     type=click.Path(path_type=Path),

@@ -21,6 +21,9 @@ COMMANDS = {
     "compactions": "List compactions, or show one in detail.",
     "context": "Show what the model saw when a turn began.",
     "tag": "Add, remove and list tags.",
+    "resolve": "Say to which thread a name, persona or id leads.",
+    "resume": "Print how to go on with a session: a command, or its context.",
+    "alias": "Add, remove and list other names of sessions.",
     "program": "List programs, such as agents and tasks, or show one.",
     "audit": "Compare permissions with what agents actually did.",
     "query": "List or run ready-made queries.",
@@ -46,6 +49,7 @@ JOBS = {
         *("sessions", "show", "compactions", "context", "tag", "program"),
     ),
     "Find and walk": ("search",),
+    "Find and walk": ("resolve", "resume", "alias"),
     "Permissions": ("audit",),
     "Data": ("query", "sql", "export", "events", "schema", "prices"),
     "Maintenance": (

@@ -7,6 +7,7 @@ import click
 
 from aix.cli.command import Command, ledger_option, output_option
 from aix.cli.diagnostics import say
+from aix.cli.completion import complete_session
 from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config
@@ -24,7 +25,7 @@ _PROGRAM = "select id from programs where id = $id"
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="SESSION|TURN")
+@click.argument("name", metavar="SESSION|TURN", shell_complete=complete_session)
 @click.option("--full", is_flag=True, help="Show parameters too, and all texts whole.")
 @click.option("--thinking/--no-thinking", default=True, help="Show what the model thought. Default: yes.")
 @click.option("--tools/--no-tools", default=True, help="Show calls of tools, and files they touched. Default: yes.")

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from aix.cli.command import Command, ledger_option
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import say
 from aix.cli.stdout import emit_lines
 from aix.config import load_config
@@ -39,7 +40,12 @@ _NOTHING = "–"
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object with exact values.")
 @click.option("--template", metavar="TEXT", help='Write TEXT with {fields} filled in, such as "{today} of {month}".')
 @click.option("--timezone", metavar="ZONE", help="Zone in which days begin. Default: the one that `aix config` shows.")
-@click.option("--session", metavar="SESSION", help="The session of {session} and {context}. Default: the latest.")
+@click.option(
+    "--session",
+    metavar="SESSION",
+    shell_complete=complete_session,
+    help="The session of {session} and {context}. Default: the latest.",
+)
 @click.option(
     "--stdin", "has_input", is_flag=True, help="Read a JSON object from stdin, as tools give to status lines."
 )

@@ -11,6 +11,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import Command, Group, ledger_option, listing_output
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.stdout import emit_text
 from aix.config import load_config
@@ -58,7 +59,7 @@ def command(ctx: click.Context) -> None:
 
 @command.command(cls=Command)
 @click.argument("tag")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_session)
 @ledger_option
 @listing_output
 def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
@@ -87,7 +88,7 @@ def add(tag: str, names: tuple[str, ...], ledger: Path) -> Listing:
 
 @command.command(cls=Command)
 @click.argument("tag")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_session)
 @click.option("--everywhere", is_flag=True, help="Take the tag from all that have it.")
 @ledger_option
 @listing_output

@@ -195,6 +195,19 @@ class Retention(msgspec.Struct, frozen=True):
     """The setting of the tool that decides it."""
 
 
+class LoggedSession(msgspec.Struct, frozen=True):
+    """A session as its own tool knows it.
+
+    >>> LoggedSession("5b1f03ab", "/logs/a.jsonl").id
+    '5b1f03ab'
+    """
+
+    id: str
+    """Its id in the log; anybody may have written that."""
+    path: str | None
+    """The file that it was read from."""
+
+
 @dataclass
 class Importer(ABC):
     """An importer reads one kind of log. Its name is that of its entry point in the group `aix.importers`.
@@ -263,6 +276,15 @@ class Importer(ABC):
         """Return how long the tool keeps the logs in one of the default places; None when it deletes none."""
         del place
         return None
+
+    def resume_command(self, session: LoggedSession) -> Sequence[str]:
+        """Return the command with which the tool goes on with a session, word for word; empty when it has none.
+
+        AIX prints it for the folder of the session, quoted for a shell, and runs nothing. Give none for an id that is
+        not of the form that the tool gives: `--delete` would be an option.
+        """
+        del session
+        return ()
 
     def fingerprint(self, source: Source) -> str:
         """Return a hash of everything that the rows of a source depend on."""

@@ -216,4 +216,22 @@ CONTEXT_OF_TURN = """
     left join spoken b on b.turn_id = p.turn_id
     order by p.rank, p.place
 """
+TURNS_TO_GO_ON_WITH = """
+    with ancestry as (
+      select from_json(h.ancestry, '["VARCHAR"]') as ids from threads h where h.turn_id = $1
+    ),
+    way as (select unnest(ids) as turn_id, unnest(range(1, len(ids) + 1)) as place from ancestry),
+    last_compaction as (
+      select w.place, k.place as first_kept
+      from way w
+      join compactions c on c.turn_id = w.turn_id
+      left join way k on k.turn_id = c.first_kept_turn_id
+      order by w.place desc limit 1
+    )
+    select w.place, w.turn_id, coalesce(w.place = c.place, false) as is_summary
+    from way w left join last_compaction c on true
+    where c.place is null or w.place >= least(c.place, coalesce(c.first_kept, c.place))
+    order by is_summary desc, w.place
+"""
+"""What a model sees after a turn: the summary of the last compaction, the turns that it kept, and those since."""
 HEAD_OF_SESSION = "select thread_id from sessions where label = $1"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aix.errors import UnknownProjectError
 from aix.query.packs import find_query
 from aix.reading.names import NAMES_OF_SESSIONS, short_names
+from aix.schema.canonical import BY_HAND
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -88,6 +89,13 @@ COMPACTIONS = f"""
 """  # noqa: S608 - made of the name above
 
 
+_ALIASES = f"""
+    select a.alias, a.session_label, case when a.reason = '{BY_HAND}' then 'by hand' else 'log' end as "from", t.title
+    from session_aliases a
+    left join v_session_titles t on t.session_label = a.session_label
+    where coalesce(a.session_label = $label, true) and (a.reason = '{BY_HAND}' or not $is_by_hand)
+    order by coalesce(a.reason = '{BY_HAND}', false) desc, a.alias
+"""  # noqa: S608
 _CALL_CHARACTERS = 14
 _TURN_CHARACTERS = 6
 _SHARED_BEGINNINGS = """
@@ -140,6 +148,11 @@ def search_sessions(
 def names_to_type(ledger: "Ledger") -> dict[str, str]:
     """Return the shortest name by which each session is found."""
     return short_names(ledger.sql(NAMES_OF_SESSIONS).rows())
+
+
+def list_aliases(ledger: "Ledger", *, session: str | None = None, is_by_hand: bool = False) -> "Result":
+    """Return the aliases of a session, or of all: first those given by hand, or only these."""
+    return ledger.sql(_ALIASES, {"label": session, "is_by_hand": is_by_hand})
 
 
 def count_shared_turns(ledger: "Ledger", labels: list[str]) -> int:

@@ -145,10 +145,11 @@ def markdown_lines(transcript: Transcript, view: View) -> Iterator[str]:
     for turn in transcript.turns:
         yield ""
         yield f"## {turn.number} · {prose_line(turn_facts(turn, view.zone))}"
-        yield from _turn_markdown(view.of(turn), view)
+        yield from turn_markdown(view.of(turn), view)
 
 
-def _turn_markdown(turn: Turn, view: View) -> Iterator[str]:
+def turn_markdown(turn: Turn, view: View) -> Iterator[str]:
+    """Give what was said and done in a turn, line by line."""
     if turn.compaction is not None:
         yield from ("", f"*{prose_line(compaction_text(turn.compaction))}*", "")
         yield from _quoted(_prose(turn.compaction.summary, view.limits(_MARKDOWN_PROSE_LINES, _PROSE_COLUMNS)))

@@ -117,10 +117,10 @@ def read_transcript(ledger: "Ledger", name: str, *, limit: int = WHOLE, last: in
     named = ledger.find(name)
     if named.kind is Kind.TURN:
         depth = ledger.sql("select depth from threads where turn_id = $1", [named.key]).rows()
-        return Transcript(None, _read_turns(ledger, [((depth[0][0] if depth else None) or 1, named.key)], limit))
+        return Transcript(None, read_turns(ledger, [((depth[0][0] if depth else None) or 1, named.key)], limit))
     places = [(place, turn_id) for place, turn_id in ledger.sql(PLACES_OF_SESSION, [named.key])]
     wanted = places if last is None else places[-last:]
-    return Transcript(_read_header(ledger, named.key), _read_turns(ledger, wanted, limit))
+    return Transcript(_read_header(ledger, named.key), read_turns(ledger, wanted, limit))
 
 
 def _read_header(ledger: "Ledger", label: str) -> Header:
@@ -142,7 +142,8 @@ def _cost_of_subagents(ledger: "Ledger", label: str) -> Cost | None:
     return _cost_of(row)
 
 
-def _read_turns(ledger: "Ledger", places: Sequence[tuple[int, str]], limit: int) -> Iterator[Turn]:
+def read_turns(ledger: "Ledger", places: Sequence[tuple[int, str]], limit: int) -> Iterator[Turn]:
+    """Go through turns, given by their place and id, each text up to a limit."""
     turn_ids = [turn_id for _, turn_id in places]
     sizes = dict(ledger.sql(_SIZES, {"turns": turn_ids, "limit": limit}).rows()) if turn_ids else {}
     priced = ledger.sql(_COSTS, {"turns": turn_ids}).dicts() if turn_ids else []

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from aix.importing import Candidate, Capabilities, Importer, Problem, Retention, Rows, Source, Ties
+from aix.importing import Candidate, Capabilities, Importer, LoggedSession, Problem, Retention, Rows, Source, Ties
 from aix_importers.claude_code.discovery import find_sources, is_settings
 from aix_importers.common import EVERYTHING, PROBLEM_ADVICE, PROBLEM_NOTES
 from aix_importers.common.recognition import SUFFIXES, unread_form
+from aix_importers.common.tool_ids import is_uuid
 
 
 class ClaudeCodeImporter(Importer):
@@ -37,6 +38,10 @@ class ClaudeCodeImporter(Importer):
 
         days = kept_days(place / "settings.json")
         return None if days is None else Retention("Claude Code", days, RETENTION_SETTING)
+
+    def resume_command(self, session: LoggedSession) -> Sequence[str]:
+        """Return the command that resumes a session; any other text than its id would open a list to choose from."""
+        return ("claude", "--resume", session.id) if is_uuid(session.id) else ()
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the transcripts, and the files with permission rules."""

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from aix.importing import Candidate, Capabilities, Importer, Problem, Rows, Source, Ties
+from aix.importing import Candidate, Capabilities, Importer, LoggedSession, Problem, Rows, Source, Ties
 from aix_importers.common import EVERYTHING, PROBLEM_ADVICE, PROBLEM_NOTES
+from aix_importers.common.tool_ids import is_uuid
 from aix_importers.cursor.discovery import find_sources, is_conversation
-from aix_importers.cursor.paths import default_places
+from aix_importers.cursor.paths import default_places, is_store_of_chat
 
 
 class CursorImporter(Importer):
@@ -24,6 +25,11 @@ class CursorImporter(Importer):
     def default_places(self) -> Iterable[Path]:
         """Return the folders in which Cursor keeps its data."""
         return default_places()
+
+    def resume_command(self, session: LoggedSession) -> Sequence[str]:
+        """Return the command that resumes a chat of the command line; the editor has none for its own."""
+        is_of_command_line = session.path is not None and is_store_of_chat(session.path, session.id)
+        return ("cursor-agent", "--resume", session.id) if is_of_command_line and is_uuid(session.id) else ()
 
     def discover(self, files: Sequence[Candidate]) -> Iterable[Source]:
         """Return the conversations, and the settings with permission rules."""

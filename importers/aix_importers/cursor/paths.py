@@ -68,6 +68,18 @@ def is_place_of_store(path: str) -> bool:
     return folders[-2:-1] == ["acp-sessions"] or folders[-3:-2] == ["chats"]
 
 
+def is_store_of_chat(path: str, chat_id: str) -> bool:
+    """Whether a database is that of a chat of the command line, which can be resumed there.
+
+    >>> is_store_of_chat("/home/ada/.cursor/chats/5d41402a/s-1/store.db", "s-1")
+    True
+    >>> is_store_of_chat("/home/ada/.cursor/acp-sessions/s-1/store.db", "s-1")
+    False
+    """
+    folders = path.replace(os.sep, "/").split("/")
+    return folders[-4:-3] == ["chats"] and folders[-2:] == [chat_id, STORE_FILE]
+
+
 def read_beside(path: str) -> bytes:
     """Return the content of a small file beside a database; nothing where it cannot be read."""
     try:

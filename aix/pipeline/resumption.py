@@ -1,0 +1,33 @@
+"""The command with which a session's own tool goes on with it, from the importer of its log."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from aix.output.text import is_safe
+from aix.pipeline.contract import LoggedSession
+from aix.pipeline.registry import load_importers
+
+
+class ToolCommand(msgspec.Struct, frozen=True):
+    """What the tool of a session offers."""
+
+    tool: str
+    """The name of the tool, else that of the logs."""
+    words: tuple[str, ...]
+    """The command, word for word; empty when there is none."""
+
+
+def find_command(origin: str | None, session: LoggedSession) -> ToolCommand:
+    """Return the command that the importer of an origin gives for a session.
+
+    A word that a terminal would not show as it is, and an id that looks like an option, give none: what is printed is
+    what runs.
+    """
+    importers, _ = load_importers({})
+    importer = next((each for each in importers if each.origin == origin), None)
+    if importer is None:
+        return ToolCommand(origin or "its tool", ())
+    words: Sequence[str] = () if session.id.startswith("-") else importer.resume_command(session)
+    is_harmless = not isinstance(words, str) and all(is_safe(word) for word in words)
+    return ToolCommand(importer.tool or importer.name, tuple(words) if is_harmless else ())
