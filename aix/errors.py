@@ -15,8 +15,7 @@
     │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   │   ├── AmbiguousEndingError   several sessions end with that, as a table shows their names
     │   │   ├── AmbiguousQueryError    several packs have a query of that name
-    │   │   ├── AmbiguousIdError       things of several kinds have that id
-    │   │   └── AmbiguousTargetError   a target leads to several threads
+    │   │   └── AmbiguousIdError       things of several kinds have that id
     │   ├── NotCompactionError     the turn is there, and is no compaction; `near` are those of its session
     │   ├── ParameterError         a parameter of a query cannot have that value
     │   ├── UnknownVersionError    the ledger has no such version
@@ -25,7 +24,6 @@
     │   ├── SearchTextError        a text cannot be searched for
     │   ├── SearchUnavailableError  SQLite cannot make an index of texts
     │   ├── AliasError             a text cannot be an alias of a session, or an alias cannot be removed
-    │   ├── NoCommandError         no tool has a command that goes on with a thread
     │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
@@ -48,6 +46,9 @@
     │   │   └── LedgerPathError        its path is not UTF-8
     │   ├── LedgerTooNewError      a newer AIX wrote it
     │   └── LedgerUnwritableError  nothing can be written to it
+    ├── RoutingError           a target leads to no single thread, or no tool goes on there
+    │   ├── AmbiguousTargetError   it leads to several threads
+    │   └── NoCommandError         no tool has a command that goes on with the thread
     ├── RowError               rows that break the schema reached the ledger: a defect in their importer
     └── WorkerDiedError        a worker process was killed, or the system ran out of memory
 
@@ -245,14 +246,6 @@ class AmbiguousIdError(AmbiguousNameError):
         super().__init__("id", name, found)
 
 
-class AmbiguousTargetError(AmbiguousNameError):
-    template = "{name!r} leads to several threads"
-    exit_code = 1
-
-    def __init__(self, name: str, found: tuple[str, ...]) -> None:
-        super().__init__("thread", name, found)
-
-
 class NotCompactionError(UsageError):
     turn_id: str
     near: tuple[str, ...]
@@ -331,18 +324,6 @@ class AliasError(UsageError):
     def __str__(self) -> str:
         shown = self.alias if len(self.alias) <= 40 else f"{self.alias[:40]}…"
         return f"the alias {shown!r}: {self.problem}"
-
-
-class NoCommandError(UsageError):
-    problem: str
-    target: str
-    template = "{problem}"
-    exit_code = 1
-
-    def _remedy(self) -> str:
-        from shlex import quote
-
-        return f"`aix resume {quote(self.target)} --context` prints its context"
 
 
 class NotCanonicalError(UsageError):
@@ -472,6 +453,33 @@ class LedgerUnwritableError(LedgerError):
     reason: str
     template = "{path} cannot be written: {reason}"
     remedy_template = "the ledger is whole; make room or give access, and run the command again"
+
+
+class RoutingError(AixError):
+    target: str
+    problem: str
+    template = "{problem}"
+
+
+class AmbiguousTargetError(RoutingError):
+    """`found` are the first of the threads, each with its session."""
+
+    found: tuple[str, ...]
+
+    def __init__(self, target: str, found: tuple[str, ...]) -> None:
+        super().__init__(target, f"{target!r} leads to several threads")
+        self.found = found
+
+    def _remedy(self) -> str:
+        more = " and others" if len(self.found) > _NAMED else ""
+        return f"say which: {', '.join(self.found[:_NAMED])}{more}"
+
+
+class NoCommandError(RoutingError):
+    def _remedy(self) -> str:
+        from shlex import quote
+
+        return f"`aix resume {quote(self.target)} --context` prints its context"
 
 
 class RowError(AixError):

@@ -24,9 +24,7 @@ EXAMPLES = [
     errors.AmbiguousEndingError("session", "…b", ("ab", "cb")),
     errors.AmbiguousQueryError("costs", ("economics/costs", "acme/costs")),
     errors.AmbiguousIdError("ada", ("program:ada", "user:ada")),
-    errors.AmbiguousTargetError("ada", ("t-1", "t-2")),
     errors.NotCompactionError("t-1", ("c-1",)),
-    errors.NoCommandError("the session is a subagent", "s-1"),
     errors.ParameterError("since", "Can't read 'soon' as a date", "write a date"),
     errors.QueryFileError(Path("costs.sql"), 3, "there is no grain"),
     errors.QueryPackError("acme", "acme-queries", "there is no module acme"),
@@ -58,6 +56,9 @@ EXAMPLES = [
     errors.WorkerDiedError(),
     errors.ExportError(Path("/x"), "is a folder"),
     errors.AmbiguousNameError("session", "a", ("ab", "ac")),
+    errors.RoutingError("s-1", "it leads nowhere"),
+    errors.AmbiguousTargetError("ada", ("t-1", "t-2")),
+    errors.NoCommandError("s-1", "the session is a subagent"),
     errors.RowError("turns", ("id: is NULL", "b", "c", "d")),
 ]
 

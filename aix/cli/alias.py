@@ -12,7 +12,7 @@ from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.stdout import emit_text
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import one_line
+from aix.output.humanise import counted, one_line
 from aix.reading.ledger import Ledger, open_ledger
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def add(alias: str, session: str, ledger: Path) -> Listing:
     change = "added" if add_alias(ledger, alias, label) else "had it already"
     notes = []
     if others:
-        notes.append(f"{alias!r} begins the names of other sessions too; alone it now means this one: {others} no longer")
+        notes.append(f"{counted(others, 'other session')} can no longer be named by {alias!r} as a beginning of a name")
     if change == "added" and is_screen():
         notes.append(f"next: `aix show {shlex.quote(alias)}`")
     return _changes(ledger, [(alias, label, change)], notes)

@@ -53,8 +53,12 @@ def _completions(ledger: Path, incomplete: str) -> list[CompletionItem]:
         by_label.setdefault(label, []).append(name)
     items = []
     for label, title in sessions:
-        fitting = [short[label], *sorted(by_label[label], key=lambda name: (len(name), name))]
+        others = sorted(by_label[label], key=lambda name: (len(name), name))
+        # All labels of an origin begin alike: they are offered to those who have typed the origin.
+        fitting = [short[label], *(name for name in others if ":" in incomplete or ":" not in name)]
         name = next((name for name in fitting if name.startswith(incomplete) and _TYPED.fullmatch(name)), None)
         if name is not None:
-            items.append(CompletionItem(name, help=escape_unsafe(one_line(title, _TITLE_CHARACTERS)) if title else None))
+            items.append(
+                CompletionItem(name, help=escape_unsafe(one_line(title, _TITLE_CHARACTERS)) if title else None)
+            )
     return items[:_MOST]

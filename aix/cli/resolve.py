@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output
 from aix.cli.completion import complete_session
@@ -34,9 +33,7 @@ _PEOPLES_COLUMNS = listing_columns("thread", "session", ListingColumn("title", l
 @ledger_option
 @listing_output
 @click.pass_context
-def command(
-    ctx: click.Context, target: str | None, is_id_only: bool, is_trigger: bool, ledger: Path
-) -> Listing:
+def command(ctx: click.Context, target: str | None, is_id_only: bool, is_trigger: bool, ledger: Path) -> Listing:
     """Say to which thread a target leads: the turn that a message would be appended to.
 
     A thread is a turn with all turns before it. TARGET is one of these; without the word and the colon, they are tried

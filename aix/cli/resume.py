@@ -86,7 +86,7 @@ def command(
             emit_lines([command_line], None)
             return
         if not is_terminal():
-            raise NoCommandError(trouble, target)
+            raise NoCommandError(target, trouble)
         say(f"{trouble}; this is the context")
     _print_context(ctx, opened, route, View(load_config(ctx.obj).timezone, full, False, tools), characters)
 
@@ -104,7 +104,7 @@ def _command(ledger: Ledger, route: Route) -> tuple[str, str]:
     logged = LoggedSession(session["origin_session_id"] or "", session["raw_path"])
     found = find_command(session["origin"], logged)
     if not found.words:
-        return "", f"there is no safe command with which {found.tool} goes on with the session {session['label']}"
+        return "", f"AIX knows no command with which {found.tool} goes on with the session {session['label']}"
     folder = _folder(session["project"])
     if folder is not None and not is_safe(folder):
         return "", f"the folder of the session {session['label']} has a name that cannot be shown as it is"
@@ -120,7 +120,9 @@ def _reason_against(session: _Session, route: Route) -> str:
         return f"the turn {route.thread_id} is an earlier one of the session {label}, which tools continue at its head"
     if session["is_subagent"]:
         parent = session["parent_session_label"]
-        return f"the session {label} is a subagent{f' of {parent}' if parent else ''}, which no tool continues by itself"
+        return (
+            f"the session {label} is a subagent{f' of {parent}' if parent else ''}, which no tool continues by itself"
+        )
     if session["status"] != "active":
         return f"the session {label} is {session['status']}: its tool no longer goes on with it"
     return ""

@@ -89,7 +89,7 @@ class AliasGiven:
         with duckdb.connect() as connection:
             create_views(connection, stage.ledger, base, [_ALIASES.name, "sessions", "turns", "threads"])
             _beginning_of(connection, self.label)  # another writer may have forgotten it
-            [stored] = _stored(connection, [self.alias]) or [None]
+            stored = next(iter(_stored(connection, [self.alias])), None)
             if stored is None:
                 _check_free(connection, self.alias)
         if stored is None:
@@ -139,7 +139,9 @@ class AliasesTaken:
                 question = f"did you mean {' or '.join(near)}? " if near else ""
                 raise AliasError(alias, "no session has it", f"{question}`aix alias ls` lists all")
             if not found.is_by_hand:
-                problem = f"it comes from the log of the session {found.session_label}, whose next reading brings it back"
+                problem = (
+                    f"it comes from the log of the session {found.session_label}, whose next reading brings it back"
+                )
                 raise AliasError(alias, problem, "`aix alias ls --by-hand` lists those that can be removed")
 
 

@@ -4,7 +4,7 @@ A turn that a session which stays shares with one that goes stays as well. Where
 the name becomes NULL.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 

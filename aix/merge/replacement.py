@@ -149,8 +149,13 @@ def _drop_given_whole(workspace: MergeWorkspace, groups: Groups, labels: Sequenc
 def _given_sessions(workspace: MergeWorkspace, rows: Delivered) -> list[str]:
     """Return the labels of the sessions that a delivery gives, in one portion or in several."""
     files = [file.path for table, file in rows if table.name == "sessions"]
-    return sorted({label for path in files for (label,) in workspace.connection.execute(
-        f"select label from {scan(path)}").fetchall()})
+    return sorted(
+        {
+            label
+            for path in files
+            for (label,) in workspace.connection.execute(f"select label from {scan(path)}").fetchall()
+        }
+    )
 
 
 def _is_any_lost(workspace: MergeWorkspace, table: Table, delivery: Files) -> bool:

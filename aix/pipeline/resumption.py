@@ -30,4 +30,4 @@ def find_command(origin: str | None, session: LoggedSession) -> ToolCommand:
         return ToolCommand(origin or "its tool", ())
     words: Sequence[str] = () if session.id.startswith("-") else importer.resume_command(session)
     is_harmless = not isinstance(words, str) and all(is_safe(word) for word in words)
-    return ToolCommand(importer.tool or importer.name, tuple(words) if is_harmless else ())
+    return ToolCommand(importer.tool or importer.origin, tuple(words) if is_harmless else ())

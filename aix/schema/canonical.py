@@ -210,7 +210,9 @@ CANONICAL_TABLES = (
         "session_aliases",
         "Other names under which a session is found. An alias never points to an alias.",
         key("alias", "The other name."),
-        ident("session_label", "The session it stands for.", nullable=False, references="sessions.label", join=Join.ALONG),
+        ident(
+            "session_label", "The session it stands for.", nullable=False, references="sessions.label", join=Join.ALONG
+        ),
         time("created_at", "When the session began.", join=Join.MIN, nullable=False),
         word(
             "reason",

@@ -54,7 +54,9 @@ def test_giving_an_alias_again_changes_nothing(ledger: Path) -> None:
     assert (read_latest(ledger).version, aliases(ledger)["minted"]) == (2, ("a", "manual"))
 
 
-@pytest.mark.parametrize("alias", ["", " ", " fox", "two\nlines", "\x1b[2J", "x" * 101, "\ud800", "a:fox", "-x", "…fox"])
+@pytest.mark.parametrize(
+    "alias", ["", " ", " fox", "two\nlines", "\x1b[2J", "x" * 101, "\ud800", "a:fox", "-x", "…fox"]
+)
 def test_what_cannot_be_an_alias_is_refused(alias: str, tmp_path: Path) -> None:
     with pytest.raises(AliasError):
         add_alias(tmp_path / "untouched", alias, "a")

@@ -39,7 +39,7 @@ def test_defaults_are_filled_in() -> None:
         ({"created_at": True}, "created_at: bool is not BIGINT"),
         ({"alias": b"abc"}, "alias: bytes is not VARCHAR"),
         ({"session_label": 7}, "session_label: int is not VARCHAR"),
-        ({"reason": "whim"}, "reason: 'whim' is not one of identity_promotion, identity_merge, manual in row 1"),
+        ({"reason": "whim"}, "reason: 'whim' is not one of manual, identity_merge, identity_promotion in row 1"),
         ({"raison": "manual"}, "raison: the table has no such column"),
     ],
 )

@@ -1,7 +1,7 @@
 """The context of a thread as Markdown, to go on with it in another tool.
 
 It holds what a model would see next: the summary of the last compaction, the turns that it kept, and those since. Where
-that is more than is wanted, the oldest of these turns are left out, and of a turn that is too long by itself its middle.
+that is more than is wanted, the oldest of these turns are left out, and the middle of a turn that is too long by itself.
 """
 
 import re
@@ -48,7 +48,9 @@ def hand_over(
     redact: Callable[[str], str] | None = None,
 ) -> Handover:
     """Return the context with which a model would go on after a turn, of about so many characters at most."""
-    places = [(place, turn_id, is_summary) for place, turn_id, is_summary in ledger.sql(TURNS_TO_GO_ON_WITH, [thread_id])]
+    places = [
+        (place, turn_id, is_summary) for place, turn_id, is_summary in ledger.sql(TURNS_TO_GO_ON_WITH, [thread_id])
+    ]
     summaries = [(place, turn_id) for place, turn_id, is_summary in places if is_summary]
     turns = [(place, turn_id) for place, turn_id, is_summary in places if not is_summary]
     writer = _Writer(ledger, view, characters, redact)
