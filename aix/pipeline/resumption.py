@@ -15,7 +15,7 @@ class ToolCommand(msgspec.Struct, frozen=True):
     tool: str
     """The name of the tool, else that of the logs."""
     words: tuple[str, ...]
-    """The command, word for word; empty when there is none."""
+    """The command, word for word; empty where the tool has none."""
 
 
 def find_command(origin: str | None, session: LoggedSession) -> ToolCommand:
@@ -23,6 +23,8 @@ def find_command(origin: str | None, session: LoggedSession) -> ToolCommand:
 
     A word that a terminal would not show as it is, and an id that looks like an option, give none: what is printed is
     what runs.
+    An id that looks like an option gives no command, nor does a word that a terminal would show differently: the
+    printed line is the one that runs.
     """
     importers, _ = load_importers({})
     importer = next((each for each in importers if each.origin == origin), None)

@@ -118,6 +118,10 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
 
 
 TOP_TO_BOTTOM = ("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md", "docs/search.md")
+TOP_TO_BOTTOM = (
+    *("docs/agent-graph.md", "docs/chats.md", "docs/programs.md"),
+    *("docs/redaction.md", "docs/routing.md"),
+)
 """Pages whose commands build on those before them; tests/project/test_screens.py runs those of the tutorial."""
 AIX_EXAMPLES = [
     example
