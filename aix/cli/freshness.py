@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -19,12 +19,13 @@ from aix.store.manifest import RAW_FOLDER, VERSIONS_FOLDER, is_ledger
 if TYPE_CHECKING:
     from aix.pipeline.report import Report
 
+_R = TypeVar("_R")
 _MOST_SOURCES = 20
 _MOST_BYTES = 2 * 2**20
 """To read so much takes a fraction of a second; most of the time is that of the commit, whatever is read."""
 
 
-def import_first(command: Callable[..., bool]) -> Callable[..., bool]:
+def import_first(command: Callable[..., _R]) -> Callable[..., _R]:
     """Let a command that reads `ledger` import what has changed before; `--no-import` skips that."""
 
     @click.option(
@@ -33,7 +34,7 @@ def import_first(command: Callable[..., bool]) -> Callable[..., bool]:
         help="Do not import small changes first. Default: as `aix config` shows for auto_import.",
     )
     @wraps(command)
-    def freshen_and_run(*args: object, no_import: bool, ledger: Path, **kwargs: object) -> bool:
+    def freshen_and_run(*args: object, no_import: bool, ledger: Path, **kwargs: object) -> _R:
         if not no_import:
             freshen(click.get_current_context(), ledger)
         return command(*args, ledger=ledger, **kwargs)

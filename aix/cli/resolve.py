@@ -9,6 +9,7 @@ import click
 from aix.cli.command import Command, ledger_option, listing_output
 from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
+from aix.cli.freshness import import_first
 from aix.cli.stdout import emit_lines
 from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import one_line
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _TITLE_CHARACTERS = 72
 _THREAD_CHARACTERS = 8
+_MOST_SHOWN = 6
+"""Of names that begin alike, no more are looked up."""
 _COLUMNS = listing_columns(
     "status", "thread_id", "session_label", ("is_head", "BOOLEAN"), "title", "reason", ("score", "DOUBLE")
 )
@@ -31,6 +34,7 @@ _PEOPLES_COLUMNS = listing_columns("thread", "session", ListingColumn("title", l
 @click.option("--id", "is_id_only", is_flag=True, help="Print only the id of the thread, for scripts.")
 @click.option("--trigger", "is_trigger", is_flag=True, help="Say where a trigger routes; TARGET is then a persona.")
 @ledger_option
+@import_first
 @listing_output
 @click.pass_context
 def command(ctx: click.Context, target: str | None, is_id_only: bool, is_trigger: bool, ledger: Path) -> Listing:
@@ -106,7 +110,8 @@ def _peoples_rows(
 
 def _notes(resolution: Resolution) -> "Iterator[str]":
     if resolution.route is None:
-        yield f"{resolution.target} leads to several threads: name one of these"
+        some = "; these are the first" if len(resolution.candidates) >= _MOST_SHOWN else ""
+        yield f"{resolution.target} leads to several threads{some}: name one of these"
         return
     yield resolution.route.reason
     if is_screen():

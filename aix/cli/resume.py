@@ -9,6 +9,7 @@ import click
 from aix.cli.command import Command, ledger_option, output_option
 from aix.cli.completion import complete_session
 from aix.cli.diagnostics import say
+from aix.cli.freshness import import_first
 from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.stdout import emit_lines, is_terminal
 from aix.config import load_config
@@ -49,6 +50,7 @@ _Session = dict[str, Any]
 @redact_options
 @output_option
 @ledger_option
+@import_first
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -68,7 +70,7 @@ def command(
     session's own folder; it is not run. A tool goes on only where a session stands now, and only with sessions that
     people started. For an earlier turn, a subagent, an archived branch, and tools without such a command, there is the
     context: on a terminal it is printed in place of the command; elsewhere --context asks for it, so that no script
-    takes the text of a log for a command.
+    takes the text of a log for a command. -o and --redact mean the context too.
 
     The context is what the model would see next, as Markdown: the summary of the last compaction, the turns that it
     kept, and those since. Where it is too long, the oldest turns are left out.
@@ -88,7 +90,8 @@ def command(
         if not is_terminal():
             raise NoCommandError(target, trouble)
         say(f"{trouble}; this is the context")
-    _print_context(ctx, opened, route, View(load_config(ctx.obj).timezone, full, False, tools), characters)
+    view = View(load_config(ctx.obj).timezone, is_full=full, with_thinking=False, with_tools=tools)
+    _print_context(ctx, opened, route, view, characters)
 
 
 def _command(ledger: Ledger, route: Route) -> tuple[str, str]:

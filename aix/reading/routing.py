@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
 
 _HEADS = "select label, thread_id from sessions where label in (select unnest($1)) order by label"
+_PARENTS = """
+    select s.label, s.parent_session_label from sessions s join sessions p on p.label = s.parent_session_label
+    where s.is_subagent = 1
+"""
 _OF_TURNS = """
     select turn_id, session_label, is_head from (
       select s.thread_id as turn_id, s.label as session_label, true as is_head, s.status = 'active' as is_active,
@@ -125,6 +129,49 @@ def _one_of(target: str, routes: Sequence[Route]) -> Resolution:
     if len({route.thread_id for route in routes}) == 1:
         return Resolution(target, routes[0])
     return Resolution(target, None, tuple(routes))
+
+
+def _best_of(target: str, routes: Sequence[Route]) -> Resolution:
+    """Choose the thread that fits best, unless another fits about as well."""
+    first, *others = routes
+    if others and (others[0].score or 0) >= _CLOSE * (first.score or 0):
+        return Resolution(target, None, tuple(routes))
+    return Resolution(target, first, tuple(others))
+
+
+def _best_fitting(ledger: "Ledger", text: str, *, must_have_words: bool) -> list[Route]:
+    """Return the sessions with the turns that fit a text best: those with all of its words, else with any of them."""
+    try:
+        found = search(ledger, SearchRequest(text=text), _MOST_HITS)
+    except SearchTextError:
+        if must_have_words:
+            raise
+        return []
+    why = "text that fits best"
+    if not found.hits and len(found.terms) > 1:
+        any_of = " OR ".join(f'"{term.text}"' for term in found.terms)
+        found = search(ledger, SearchRequest(text=any_of), _MOST_HITS)
+        why = "text with some of the words"
+    parents = dict(ledger.sql(_PARENTS).rows())
+    best: dict[str, Hit] = {}
+    for hit in found.hits:
+        if hit.session_label is not None:
+            best.setdefault(_started_by_people(hit.session_label, parents), hit)
+    chosen = list(best.items())[:_MOST_CANDIDATES]
+    heads = {route.session_label: route for route in _session_routes(ledger, [label for label, _ in chosen], "")}
+    return [
+        replace(heads[label], reason=f"{why}: turn {hit.turn_id} of the session {hit.session_label}", score=hit.score)
+        for label, hit in chosen
+        if label in heads
+    ]
+
+
+def _started_by_people(label: str, parents: Mapping[str, str]) -> str:
+    """Return the session that a subagent works for, by way of others: nobody writes to a subagent."""
+    seen = {label}
+    while (parent := parents.get(label)) is not None and parent not in seen:
+        seen.add(label := parent)
+    return label
 
 
 def _by_name(ledger: "Ledger", name: str, form: Form | None) -> Iterator[list[Route]]:

@@ -148,6 +148,49 @@ def test_names_of_the_same_thread_are_not_ambiguous(tmp_path: Path) -> None:
     assert resolve(aix.open(tmp_path), "copy").only().thread_id == "t-1"
 
 
+def talk(name: str, *texts: str) -> dict[str, list[Row]]:
+    """Return a session with a turn for each of these prompts."""
+    turns = [f"{name}-{number}" for number in range(len(texts))]
+    return {
+        "turns": [turn(key, parent) for key, parent in zip(turns, [None, *turns], strict=False)],
+        "turn_context": [context(key) for key in turns],
+        "messages": [message(f"m-{key}", key, "user", content=text) for key, text in zip(turns, texts, strict=True)],
+        "sessions": [session(name, turns[-1])],
+        "session_turns": [{"session_label": name, "turn_id": key} for key in turns],
+    }
+
+
+def test_text_leads_to_the_head_of_the_session_that_fits_best(tmp_path: Path) -> None:
+    filler = [talk(f"other-{number}", f"something else {number}") for number in range(9)]
+    long = "the harbour " + "and much more " * 200
+    deliver(tmp_path, talk("sea", "the harbour and the harbour wall", "thanks"), talk("land", long), *filler)
+    found = resolve(aix.open(tmp_path), "harbour wall")
+    assert (found.only().thread_id, found.only().session_label, found.candidates) == ("sea-1", "sea", ())
+    found = resolve(aix.open(tmp_path), "text:harbour")
+    assert found.only().session_label == "sea"
+    [other] = found.candidates
+    assert other.session_label == "land"
+    assert 0 < (other.score or 0) < (found.only().score or 0)
+
+
+def test_text_of_a_subagent_leads_to_the_session_that_it_works_for(tmp_path: Path) -> None:
+    agent, helper = talk("agent", "the harbour wall"), talk("helper", "something else")
+    agent["sessions"][0] |= {"is_subagent": 1, "parent_session_label": "helper"}
+    helper["sessions"][0] |= {"is_subagent": 1, "parent_session_label": "sea"}
+    deliver(tmp_path, talk("sea", "look around"), agent, helper)
+    route = resolve(aix.open(tmp_path), "harbour").only()
+    assert (route.thread_id, route.session_label) == ("sea-0", "sea")
+    assert route.reason == "text that fits best: turn agent-0 of the session agent"
+
+
+def test_text_that_fits_two_sessions_alike_is_ambiguous(tmp_path: Path) -> None:
+    filler = [talk(f"other-{number}", f"something else {number}") for number in range(9)]
+    deliver(tmp_path, talk("one", "the harbour wall"), talk("two", "the harbour view"), *filler)
+    found = resolve(aix.open(tmp_path), "harbour")
+    assert found.route is None
+    assert {route.session_label for route in found.candidates} == {"one", "two"}
+
+
 def test_a_trigger_routes_to_the_main_session_of_its_persona(ledger: Ledger) -> None:
     assert resolve_trigger(ledger, "bob").only().session_label == "log:5b1f-two"
     with pytest.raises(UnknownNameError):
