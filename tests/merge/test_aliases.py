@@ -23,6 +23,8 @@ from tests.support.row_batches import Rows, deliver, dump, rows_of
 from tests.support.sample_conversation import MAIN
 from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
+pytestmark = pytest.mark.long
+
 MINTED = {"alias": "minted", "session_label": "a", "created_at": 1, "reason": "manual"}
 GIVEN: Rows = {**conversation("a", 2), "session_aliases": [MINTED]}
 
@@ -112,7 +114,6 @@ def test_who_is_overtaken_gives_no_alias_that_another_took(ledger: Path, monkeyp
     assert aliases(ledger)["fox"][0] == "b"
 
 
-@pytest.mark.long
 def test_writers_at_the_same_time_lose_no_alias(ledger: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: add_alias(ledger, f"fox-{number}", "a"), range(4)))

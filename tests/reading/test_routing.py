@@ -173,6 +173,7 @@ def test_text_leads_to_the_head_of_the_session_that_fits_best(tmp_path: Path) ->
     assert 0 < (other.score or 0) < (found.only().score or 0)
 
 
+@pytest.mark.long
 def test_text_of_a_subagent_leads_to_the_session_that_it_works_for(tmp_path: Path) -> None:
     agent, helper = talk("agent", "the harbour wall"), talk("helper", "something else")
     agent["sessions"][0] |= {"is_subagent": 1, "parent_session_label": "helper"}
@@ -183,6 +184,7 @@ def test_text_of_a_subagent_leads_to_the_session_that_it_works_for(tmp_path: Pat
     assert route.reason == "text that fits best: turn agent-0 of the session agent"
 
 
+@pytest.mark.long
 def test_text_that_fits_two_sessions_alike_is_ambiguous(tmp_path: Path) -> None:
     filler = [talk(f"other-{number}", f"something else {number}") for number in range(9)]
     deliver(tmp_path, talk("one", "the harbour wall"), talk("two", "the harbour view"), *filler)
