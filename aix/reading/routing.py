@@ -125,6 +125,18 @@ def resolve_trigger(ledger: "Ledger", persona_id: str | None = None) -> Resoluti
     return _one_of("a trigger", list(routes.values()))
 
 
+def _unknown(ledger: "Ledger", form: Form | None, name: str) -> UnknownSessionError:
+    """Return the error that names the sessions nearest to a name, or those that have it, of a turn that is missing."""
+    kind = "thread, session or text" if form is None else str(form)
+    try:
+        known: tuple[str, ...] = (ledger.find_session(name),)
+    except UnknownSessionError as error:
+        known = error.known
+    except AmbiguousNameError as error:
+        known = error.found
+    return UnknownSessionError(kind, name, known)
+
+
 def _one_of(target: str, routes: Sequence[Route]) -> Resolution:
     if len({route.thread_id for route in routes}) == 1:
         return Resolution(target, routes[0])

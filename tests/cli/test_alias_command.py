@@ -22,6 +22,13 @@ def ledger(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ledger")
+    deliver(folder, SAMPLE_ROWS)
+    return folder
+
+
 def shown(ledger: Path, *arguments: str, code: int = 0) -> str:
     process = run_in_process("alias", *arguments, "--ledger", str(ledger), COLUMNS="80")
     assert process.returncode == code, process.stderr
@@ -69,12 +76,12 @@ def test_who_takes_a_beginning_from_other_sessions_is_told(ledger: Path) -> None
     ],
 )
 def test_unclear_wishes_change_nothing(
-    ledger: Path, arguments: list[str], error: type[Exception], message: str
+    untouched: Path, arguments: list[str], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error) as raised:
-        run_here("alias", *arguments, *(["--ledger", str(ledger)] if len(arguments) > 1 else []))
+        run_here("alias", *arguments, *(["--ledger", str(untouched)] if len(arguments) > 1 else []))
     assert message in str(raised.value)
-    assert read_latest(ledger).version == 1
+    assert read_latest(untouched).version == 1
 
 
 def test_hostile_labels_and_titles_stay_text(tmp_path: Path) -> None:
