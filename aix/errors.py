@@ -21,9 +21,10 @@
     │   ├── UnknownVersionError    the ledger has no such version
     │   ├── SqlError               DuckDB cannot run the SQL, or AIX will not
     │   ├── TagError               a text cannot be a tag
-    │   ├── SearchTextError        a text cannot be searched for
-    │   ├── SearchUnavailableError  SQLite cannot make an index of texts
     │   ├── AliasError             a text cannot be an alias of a session, or an alias cannot be removed
+    │   ├── SearchTextError        a text cannot be searched for
+    │   ├── UnknownTextError       no thread has any word of a text
+    │   ├── SearchUnavailableError  SQLite cannot make an index of texts
     │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   └── PlaceError             something is wrong at a place that the user chose
@@ -301,6 +302,17 @@ class TagError(UsageError):
         return f"{shown!r} cannot be a tag: {self.problem}"
 
 
+class AliasError(UsageError):
+    alias: str
+    problem: str
+    advice: str
+    remedy_template = "{advice}"
+
+    def __str__(self) -> str:
+        shown = self.alias if len(self.alias) <= 40 else f"{self.alias[:40]}…"
+        return f"the alias {shown!r}: {self.problem}"
+
+
 class SearchTextError(UsageError):
     text: str
     problem: str
@@ -311,19 +323,14 @@ class SearchTextError(UsageError):
         return f"{shown!r} cannot be searched for: {self.problem}"
 
 
+class UnknownTextError(UsageError):
+    text: str
+    template = "no thread has any of the words {text!r}"
+    remedy_template = "`aix search` finds texts by parts of words too, as in 'deploy*'"
 class SearchUnavailableError(UsageError):
     problem: str
     template = "texts cannot be searched: {problem}"
     remedy_template = "search needs an SQLite with FTS5, as most Pythons have, and room for its temporary files"
-class AliasError(UsageError):
-    alias: str
-    problem: str
-    advice: str
-    remedy_template = "{advice}"
-
-    def __str__(self) -> str:
-        shown = self.alias if len(self.alias) <= 40 else f"{self.alias[:40]}…"
-        return f"the alias {shown!r}: {self.problem}"
 
 
 class NotCanonicalError(UsageError):

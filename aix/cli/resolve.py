@@ -11,6 +11,7 @@ from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.cli.stdout import emit_lines
+from aix.cli.text_index import update_index
 from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import one_line
 from aix.reading.ledger import Ledger, open_ledger
@@ -27,6 +28,7 @@ _COLUMNS = listing_columns(
     "status", "thread_id", "session_label", ("is_head", "BOOLEAN"), "title", "reason", ("score", "DOUBLE")
 )
 _PEOPLES_COLUMNS = listing_columns("thread", "session", ListingColumn("title", least=20))
+_PEOPLES_SCORED_COLUMNS = (*_PEOPLES_COLUMNS, *listing_columns(("score", "DOUBLE")))
 
 
 @click.command(cls=Command)
@@ -47,8 +49,9 @@ def command(ctx: click.Context, target: str | None, is_id_only: bool, is_trigger
       thread:ID     a thread, by the id of its turn or its key
       turn:ID       a turn, by its id, or that of its answer
       session:NAME  the head of a session, by its label or an alias
-      thread:, turn: or session: and the beginning of a name that no other has
-      persona:ID    the main session of a persona (always with the word)
+                    then the beginning of one of these names that no other has
+      text:WORDS    the session with the turn that fits the words best
+      persona:ID    the main session of a persona; this one always with the word
 
     A persona's main session is the one with the latest activity that is active and no subagent. A trigger, such as a
     timer, names no thread: its messages go to the main session of its persona, which decides what follows. Without a
@@ -70,7 +73,7 @@ def command(ctx: click.Context, target: str | None, is_id_only: bool, is_trigger
     if is_trigger:
         resolution = resolve_trigger(opened, None if target is None else target.removeprefix("persona:"))
     else:
-        resolution = resolve(opened, target or "")
+        resolution = resolve(opened, target or "", lambda: update_index(opened.path, opened.manifest))
     if is_id_only:
         emit_lines([resolution.only().thread_id], None)
         ctx.exit()
@@ -91,12 +94,17 @@ def _listing(ledger: Ledger, resolution: Resolution) -> Listing:
         )
         for route in routes
     ]
-    people = Listing(_PEOPLES_COLUMNS, _peoples_rows(routes, names, titles), notes=[*_notes(resolution)])
+    is_scored = any(route.score is not None for route in routes)
+    people = Listing(
+        _PEOPLES_SCORED_COLUMNS if is_scored else _PEOPLES_COLUMNS,
+        _peoples_rows(routes, names, titles, is_scored=is_scored),
+        notes=[*_notes(resolution)],
+    )
     return Listing(_COLUMNS, rows, has_findings=resolution.route is None, for_people=people)
 
 
 def _peoples_rows(
-    routes: Sequence[Route], names: dict[str, str], titles: dict[str, str]
+    routes: Sequence[Route], names: dict[str, str], titles: dict[str, str], *, is_scored: bool
 ) -> "Iterator[tuple[object, ...]]":
     for route in routes:
         label = route.session_label or ""
@@ -105,6 +113,7 @@ def _peoples_rows(
             route.thread_id[:_THREAD_CHARACTERS],
             names.get(label),
             one_line(title, _TITLE_CHARACTERS) if title else None,
+            *([round(route.score or 0, 2)] if is_scored else []),
         )
 
 
@@ -113,6 +122,7 @@ def _notes(resolution: Resolution) -> "Iterator[str]":
         some = "; these are the first" if len(resolution.candidates) >= _MOST_SHOWN else ""
         yield f"{resolution.target} leads to several threads{some}: name one of these"
         return
-    yield resolution.route.reason
+    others = "; the others fit less well" if resolution.candidates else ""
+    yield f"{resolution.route.reason}{others}"
     if is_screen():
         yield f"next: `aix resume {resolution.route.thread_id[:_THREAD_CHARACTERS]}` continues it"

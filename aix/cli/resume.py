@@ -12,6 +12,7 @@ from aix.cli.diagnostics import say
 from aix.cli.freshness import import_first
 from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.stdout import emit_lines, is_terminal
+from aix.cli.text_index import update_index
 from aix.config import load_config
 from aix.errors import NoCommandError
 from aix.output.humanise import counted
@@ -81,7 +82,9 @@ def command(
       aix resume 7F3KQ2MX --context --redact --no-tools
     """
     opened = open_ledger(ledger)
-    route = resolve(opened, target).only()
+    route = resolve(opened, target, lambda: update_index(opened.path, opened.manifest)).only()
+    if route.score is not None:
+        say(route.reason)
     if not (is_context or is_redacted or names_file or path):
         command_line, trouble = _command(opened, route)
         if command_line:

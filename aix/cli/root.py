@@ -48,8 +48,7 @@ JOBS = {
         *("import", "overview", "demo", "cost", "status"),
         *("sessions", "show", "compactions", "context", "tag", "program"),
     ),
-    "Find and walk": ("search",),
-    "Find and walk": ("resolve", "resume", "alias"),
+    "Find and walk": ("search", "resolve", "resume", "alias"),
     "Permissions": ("audit",),
     "Data": ("query", "sql", "export", "events", "schema", "prices"),
     "Maintenance": (

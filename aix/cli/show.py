@@ -6,8 +6,8 @@ from shlex import quote
 import click
 
 from aix.cli.command import Command, ledger_option, output_option
-from aix.cli.diagnostics import say
 from aix.cli.completion import complete_session
+from aix.cli.diagnostics import say
 from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.stdout import chosen_format, emit_lines, emit_paragraphs
 from aix.config import load_config

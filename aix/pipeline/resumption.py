@@ -10,10 +10,10 @@ from aix.pipeline.registry import load_importers
 
 
 class ToolCommand(msgspec.Struct, frozen=True):
-    """What the tool of a session offers."""
+    """The command of a session's tool."""
 
     tool: str
-    """The name of the tool, else that of the logs."""
+    """The name of the tool, else that of its logs."""
     words: tuple[str, ...]
     """The command, word for word; empty where the tool has none."""
 
@@ -21,8 +21,6 @@ class ToolCommand(msgspec.Struct, frozen=True):
 def find_command(origin: str | None, session: LoggedSession) -> ToolCommand:
     """Return the command that the importer of an origin gives for a session.
 
-    A word that a terminal would not show as it is, and an id that looks like an option, give none: what is printed is
-    what runs.
     An id that looks like an option gives no command, nor does a word that a terminal would show differently: the
     printed line is the one that runs.
     """

@@ -233,5 +233,5 @@ TURNS_TO_GO_ON_WITH = """
     where c.place is null or w.place >= least(c.place, coalesce(c.first_kept, c.place))
     order by is_summary desc, w.place
 """
-"""What a model sees after a turn: the summary of the last compaction, the turns that it kept, and those since."""
+"""The turns that a model sees after one: the summary of the last compaction, those that it kept, and those since."""
 HEAD_OF_SESSION = "select thread_id from sessions where label = $1"

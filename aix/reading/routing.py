@@ -4,12 +4,20 @@ A target is a thread, a turn, a session, a persona or free text. Each form says 
 `session:billing`; without that, names are tried from the exact to the vague. Nothing is sent anywhere.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from aix.errors import AmbiguousNameError, AmbiguousTargetError, UnknownNameError, UnknownSessionError, UsageError
+from aix.errors import (
+    AmbiguousNameError,
+    AmbiguousTargetError,
+    SearchTextError,
+    UnknownNameError,
+    UnknownSessionError,
+    UnknownTextError,
+    UsageError,
+)
 from aix.reading.names import (
     SESSION_BEGINNING,
     SESSION_LOOKUPS,
@@ -18,10 +26,15 @@ from aix.reading.names import (
     TURN_LOOKUPS,
     is_text,
 )
+from aix.search.search import Hit, SearchRequest, search
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
 
+_MOST_HITS = 30
+_MOST_CANDIDATES = 5
+_CLOSE = 0.9
+"""Of the best score: a thread of this share or more fits about as well."""
 _HEADS = "select label, thread_id from sessions where label in (select unnest($1)) order by label"
 _PARENTS = """
     select s.label, s.parent_session_label from sessions s join sessions p on p.label = s.parent_session_label
@@ -95,21 +108,27 @@ class Resolution:
         return self.route
 
 
-def resolve(ledger: "Ledger", target: str) -> Resolution:
-    """Return the thread that a target leads to, or several that it may mean; raise an error when nothing fits it."""
-    word, colon, name = target.partition(":")
+def resolve(ledger: "Ledger", target: str, prepare: Callable[[], None] = lambda: None) -> Resolution:
+    """Return the thread that a target leads to, or several that it may mean; raise an error when nothing fits it.
+
+    `prepare` is called before texts are searched, which takes a while where they were not searched before.
+    """
+    word, colon, rest = target.partition(":")
     form = Form(word) if colon and word in list(Form) else None
+    name = rest if form else target
     if form is Form.PERSONA:
         return _one_of(target, [_main_session(ledger, name)])
+    if form is not Form.TEXT:
+        for routes in _by_name(ledger, name, form):
+            if routes:
+                return _one_of(target, routes)
+    if form in (None, Form.TEXT) and name:
+        prepare()
+        if found := _best_fitting(ledger, name, must_have_words=form is Form.TEXT):
+            return _best_of(target, found)
     if form is Form.TEXT:
-        raise UsageError("free text is found by `aix search`")
-    for routes in _by_name(ledger, name if form else target, form):
-        if routes:
-            return _one_of(target, routes)
-    if form is Form.SESSION:
-        ledger.find_session(name)
-    ledger.find(name if form else target)
-    raise UnknownSessionError(form or "session or turn", name, ())
+        raise UnknownTextError(name)
+    raise _unknown(ledger, form, name)
 
 
 def resolve_trigger(ledger: "Ledger", persona_id: str | None = None) -> Resolution:

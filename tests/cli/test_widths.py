@@ -19,7 +19,11 @@ from tests.support.command_line import run_here
 
 WIDTHS = (60, 80, 100, 140)
 pytestmark = pytest.mark.long
-ARGUMENTS = {"forget": ["--match", "tide", "--dry-run"], "sql": ["select * from turns"]}
+ARGUMENTS = {
+    "forget": ["--match", "tide", "--dry-run"],
+    "resolve": ["--trigger"],
+    "sql": ["select * from turns"],
+}
 """Arguments of listings that need some."""
 COMPARES_LEDGERS = "health/append_only"
 """The query that needs another ledger to compare with."""

@@ -117,10 +117,9 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in (example.partition("\n") for example in examples)]
 
 
-TOP_TO_BOTTOM = ("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md", "docs/search.md")
 TOP_TO_BOTTOM = (
-    *("docs/agent-graph.md", "docs/chats.md", "docs/programs.md"),
-    *("docs/redaction.md", "docs/routing.md"),
+    *("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md"),
+    *("docs/routing.md", "docs/search.md"),
 )
 """Pages whose commands build on those before them; tests/project/test_screens.py runs those of the tutorial."""
 AIX_EXAMPLES = [

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 import aix
-from aix.errors import AixError, AmbiguousTargetError, UnknownNameError, UnknownSessionError, UsageError
+from aix.errors import (
+    AixError,
+    AmbiguousTargetError,
+    SearchTextError,
+    UnknownNameError,
+    UnknownSessionError,
+    UnknownTextError,
+    UsageError,
+)
 from aix.reading.ledger import Ledger
 from aix.reading.routing import resolve, resolve_trigger
 from tests.support.conversations import context, message, session, turn
@@ -66,6 +74,9 @@ LEADING = [
     ("session:fo", SECOND, "log:5b1f-two", "beginning of a name of the session"),
     ("…1f-two", SECOND, "log:5b1f-two", "shortened name of the session"),
     ("persona:bob", SECOND, "log:5b1f-two", "main session of the persona bob"),
+    ("text:calls it", AFTER, MAIN, "text that fits best: turn "),
+    ("calls it", AFTER, MAIN, f" of the session {MAIN}"),
+    ("who calls nobody", AFTER, MAIN, "text with some of the words"),
 ]
 
 
@@ -109,6 +120,10 @@ UNKNOWN: list[tuple[str, type[AixError], str]] = [
     ("turn:", UnknownSessionError, ""),
     (AFTER[:3], UnknownSessionError, ""),
     ("\ud800", UnknownSessionError, ""),
+    ("->", UnknownSessionError, ""),
+    ("text:->", SearchTextError, ""),
+    ("text:", UnknownTextError, ""),
+    ("text:nobody nowhere", UnknownTextError, "`aix search`"),
     ("persona:bobb", UnknownNameError, "did you mean bob?"),
     ("persona:", UnknownNameError, "the personas are: ada, bob, cleaner"),
     ("persona:cleaner", UsageError, ""),

@@ -1,7 +1,8 @@
 """The context of a thread as Markdown, to go on with it in another tool.
 
-It holds what a model would see next: the summary of the last compaction, the turns that it kept, and those since. Where
-that is more than is wanted, the oldest of these turns are left out, and the middle of a turn that is too long by itself.
+It holds what a model would see next: the summary of the last compaction, the turns that it kept, and those since.
+Where that is more than is wanted, the oldest of these turns are left out, and the middle of a turn that alone is too
+long.
 """
 
 import re
