@@ -327,6 +327,8 @@ class UnknownTextError(UsageError):
     text: str
     template = "no thread has any of the words {text!r}"
     remedy_template = "`aix search` finds texts by parts of words too, as in 'deploy*'"
+
+
 class SearchUnavailableError(UsageError):
     problem: str
     template = "texts cannot be searched: {problem}"
