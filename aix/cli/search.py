@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _DATE_CHARACTERS = 10
 _BEFORE_WORD = 16
-_NOTHING_FOUND = "no text in the ledger has that; `aix search --help` shows how words are combined"
+_HIDDEN_COLUMNS = ("session", "title", "model", "tool", "snippet")
+"""The columns with texts and names of logs; the others are ids that `aix show` must find, and words of AIX."""
 _COLUMNS = listing_columns(
     *("turn_id", "session", "title", "origin"),
     ("started_at", "BIGINT"),
@@ -91,16 +92,17 @@ def command(
 ) -> Listing:
     """Find turns by the words in their texts.
 
-    Searched are prompts, answers, thinking, notes of the tool, inputs and results of calls, summaries of compactions,
-    and paths of files. Each row is a turn, with the text that fits best; `aix show TURN --find TEXT` opens it there.
-    The cost is that of the turn; ≥ marks a lower bound.
+    AIX looks in prompts, answers, thinking, notes (messages of the system), inputs and results of calls, summaries of
+    compactions, and paths of files. Each row is a turn, with the text that fits best; `aix show TURN --find TEXT`
+    opens it there. The cost is that of the turn; ≥ marks a lower bound.
 
     Words side by side must all be in one text, wherever they stand. A phrase needs quotes of its own, inside those of
     the shell; WORD* finds words that begin so. OR, NOT and brackets combine them; in capitals, so that "or" is a word.
-    Capitals, accents and signs make no difference: max_tokens finds "max_tokens", "Max-Tokens" and "max tokens".
+    Capitals, accents of Latin letters and signs make no difference: max_tokens finds "max_tokens", "Max-Tokens" and
+    "max tokens". Put a line that you paste in quotes of its own: '"NOT NULL failed"'.
 
     The first search makes an index in the ledger's folder, of about a third of the size of the texts; later ones add
-    what is new, or `aix import --index` does. It holds no secrets in clear text, but every word: see docs/search.md.
+    what is new, or `aix import --index` does. It has every word of the texts, and is private like the ledger.
 
     \b
       aix search token bucket
@@ -110,8 +112,6 @@ def command(
       aix search deploy* --role user --sort newest --limit 50
       aix search Dockerfile --in path --json
     """
-    if tool is not None and (kinds and not {"input", "result"} & set(kinds)):
-        raise click.UsageError("--tool is for the kinds input and result.")
     request = SearchRequest(
         text=" ".join(words),
         kinds=frozenset(map(TextKind, kinds)),
@@ -129,18 +129,31 @@ def command(
     update_index(opened.path, opened.manifest)
     hide: Change = str if redactor is None else redactor.text
     found = search(opened, request, limit, change=hide)
-    rows = [tuple(hide(cell) if isinstance(cell, str) else cell for cell in _row(hit)) for hit in found.hits]
+    rows = [_hidden(_row(hit), hide) for hit in found.hits]
     report_redaction(redactor)
     turns = short_turns(opened, [hit.turn_id for hit in found.hits])
     return Listing(
         _COLUMNS,
         rows,
-        empty=_NOTHING_FOUND,
+        empty=_nothing_found(request),
         for_people=Listing(
             _PEOPLES_COLUMNS,
             _peoples_rows(opened, found.hits, turns, zone, hide),
             notes=[*_notes(request, found, turns)],
         ),
+    )
+
+
+def _nothing_found(request: SearchRequest) -> str:
+    if request != SearchRequest(text=request.text, order=request.order):
+        return "no text that meets these conditions has that; leave one out to find more"
+    return "no text in the ledger has that; `aix search --help` shows how words are combined"
+
+
+def _hidden(row: tuple[object, ...], hide: Change) -> tuple[object, ...]:
+    return tuple(
+        hide(cell) if isinstance(cell, str) and column.name in _HIDDEN_COLUMNS else cell
+        for column, cell in zip(_COLUMNS, row, strict=True)
     )
 
 

@@ -29,7 +29,9 @@ _PROGRAM = "select id from programs where id = $id"
 @click.option("--full", is_flag=True, help="Show parameters too, and all texts whole.")
 @click.option("--thinking/--no-thinking", default=True, help="Show what the model thought. Default: yes.")
 @click.option("--tools/--no-tools", default=True, help="Show calls of tools, and files they touched. Default: yes.")
-@click.option("--find", "text", metavar="TEXT", help="Only what has TEXT, written as for `aix search`.")
+@click.option(
+    "--find", "text", metavar="TEXT", help="Only messages and calls that have TEXT, written as for `aix search`."
+)
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N turns.")
 @click.option(
     "--format",
@@ -100,7 +102,7 @@ def command(
     if redactor is not None:
         transcript = redacted(transcript, redactor.text, limit)
     if finder is not None:
-        transcript = finder.found_in(transcript)
+        transcript = finder.found_in(transcript, view)
     if chosen == "text":
         emit_paragraphs(paragraphs(transcript, view), path)
     else:

@@ -268,14 +268,18 @@ class Ledger:
     def search(self, text: str, limit: int | None = 10, **conditions: object) -> "list[Hit]":
         """Return the turns whose texts have these words, the best first; see docs/search.md for what text can be.
 
-        Conditions are fields of `aix.search.search.SearchRequest`, such as `role`, `tool` and `order`.
+        Conditions are fields of `aix.search.search.SearchRequest`, such as `role`, `tool` and `order`, and parameters
+        of `queries/views/v_counted_turns.sql`, such as `project` and `session`.
 
         >>> [hit.snippet.text for hit in ledger.search("who calls", role="user")]
         ['Who calls it?']
         """
         from aix.search.search import SearchRequest, search
 
-        return search(self, SearchRequest(text=text, **conditions), limit).hits  # type: ignore[arg-type]
+        own = {name: value for name, value in conditions.items() if name in SearchRequest.__dataclass_fields__}
+        narrowed = {name: value for name, value in conditions.items() if name not in own}
+        request = SearchRequest(text=text, **{"narrowed": narrowed, **own})  # type: ignore[arg-type]
+        return search(self, request, limit).hits
 
     def context(self, turn: str) -> "Result":
         """Return what the model saw when a turn began, a row for each part: summary, kept turns, later ones, this one.

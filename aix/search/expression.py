@@ -19,6 +19,8 @@ from aix.errors import SearchTextError
 from aix.search.words import folded, pattern_of, spaced, words_of
 
 MOST_TERMS = 200
+_DEEPEST = 10
+"""Brackets inside brackets, for which FTS5 has little room; those that are deeper only divide words."""
 _QUOTED = re.compile(r'"([^"]*)(?:"(\*?)|$)')
 _BLANK = re.compile(r"\s+")
 _WORD = re.compile(r"\S+")
@@ -117,9 +119,10 @@ def read_expression(text: str) -> Expression:
         raise SearchTextError(text.encode("utf-8", "replace").decode(), "it is not UTF-8") from None
     expression = _Reader(text).read()
     if expression is None:
-        raise SearchTextError(text, "it has no letter and no digit")
-    if sum(1 for _ in terms_of(expression)) > MOST_TERMS:
-        raise SearchTextError(text, f"it has more than {MOST_TERMS} words")
+        has_words = bool(words_of(text))
+        raise SearchTextError(
+            text, f"it has no {'word besides AND, OR and NOT' if has_words else 'letter and no digit'}"
+        )
     return expression
 
 
@@ -130,23 +133,25 @@ class _Reader:
         self._text = text
         self._pieces = list(_pieces(text))
         self._place = 0
+        if sum(isinstance(piece, Term) for piece in self._pieces) > MOST_TERMS:
+            raise SearchTextError(text, f"it has more than {MOST_TERMS} words")
 
     def read(self) -> Expression | None:
         """Return the whole expression; None when it holds no word."""
-        found = self._either()
+        parts = [self._either()]
         while self._place < len(self._pieces):  # behind a bracket that nothing opened
             self._place += 1
-            found = _joined([found, self._either()])
-        return found
+            parts.append(self._either())
+        return _joined(parts)
 
     def _next(self) -> "str | Term | None":
         return self._pieces[self._place] if self._place < len(self._pieces) else None
 
     def _either(self) -> Expression | None:
-        parts = []
+        parts: list[Expression] = []
         while True:
-            if (part := self._every()) is not None:
-                parts.append(part)
+            part = self._every()
+            parts += part.parts if isinstance(part, Either) else [] if part is None else [part]
             if self._next() != "OR":
                 break
             self._place += 1
@@ -175,7 +180,7 @@ class _Reader:
             return wanted
         if wanted is None:
             raise SearchTextError(self._text, "NOT leaves texts out, and there is no word that texts are found by")
-        return Every(wanted.parts if isinstance(wanted, Every) and not wanted.without else (wanted,), tuple(without))
+        return Every(_parts_of(wanted), tuple(without))
 
     def _group(self) -> Expression | None:
         found = self._either()
@@ -186,11 +191,26 @@ class _Reader:
 
 def _joined(parts: list[Expression | None]) -> Expression | None:
     known = [part for part in parts if part is not None]
-    return known[0] if len(known) == 1 else Every(tuple(known)) if known else None
+    if len(known) == 1:
+        return known[0]
+    return Every(tuple(inner for part in known for inner in _parts_of(part))) if known else None
+
+
+def _parts_of(expression: Expression) -> tuple[Expression, ...]:
+    """Return the parts of an expression that may stand among others that must all hold."""
+    return expression.parts if isinstance(expression, Every) and not expression.without else (expression,)
 
 
 def _pieces(text: str) -> Iterator[str | Term]:
     """Divide a text into operators, brackets and terms; what has no words is left out."""
+    depth = 0
+    for piece in _all_pieces(text):
+        depth += (piece == "(") - (piece == ")" and depth > 0)
+        if isinstance(piece, Term) or piece in _OPERATORS or depth + (piece == ")") <= _DEEPEST:
+            yield piece
+
+
+def _all_pieces(text: str) -> Iterator[str | Term]:
     place = 0
     while place < len(text):
         if blank := _BLANK.match(text, place):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from aix.errors import LedgerUnwritableError, SearchUnavailableError, WorkerDiedError
 from aix.search.texts import COLUMNS, KINDS, WEIGHTS, TextKind, texts_of, tool_of
 from aix.search.words import TOKENIZER, spaced
-from aix.store.cache_files import keep_in_cache
+from aix.store.cache_files import check_cache, keep_in_cache
 from aix.store.durable import writing_to
 from aix.store.manifest import CACHE_FOLDER, COMPONENT, Manifest, Segment, groups_of, segment_path, ungrouped_cache
 from aix.store.stored_files import is_regular
@@ -42,7 +42,7 @@ _SCHEMA = f"""
       is_failed integer not null
     );
     create table size (texts integer not null, characters integer not null);
-    create virtual table words using fts5 (text, content = '', tokenize = '{TOKENIZER}');
+    create virtual table words using fts5 (text, content = '', tokenize = '{TOKENIZER.replace("'", "''")}');
 """
 _HELD_BYTES = 32 * 2**20
 """Of the words that wait to be written: each time they are, the index gets a part more that queries look into."""
@@ -106,7 +106,7 @@ class TextIndex:
         self._version = manifest.version
         self._dead = manifest.dead[group].components if group in manifest.dead else ()
         self._turns = files.get("turns", [])
-        self._files = [(table, segment) for table in COLUMNS for segment in files.get(table, ())]
+        self._files = [(table, segment) for table in COLUMNS for segment in _in_order(files.get(table, ()))]
         folder = ledger / CACHE_FOLDER / (group or ungrouped_cache(manifest))
         self.path = folder / f"{_PREFIX}{_digest(files)}{_SUFFIX}"
 
@@ -278,16 +278,24 @@ def _row_groups(path: Path, columns: Iterable[str]) -> "Iterator[pa.Table]":
             yield file.read_row_group(number, columns=known)
 
 
+def _in_order(segments: Iterable[Segment]) -> list[Segment]:
+    """Return files in the one order by which an index numbers them."""
+    return sorted(segments, key=lambda segment: segment.path)
+
+
 def _digest(files: dict[str, list[Segment]]) -> str:
     """Return what changes with the files of a group, and with the form of an index."""
-    paths = sorted(segment.path for table in _TABLES for segment in files.get(table, ()))
+    paths = [segment.path for table in _TABLES for segment in _in_order(files.get(table, ()))]
     return sha256("\0".join([str(SEARCH_VERSION), *paths]).encode()).hexdigest()[:16]
 
 
 def text_indexes(ledger: Path, manifest: Manifest) -> list[TextIndex]:
     """Return the index of each group of a version that has texts, whether it is made or not."""
     groups = groups_of(manifest.tables).items()
-    return [TextIndex(ledger, manifest, group, files) for group, files in groups if COLUMNS.keys() & files.keys()]
+    indexes = [TextIndex(ledger, manifest, group, files) for group, files in groups if COLUMNS.keys() & files.keys()]
+    for index in indexes:
+        check_cache(ledger, index.path.parent)
+    return indexes
 
 
 def is_index_of(version: Manifest, path: Path) -> bool:

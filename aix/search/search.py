@@ -9,11 +9,11 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.errors import AixError, LedgerDamagedError
+from aix.errors import AixError, LedgerDamagedError, SearchTextError, UsageError
 from aix.search.expression import Expression, Term, read_expression, terms_of
 from aix.search.index import Best, Conditions, TextIndex, make_indexes, text_indexes
 from aix.search.snippets import Snippet, snippet
-from aix.search.texts import COLUMNS, KINDS_OF_ROLES, TextKind, id_of, texts_of, tool_of
+from aix.search.texts import COLUMNS, KINDS, KINDS_OF_ROLES, TEXT_COLUMNS, TextKind, id_of, texts_of, tool_of
 from aix.thread_pool import Beside
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ORDERS = ("best", "newest", "oldest")
 DEFAULT_LIMIT = 10
+_OF_CALLS = frozenset({TextKind.INPUT, TextKind.RESULT})
 _LEAST_WEIGHT = 1e-6
 """Of a word that most texts have; FTS5 gives it no less."""
 _TIMES = "select id, started_at from turns where id in (select unnest($turns))"
@@ -66,6 +67,24 @@ class SearchRequest:
     """Parameters of `queries/views/v_counted_turns.sql`, such as project, origin, model, session and tag."""
     order: str = "best"
 
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise UsageError(f"the order {self.order!r} is not one of {', '.join(ORDERS)}")
+        if self.role is not None and self.role not in KINDS_OF_ROLES:
+            raise UsageError(f"the role {self.role!r} is not one of {', '.join(KINDS_OF_ROLES)}")
+        if unknown := [kind for kind in self.kinds if kind not in KINDS]:
+            raise UsageError(f"{unknown[0]!r} is no kind of text; these are: {', '.join(KINDS)}")
+        if not self.searched_kinds:
+            raise UsageError("no text is of all the kinds, roles and calls that are asked for; leave one out")
+
+    @property
+    def searched_kinds(self) -> frozenset[TextKind]:
+        """The kinds of texts that meet all conditions."""
+        kinds = frozenset(map(TextKind, self.kinds or TextKind))
+        if self.role is not None:
+            kinds &= frozenset(KINDS_OF_ROLES[self.role])
+        return kinds & _OF_CALLS if self.tool is not None or self.is_failed else kinds
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
@@ -101,6 +120,7 @@ class Found:
     hits: list[Hit]
     turns: int
     terms: list[Term]
+    """The words that were searched for, those of NOT left out."""
 
 
 def search(
@@ -146,9 +166,7 @@ def _opening(ledger: "Ledger") -> Iterator[None]:
 
 
 def _conditions(ledger: "Ledger", request: SearchRequest) -> Conditions:
-    kinds = request.kinds or frozenset(TextKind)
-    if request.role is not None:
-        kinds &= frozenset(KINDS_OF_ROLES[request.role])
+    kinds = request.searched_kinds
     turns = None
     if request.narrowed or request.since_ms is not None or request.until_ms is not None:
         counted = ledger.turns_counted(request.since_ms, request.until_ms, **request.narrowed)
@@ -188,7 +206,9 @@ def _best_of_group(
 
     try:
         return ask(index.open())
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if str(error).startswith("fts5: "):
+            raise SearchTextError(expression.match, f"FTS5 cannot read it ({error})") from error
         index.discard()
         return ask(index.make_for_once())
 
@@ -213,7 +233,7 @@ def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Cha
     for each in best:
         fact, cost, row = facts.get(each.turn_id, {}), costs.get(each.turn_id, {}), rows[each.path, each.row]
         tool, _ = tool_of(each.table, row)
-        text = dict(texts_of(each.table, row))[each.kind]
+        text = dict(texts_of(each.table, _changed(each.table, row, change))).get(each.kind, "")
         hits.append(
             Hit(
                 turn_id=each.turn_id,
@@ -221,7 +241,7 @@ def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Cha
                 kind=each.kind,
                 tool_name=tool,
                 row_id=id_of(each.table, row),
-                snippet=snippet(change(text), terms),
+                snippet=snippet(text, terms),
                 texts=each.texts,
                 score=each.score,
                 cost_usd=cost.get("cost_usd"),
@@ -230,6 +250,12 @@ def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Cha
             )
         )
     return hits
+
+
+def _changed(table: str, row: tuple[object, ...], change: Change) -> tuple[object, ...]:
+    """Return a row with other texts; JSON is changed as such, since names in it say what their values are."""
+    values = zip(COLUMNS[table], row, strict=True)
+    return tuple(change(value) if name in TEXT_COLUMNS and isinstance(value, str) else value for name, value in values)
 
 
 def _rows(best: Sequence[Best]) -> dict[tuple[Path, int], tuple[object, ...]]:

@@ -50,6 +50,8 @@ COLUMNS = {
 
 The first says where the row belongs.
 """
+TEXT_COLUMNS = frozenset({"content", "thinking", "params_json", "result_json", "error", "summary", "file_path"})
+"""Those of the columns that hold texts."""
 _KINDS_OF_MESSAGES = {
     "user": TextKind.PROMPT,
     "assistant": TextKind.ANSWER,
@@ -116,11 +118,32 @@ def result_text(json: str) -> str:
     """Return what the model saw of a result, else all of it: what a tool notes for itself mostly repeats that."""
     try:
         content = _RESULT.decode(json).content
-        return _text_in(_ANY.decode(json) if content is None else content)
+        return _text_in(_ANY.decode(json)) if content is None else _content_text(content)
     except msgspec.ValidationError:  # it is no object
         return input_text(json)
     except (msgspec.DecodeError, RecursionError):
         return json
+
+
+def _content_text(content: object) -> str:
+    """Return the text of a content; of one in blocks, what they say, and not the data of pictures.
+
+    >>> _content_text([{"type": "text", "text": "hello"}, {"type": "image", "data": "R0lGOD"}])
+    'hello'
+    """
+    if not isinstance(content, list) or not all(isinstance(block, dict) and "type" in block for block in content):
+        return _text_in(content)
+    return "\n".join(
+        block["text"] if isinstance(block.get("text"), str) else _block_text(block) for block in content
+    ).strip()
+
+
+def _block_text(block: dict[str, object]) -> str:
+    return (
+        ""
+        if block["type"] == "image"
+        else _text_in({name: block[name] for name in block if name not in ("type", "data")})
+    )
 
 
 def _text_in(value: object) -> str:

@@ -7,22 +7,26 @@ scripts that are written without blanks each character is a word of its own.
 import re
 import unicodedata
 
-TOKENIZER = "unicode61 remove_diacritics 2"
+TOKENIZER = "unicode61 remove_diacritics 2 categories 'L* N*'"
 """The tokenizer of SQLite's FTS5 that divides texts so, once `spaced` has set single characters apart."""
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
 _FOREIGN = re.compile("[\u3040-\U0003ffff]")
 """Fewer ranges are looked for faster; most texts have no such character."""
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _LETTER = rf"[^\W_{_UNSPACED}]"
+_MARK = "[\u0300-\u0331]"
+"""Accents that stand behind their letter, as in names of files on some systems."""
 _WORD = re.compile(f"[{_UNSPACED}]|{_LETTER}+")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def spaced(text: str) -> str:
-    """Return a text with blanks around the characters that are words of their own.
+    """Return a text with blanks around the characters that are words of their own, and in place of colours.
 
     >>> spaced("検索 v2")
     ' 検  索  v2'
     """
+    text = _without_colours(text)
     if text.isascii() or not _FOREIGN.search(text):
         return text
     return _UNSPACED_CHARACTER.sub(r" \g<0> ", text)
@@ -34,16 +38,22 @@ def words_of(text: str) -> list[str]:
     >>> words_of("Café_au-lait.py")
     ['cafe', 'au', 'lait', 'py']
     """
-    return _WORD.findall(folded(text))
+    return _WORD.findall(re.sub(_MARK, "", folded(text)))
 
 
 def folded(text: str) -> str:
-    """Return a text of the same length in lower case and without accents.
+    """Return a text of the same length in lower case, without colours and without the accents of Latin letters.
 
     >>> folded("Ünïcode")
     'unicode'
     """
+    text = _without_colours(text)
     return text.lower() if text.isascii() else text.translate(_FOLDING)
+
+
+def _without_colours(text: str) -> str:
+    """Put blanks in place of what colours a text: its last letter would be part of the next word."""
+    return _COLOUR.sub(lambda found: " " * len(found[0]), text) if "\x1b" in text else text
 
 
 class _Folding(dict[int, str]):
@@ -51,8 +61,10 @@ class _Folding(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        plain = unicodedata.normalize("NFKD", character)[0].lower()
-        self[code] = plain if len(plain) == 1 and plain.isalnum() else character
+        letters = unicodedata.normalize("NFD", character)
+        is_accented = letters[0].isascii() and all(map(unicodedata.combining, letters[1:]))
+        lower = letters[0].lower() if is_accented else character.lower()
+        self[code] = lower if len(lower) == 1 else character
         return self[code]
 
 
@@ -68,8 +80,8 @@ def pattern_of(words: list[str], *, is_prefix: bool) -> str:
             was_single = _UNSPACED_CHARACTER.match(words[place - 1]) is not None
             parts.append(r"[\W_]*" if is_single or was_single else r"[\W_]+")
         elif not is_single:
-            parts.append(f"(?<!{_LETTER})")
-        parts.append(re.escape(word))
+            parts.append(f"(?<!{_LETTER})(?<!{_MARK})")
+        parts.append("".join(f"{re.escape(letter)}{_MARK}*" for letter in word))
     if not is_prefix and words and not _UNSPACED_CHARACTER.match(words[-1]):
         parts.append(f"(?!{_LETTER})")
     return "".join(parts)

@@ -52,7 +52,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     "BBBB1",
                     message_id="m-4",
                     tool_name="Bash",
-                    params_json='{"command": "weld"}',
+                    params_json='{"command": "weld", "password": "swordfish"}',
                     status="failed",
                     error="kettle: no such seam",
                 ),
@@ -117,6 +117,8 @@ def test_a_search_without_a_hit_says_so_and_is_no_error(ledger: Path) -> None:
     process = run_in_process("search", "unheard", "--ledger", str(ledger))
     assert (process.returncode, process.stdout) == (0, "")
     assert "no text in the ledger has that" in process.stderr
+    process = run_in_process("search", "kettle", "--since", "2030-01-01", "--ledger", str(ledger))
+    assert "no text that meets these conditions has that" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -124,9 +126,10 @@ def test_a_search_without_a_hit_says_so_and_is_no_error(ledger: Path) -> None:
     [
         (("=>",), "'=>' cannot be searched for: it has no letter and no digit"),
         (("NOT", "kettle"), "NOT leaves texts out"),
-        (("kettle", "--tool", "Bash", "--in", "prompt"), "--tool is for the kinds input and result"),
+        (("kettle", "--tool", "Bash", "--in", "prompt"), "no text is of all the kinds, roles and calls"),
+        (("kettle", "--failed", "--role", "user"), "no text is of all the kinds, roles and calls"),
     ],
-    ids=["signs", "only_not", "tool_of_prompts"],
+    ids=["signs", "only_not", "tool_of_prompts", "failed_prompts"],
 )
 def test_wrong_usage_is_explained(ledger: Path, arguments: tuple[str, ...], said: str) -> None:
     process = run_in_process("search", *arguments, "--ledger", str(ledger))
@@ -147,6 +150,9 @@ def test_redaction_hides_secrets_in_what_was_found(ledger: Path) -> None:
     assert "hunter2" not in process.stdout
     assert "[secret:" in process.stdout
     assert "hidden: 1 secret" in process.stderr
+    inside_json = run(ledger, "search", "weld", "--in", "input", "--redact", "--json")
+    assert "swordfish" not in inside_json
+    assert "[secret:" in inside_json
 
 
 def test_show_opens_at_what_was_found(ledger: Path) -> None:
@@ -155,6 +161,7 @@ def test_show_opens_at_what_was_found(ledger: Path) -> None:
     assert "line 7" not in text
     assert "weld" not in text
     assert "mend it" not in text
+    assert "command: weld" in run(ledger, "show", "BBBB1", "--find", "weld")
     whole = run(ledger, "show", "mending", "--find", "seam")
     assert "Its seam is open." in whole
     assert "kettle: no such seam" in whole
@@ -172,6 +179,8 @@ def test_show_says_when_nothing_is_found(ledger: Path) -> None:
     process = run_in_process("show", "mending", "--find", "unheard", "--ledger", str(ledger))
     assert process.returncode == 0
     assert "no text of mending has that" in process.stderr
+    hidden = run_in_process("show", "mending", "--find", "weld", "--no-tools", "--ledger", str(ledger))
+    assert "no text of mending has that" in hidden.stderr
 
 
 def test_an_import_makes_the_index_when_it_is_asked_to(tmp_path: Path) -> None:

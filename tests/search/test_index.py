@@ -141,6 +141,19 @@ def test_an_index_behind_a_link_is_not_followed(tmp_path: Path) -> None:
     assert target.read_bytes() == content
 
 
+def test_a_cache_behind_a_link_is_neither_read_nor_cleaned(tmp_path: Path) -> None:
+    ledger, outside = tmp_path / "ledger", tmp_path / "outside"
+    say(ledger, "one", "copper kettle")
+    assert found(ledger, "copper") == ["one-0"]
+    [index] = index_files(ledger)
+    index.parent.rename(outside)
+    index.parent.symlink_to(outside)
+    (outside / index.name).write_bytes(b"damaged")
+    with pytest.raises(LedgerDamagedError, match="it is a link"):
+        found(ledger, "copper")
+    assert (outside / index.name).read_bytes() == b"damaged"
+
+
 def test_indexes_are_private_and_leave_nothing_beside_them(tmp_path: Path) -> None:
     say(tmp_path, "one", "copper kettle")
     assert found(tmp_path, "copper") == ["one-0"]

@@ -40,6 +40,8 @@ def text_of(text: str, *, is_result: bool = False) -> str:
     value = json.loads(text)
     if is_result and isinstance(value, dict) and value.get("content") is not None:
         value = value["content"]
+        if isinstance(value, list) and all("type" in block for block in value):
+            return "\n".join(block["text"] for block in value if block["type"] == "text")
     inner = list(value.values()) if isinstance(value, dict) else value
     return "\n".join(leaves(inner))
 

@@ -1,12 +1,11 @@
 """Transcripts of what was searched for: only the parts that have it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from aix.output.transcript.model import Call, Excerpt, Message, Turn
+from aix.output.transcript.model import Call, Excerpt, Message, Turn, View
 from aix.output.transcript.source import Transcript
 from aix.search.expression import holds, read_expression, spans_in, terms_of
-from aix.search.texts import input_text, result_text
+from aix.search.texts import texts_of
 
 
 class Finder:
@@ -22,9 +21,9 @@ class Finder:
         """Return where the words stand in a text."""
         return spans_in(text, self._terms)
 
-    def found_in(self, transcript: Transcript) -> Transcript:
-        """Return a transcript without the turns, messages and calls that do not have it."""
-        return Transcript(transcript.header, filter(None, map(self._turn, transcript.turns)))
+    def found_in(self, transcript: Transcript, view: View) -> Transcript:
+        """Return a transcript without the turns, messages and calls that do not have it in a part that is shown."""
+        return Transcript(transcript.header, filter(None, map(self._turn, map(view.of, transcript.turns))))
 
     def _turn(self, turn: Turn) -> Turn | None:
         kept = tuple(filter(None, map(self._message, turn.messages)))
@@ -46,11 +45,13 @@ class Finder:
         return found if found.content or found.thinking or found.calls or found.files else None
 
     def _calls(self, calls: tuple[Call, ...]) -> tuple[Call, ...]:
-        return tuple(
-            call
-            for call in calls
-            if self._has(call.params, input_text) or self._has(call.result, result_text) or self._has(call.error)
-        )
+        return tuple(call for call in calls if any(holds(self._expression, text) for text in _texts_of(call)))
 
-    def _has(self, excerpt: Excerpt | None, read: Callable[[str], str] = str) -> bool:
-        return excerpt is not None and holds(self._expression, read(excerpt.text))
+    def _has(self, excerpt: Excerpt | None) -> bool:
+        return excerpt is not None and holds(self._expression, excerpt.text)
+
+
+def _texts_of(call: Call) -> list[str]:
+    params, result, error = (each and each.text for each in (call.params, call.result, call.error))
+    row = ("", call.id, call.tool_name, call.status, params, result, error)
+    return [text for _, text in texts_of("tool_calls", row)]

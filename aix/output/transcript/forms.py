@@ -114,9 +114,9 @@ def _call_paragraphs(call: Call, turn: Turn, view: View) -> Iterator[Paragraph]:
         tail="".join([f" {subject}" if subject else "", f" ({outcome})" if outcome else ""]),
         tail_style="red" if has_failed else "",
     )
-    if view.is_full:
-        yield from folded_paragraphs(readable_params(call.params), None, "    │ ", "dim")
     limits = view.limits(_TEXT_RESULT_LINES, _RESULT_COLUMNS)
+    if view.is_full or view.spans is not None:
+        yield from folded_paragraphs(readable_params(call.params), limits, "    │ ", "dim")
     if call.error is not None:
         yield from folded_paragraphs(readable_error(call.error), limits, "    │ ", "red")
     if (result := call_result(call)) is not None:
@@ -181,7 +181,7 @@ def _call_markdown(call: Call, turn: Turn, view: View) -> Iterator[str]:
     yield ""
     yield " ".join([f"**{prose_line(tool_name(call))}**", *(prose_line(fact) for fact in facts if fact)])
     limits = view.limits(_MARKDOWN_RESULT_LINES, _RESULT_COLUMNS)
-    parameters = [readable_params(call.params)] if view.is_full else []
+    parameters = [readable_params(call.params)] if view.is_full or view.spans is not None else []
     results = [result] if (result := call_result(call)) is not None else []
     for excerpt in [*parameters, *([readable_error(call.error)] if call.error is not None else []), *results]:
         folded = fold(excerpt, limits)

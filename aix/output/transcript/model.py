@@ -213,6 +213,8 @@ def _found(lines: list[str], limits: Fold, spans: Callable[[str], list[tuple[int
     found = [(line, where[0][0]) for line in lines if (where := spans(line))]
     if not found and spans("\n".join(lines)):  # a phrase that goes on in the next line
         found = [(line, 0) for line in lines]
+    if not found:
+        return Folded([])
     shown = []
     for line, start in found[: limits.lines]:
         begin = max(0, start - limits.columns // 4) if len(line) > limits.columns else 0
