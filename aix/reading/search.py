@@ -66,6 +66,7 @@ _CONDITIONS = {
     "is_subagent": "is_subagent = $is_subagent",
     "status": "status = $status",
     "tag": "label in (select entity_id from v_work_tags where entity_type = 'sessions' and tag = $tag)",
+    "turn": "label in (select session_label from v_session_turns where turn_id = $turn)",
     "text": f"""(
         contains(lower(label), lower($text)) or contains(lower(title), lower($text))
         or label in (select label from ({_FIRST_PROMPT}) where contains(lower(content), lower($text)))
@@ -125,6 +126,8 @@ class SessionSearch:
     tag: str | None = None
     text: str | None = None
     """A part of the label, the title or the first prompt."""
+    turn: str | None = None
+    """The id of a turn that leads to the head, or is it."""
 
 
 def search_sessions(
@@ -208,4 +211,9 @@ def names_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
     """Return the title of each of these sessions, else the shortest name to type."""
     to_type = names_to_type(ledger)
     names = {label: to_type.get(label, label) for label in labels}
-    return names | dict(ledger.sql(_TITLES, [labels]).rows())
+    return names | titles_of_sessions(ledger, labels)
+
+
+def titles_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
+    """Return the title of each of these sessions that has one."""
+    return dict(ledger.sql(_TITLES, [labels]).rows())

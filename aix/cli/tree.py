@@ -1,0 +1,205 @@
+"""`aix tree`."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aix.cli.command import DATE, Command, ledger_option, listing_output, project_end
+from aix.cli.diagnostics import is_screen
+from aix.cli.freshness import import_first
+from aix.output import Listing, listing_columns
+from aix.output.humanise import counted, project_names
+from aix.output.terminal import terminal_width
+from aix.output.tree_drawing import Node, drawn_lines, group_node, titles_needed, tree_node
+from aix.reading.branches import find_tip
+from aix.reading.ledger import Ledger, open_ledger
+from aix.reading.search import SessionSearch, names_to_type, search_sessions, titles_of_sessions
+from aix.reading.turn_trees import NOTHING, Stretch, TurnTrees, read_all_trees, read_prompts, read_tree
+
+if TYPE_CHECKING:
+    from aix.query.dates import Span
+
+_COLUMNS = listing_columns(
+    "root_turn_id",
+    "first_turn_id",
+    "last_turn_id",
+    "after_turn_id",
+    "started_by_turn_id",
+    "kind",
+    "session_label",
+    "heads",
+    ("is_abandoned", "BOOLEAN"),
+    ("is_subagent", "BOOLEAN"),
+    ("started_at", "BIGINT"),
+    ("last_started_at", "BIGINT"),
+    "title",
+    ("turns", "BIGINT"),
+    ("failed_turns", "BIGINT"),
+    ("tool_calls", "BIGINT"),
+    ("tokens_before", "BIGINT"),
+    ("tokens_after", "BIGINT"),
+    ("cost_usd", "DECIMAL(38,12)"),
+    ("cost_estimated_usd", "DECIMAL(38,12)"),
+    ("unpriced_requests", "BIGINT"),
+)
+_NO_PROJECT = "no project"
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="[SESSION|TURN]", required=False)
+@click.option("--all", "is_all", is_flag=True, help="Draw the trees of all sessions, by project; only their forks.")
+@click.option("--full", is_flag=True, help="Draw every line, however many there are; with --all, stretches too.")
+@click.option("--project", metavar="TEXT", callback=project_end, help="With --all: projects with TEXT in their path.")
+@click.option("--origin", metavar="NAME", help="With --all: sessions that came from NAME.")
+@click.option("--since", type=DATE, metavar="DATE", help="With --all: sessions with activity since DATE, such as 7d.")
+@click.option("--until", type=DATE, metavar="DATE", help="With --all: sessions that began up to DATE.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="With --all: only the N latest trees.")
+@ledger_option
+@import_first
+@listing_output
+@click.pass_context
+def command(
+    ctx: click.Context,
+    name: str | None,
+    is_all: bool,
+    full: bool,
+    project: str | None,
+    origin: str | None,
+    since: "Span | None",
+    until: "Span | None",
+    limit: int | None,
+    ledger: Path,
+) -> Listing:
+    """Draw how a session grew: its forks, abandoned branches, compactions and subagents.
+
+    A session's own branch goes straight down from its first turn. Turns that follow each other are one line, with the
+    first and the last of them and the first prompt. `fork` begins another branch after the turn above it and names the
+    session whose head that leads to; no active session is at the end of an abandoned one. ≡ is a compaction, with the
+    tokens of the context before and after; ↳ is a subagent below the turns that started it.
+
+    The columns count turns and costs, those of lines that hang from a line included; what subagents cost stands apart.
+    ≥ marks a lower bound, – an unknown cost. A list of more than 40 lines is drawn without its middle, and nothing
+    below the eighth level; --full draws all. TURN draws what follows a turn.
+
+    All formats but table have a row for each stretch and compaction, with exact values and full ids: a row hangs from
+    the turn after_turn_id, and the first of a subagent from started_by_turn_id. Their costs add up: each turn is in one
+    row, however many sessions share it.
+
+    \b
+      aix tree 5b1f03ab
+      aix tree 7F3KQ2MX
+      aix tree --all --since 7d
+      aix tree --all --project website -n 20
+      aix tree 5b1f03ab --json
+    """
+    narrowing = {"--project": project, "--origin": origin, "--since": since, "--until": until, "--limit": limit}
+    if is_all == (name is not None):
+        raise click.UsageError("Name a session or a turn, or say --all.")
+    if given := [option for option, value in narrowing.items() if value is not None and not is_all]:
+        raise click.UsageError(f"{given[0]} is for --all.")
+    opened = open_ledger(ledger)
+    if name is not None:
+        tip = find_tip(opened, name)
+        trees = read_tree(opened, tip.turn_id)
+        first = trees.turns[tip.turn_id].root_id if tip.label else tip.turn_id
+        firsts = [first if first in trees.turns else trees.roots[0]]
+        nodes = [tree_node(trees, firsts[0], tip.label, is_full=full)]
+    else:
+        search = SessionSearch(
+            project=project, origin=origin, since_ms=since and since.since_ms, until_ms=until and until.end_ms
+        )
+        trees = read_all_trees(opened)
+        projects = _projects_of_trees(opened, trees, search)
+        firsts = list(projects)[:limit]
+        nodes = _by_project(trees, {first: projects[first] for first in firsts}, is_full=full)
+    is_drawn = not ctx.params["expanded"]
+    return Listing(
+        _COLUMNS,
+        _rows(opened, trees, firsts),
+        text=_drawing(opened, nodes) if is_drawn and nodes else (),
+        empty="no session in the ledger matches that",
+        notes=list(_notes(trees, firsts, is_all=is_all)),
+    )
+
+
+def _projects_of_trees(ledger: Ledger, trees: TurnTrees, search: SessionSearch) -> dict[str, str | None]:
+    """Return the roots of trees with sessions that are searched for, the latest first, each with its project."""
+    found: dict[str, str | None] = {}
+    for row in search_sessions(ledger, search).dicts():
+        top = trees.top_of(row["label"])
+        found[top] = found.get(top) or row["project"] or row["workspace_path"]
+    return found
+
+
+def _by_project(trees: TurnTrees, projects: dict[str, str | None], *, is_full: bool) -> list[Node]:
+    groups: defaultdict[str, list[Node]] = defaultdict(list)
+    names = project_names(filter(None, projects.values()))
+    for first, project in projects.items():
+        label = next(iter(trees.labels_on(first)), None)
+        node = tree_node(trees, first, label, is_brief=not is_full, is_full=is_full)
+        groups[names.get(project or "", _NO_PROJECT)].append(node)
+    return [group_node(name, nodes) for name, nodes in groups.items()]
+
+
+def _drawing(ledger: Ledger, nodes: Sequence[Node]) -> list[str]:
+    wanted = set(titles_needed(nodes))
+    titles = titles_of_sessions(ledger, sorted(wanted)) | read_prompts(ledger, wanted)
+    return list(drawn_lines(nodes, names_to_type(ledger), titles, terminal_width()))
+
+
+def _notes(trees: TurnTrees, firsts: Sequence[str], *, is_all: bool) -> Iterator[str]:
+    if not firsts or not is_screen():
+        return
+    if is_all:
+        yield f"{counted(len(firsts), 'tree')}; next: `aix tree SESSION` draws one with its turns"
+    else:
+        yield "next: `aix log SESSION` lists its turns, `aix show TURN` shows one"
+
+
+def _rows(ledger: Ledger, trees: TurnTrees, firsts: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    """Give a row for each stretch of turns, those of a branch before those that hang from it."""
+    waiting = [(first, first, None, False) for first in reversed(firsts)]
+    rows: list[tuple[tuple[str, str, str | None, bool], Stretch]] = []
+    while waiting:
+        place = waiting.pop()
+        first, root, _, is_subagent = place
+        below: list[tuple[str, str, str | None, bool]] = []
+        if trees.is_root(first):
+            for label in trees.labels_on(first):
+                below += [(each, each, None, True) for each in trees.subagents_without_turn(label)]
+        for stretch in trees.stretches(first):
+            rows.append((place, stretch))
+            below += [(each, each, trees.starters[each][0], True) for each in stretch.subagents]
+            below += [(each, root, None, is_subagent) for each in stretch.branches]
+        waiting += reversed(below)
+    titles = read_prompts(ledger, (stretch.turns[0].id for _, stretch in rows))
+    for (first, root, starter, is_subagent), stretch in rows:
+        turns = stretch.turns
+        cost = sum((turn.cost for turn in turns), NOTHING)
+        heads = trees.heads.get(trees.end_of(first), [])
+        yield (
+            trees.turns[turns[0].id].root_id,
+            turns[0].id,
+            turns[-1].id,
+            turns[0].parent_id,
+            starter if turns[0].id == first else None,
+            "compaction" if turns[0].is_compaction else "stretch",
+            heads[0] if heads else None,
+            ", ".join(stretch.heads) or None,
+            trees.is_abandoned(turns[0].id),
+            is_subagent,
+            turns[0].started_at,
+            turns[-1].started_at,
+            titles.get(turns[0].id),
+            len(turns),
+            sum(turn.is_failed for turn in turns),
+            sum(turn.tool_calls for turn in turns),
+            turns[0].tokens_before,
+            turns[0].tokens_after,
+            cost.usd,
+            cost.estimated_usd,
+            cost.unpriced,
+        )
