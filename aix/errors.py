@@ -9,11 +9,13 @@
     │   │   ├── UnknownQueryError      no query of that name; `known` are the full names of all
     │   │   ├── UnknownCallError       no finding or call of that name; `known` are the latest calls
     │   │   ├── UnknownProjectError    no session is of such a project; `known` are the names of all
+    │   │   ├── UnknownFileError       no turn touched such a file; `known` are files with a like name
     │   │   ├── UnknownModelError      no price line fits a model of that name
     │   │   ├── UnknownProgramError    the ledger has no program of that id
     │   │   └── UnknownParameterError  the query has no such parameter
     │   ├── AmbiguousNameError     several sessions, … begin with that name
     │   │   ├── AmbiguousEndingError   several sessions end with that, as a table shows their names
+    │   │   │   └── AmbiguousFileError     several files end with that path
     │   │   ├── AmbiguousQueryError    several packs have a query of that name
     │   │   └── AmbiguousIdError       things of several kinds have that id
     │   ├── NotCompactionError     the turn is there, and is no compaction; `near` are those of its session
@@ -189,6 +191,17 @@ class UnknownProjectError(UnknownNameError):
         return f"{_question(nearest_names(self.name, self.known))}`aix cost --by project` lists all"
 
 
+class UnknownFileError(UnknownNameError):
+    template = "no turn is known to have touched a file {name!r}"
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("file", name, known)
+
+    def _remedy(self) -> str:
+        near = _question(list(self.known))
+        return f"{near}give a whole path, or the end of one from a slash on; `aix query tree/blame` lists all files"
+
+
 class UnknownModelError(UnknownNameError):
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__("priced model", name, known)
@@ -231,6 +244,15 @@ class AmbiguousNameError(UsageError):
 
 class AmbiguousEndingError(AmbiguousNameError):
     template = "several {kind}s end with {name!r}"
+
+
+class AmbiguousFileError(AmbiguousEndingError):
+    def __init__(self, name: str, found: tuple[str, ...]) -> None:
+        super().__init__("file", name, found)
+
+    def _remedy(self) -> str:
+        more = f" and {len(self.found) - _NAMED} others" if len(self.found) > _NAMED else ""
+        return f"take all with --all, or say which: {', '.join(self.found[:_NAMED])}{more}"
 
 
 class AmbiguousQueryError(AmbiguousNameError):

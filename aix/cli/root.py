@@ -69,7 +69,6 @@ UNLISTED = frozenset({"golden"})
 PLACES = {
     "import": "import_:command",
     "context": "compactions:context",
-    "log": "branches:log",
     "fork-point": "branches:fork_point",
     "diff": "branches:diff",
     "head": "branches:head",

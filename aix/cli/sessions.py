@@ -22,6 +22,7 @@ from aix.output.humanise import (
     project_names,
     short_count,
 )
+from aix.reading.branches import find_tip
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.search import (
     ORDERS,
@@ -61,6 +62,9 @@ _PEOPLES_COLUMNS = listing_columns(
 @click.option("--model", metavar="TEXT", help="Sessions in which a model with TEXT in its name answered.")
 @click.option("--tag", metavar="TAG", help="Sessions with that tag.")
 @click.option("--search", "text", metavar="TEXT", help="Sessions with TEXT in label, title or first prompt.")
+@click.option(
+    "--containing", "turn", metavar="TURN", help="Sessions whose thread holds that turn, named as for `aix show`."
+)
 @click.option("--subagents/--no-subagents", default=None, help="Only subagents, or none. Default: both.")
 @click.option(
     "--status", type=click.Choice(TABLES["sessions"].column("status").words), help="Only sessions of that status."
@@ -83,6 +87,7 @@ def command(
     model: str | None,
     tag: str | None,
     text: str | None,
+    turn: str | None,
     subagents: bool | None,
     status: str | None,
     order: str,
@@ -100,6 +105,8 @@ def command(
 
     A session whose log has no time at all comes last, with – as its time.
 
+    --containing lists the sessions on whose way to the head a turn lies; a session stands for its last turn.
+
     A turn that several sessions share, because one was resumed or forked from another, counts for each of them. The
     mark (earlier state) says that a session was left for another one, which `aix cost` counts all its turns for.
 
@@ -108,9 +115,11 @@ def command(
       aix sessions --project website --since 2026-11-01
       aix sessions --search "login page" --no-subagents
       aix sessions --sort cost --limit 10 --json
+      aix sessions --containing 7F3KQ2MX
       aix sessions --origin session-log --format csv -o sessions.csv
     """
     zone = load_config(ctx.obj).timezone
+    opened = open_ledger(ledger)
     search = SessionSearch(
         origin=origin,
         project=project,
@@ -121,8 +130,8 @@ def command(
         is_subagent=None if subagents is None else int(subagents),
         status=status,
         text=text,
+        turn=None if turn is None else find_tip(opened, turn).turn_id,
     )
-    opened = open_ledger(ledger)
     found = search_sessions(opened, search, order=order, reverse=reverse, limit=limit)
     rows = found.dicts()
     return replace(

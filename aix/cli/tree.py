@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,7 +122,7 @@ def command(
         _rows(opened, trees, firsts),
         text=_drawing(opened, nodes) if is_drawn and nodes else (),
         empty="no session in the ledger matches that",
-        notes=list(_notes(trees, firsts, is_all=is_all)),
+        notes=list(_notes(firsts, is_all=is_all)),
     )
 
 
@@ -150,7 +151,7 @@ def _drawing(ledger: Ledger, nodes: Sequence[Node]) -> list[str]:
     return list(drawn_lines(nodes, names_to_type(ledger), titles, terminal_width()))
 
 
-def _notes(trees: TurnTrees, firsts: Sequence[str], *, is_all: bool) -> Iterator[str]:
+def _notes(firsts: Sequence[str], *, is_all: bool) -> Iterator[str]:
     if not firsts or not is_screen():
         return
     if is_all:
@@ -159,47 +160,64 @@ def _notes(trees: TurnTrees, firsts: Sequence[str], *, is_all: bool) -> Iterator
         yield "next: `aix log SESSION` lists its turns, `aix show TURN` shows one"
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The first turn of a branch, and what it hangs from."""
+
+    first: str
+    started_by: str | None = None
+    """The turn that started the subagent whose tree begins here."""
+    is_subagent: bool = False
+
+
 def _rows(ledger: Ledger, trees: TurnTrees, firsts: Sequence[str]) -> Iterator[tuple[object, ...]]:
     """Give a row for each stretch of turns, those of a branch before those that hang from it."""
-    waiting = [(first, first, None, False) for first in reversed(firsts)]
-    rows: list[tuple[tuple[str, str, str | None, bool], Stretch]] = []
+    waiting = [_Place(first) for first in reversed(firsts)]
+    found: list[tuple[_Place, str | None, Stretch]] = []
     while waiting:
         place = waiting.pop()
-        first, root, _, is_subagent = place
-        below: list[tuple[str, str, str | None, bool]] = []
-        if trees.is_root(first):
-            for label in trees.labels_on(first):
-                below += [(each, each, None, True) for each in trees.subagents_without_turn(label)]
-        for stretch in trees.stretches(first):
-            rows.append((place, stretch))
-            below += [(each, each, trees.starters[each][0], True) for each in stretch.subagents]
-            below += [(each, root, None, is_subagent) for each in stretch.branches]
+        below: list[_Place] = []
+        if trees.is_root(place.first):
+            roots = (each for label in trees.labels_on(place.first) for each in trees.subagents_without_turn(label))
+            below += [_Place(each, None, is_subagent=True) for each in roots]
+        head = next(iter(trees.heads.get(trees.end_of(place.first), ())), None)
+        for stretch in trees.stretches(place.first):
+            found.append((place, head, stretch))
+            below += [_Place(each, trees.starters[each][0], is_subagent=True) for each in stretch.subagents]
+            below += [_Place(each, None, is_subagent=place.is_subagent) for each in stretch.branches]
         waiting += reversed(below)
-    titles = read_prompts(ledger, (stretch.turns[0].id for _, stretch in rows))
-    for (first, root, starter, is_subagent), stretch in rows:
-        turns = stretch.turns
-        cost = sum((turn.cost for turn in turns), NOTHING)
-        heads = trees.heads.get(trees.end_of(first), [])
-        yield (
-            trees.turns[turns[0].id].root_id,
-            turns[0].id,
-            turns[-1].id,
-            turns[0].parent_id,
-            starter if turns[0].id == first else None,
-            "compaction" if turns[0].is_compaction else "stretch",
-            heads[0] if heads else None,
-            ", ".join(stretch.heads) or None,
-            trees.is_abandoned(turns[0].id),
-            is_subagent,
-            turns[0].started_at,
-            turns[-1].started_at,
-            titles.get(turns[0].id),
-            len(turns),
-            sum(turn.is_failed for turn in turns),
-            sum(turn.tool_calls for turn in turns),
-            turns[0].tokens_before,
-            turns[0].tokens_after,
-            cost.usd,
-            cost.estimated_usd,
-            cost.unpriced,
-        )
+    titles = read_prompts(ledger, (stretch.turns[0].id for _, _, stretch in found))
+    for place, head, stretch in found:
+        title = titles.get(stretch.turns[0].id)
+        yield _row(stretch, place, head, title, is_abandoned=trees.is_abandoned(stretch.turns[0].id))
+
+
+def _row(
+    stretch: Stretch, place: _Place, head: str | None, title: str | None, *, is_abandoned: bool
+) -> tuple[object, ...]:
+    turns = stretch.turns
+    first, last = turns[0], turns[-1]
+    cost = sum((turn.cost for turn in turns), NOTHING)
+    return (
+        first.root_id,
+        first.id,
+        last.id,
+        first.parent_id,
+        place.started_by if first.id == place.first else None,
+        "compaction" if first.is_compaction else "stretch",
+        head,
+        ", ".join(stretch.heads) or None,
+        is_abandoned,
+        place.is_subagent,
+        first.started_at,
+        last.started_at,
+        title,
+        len(turns),
+        sum(turn.is_failed for turn in turns),
+        sum(turn.tool_calls for turn in turns),
+        first.tokens_before,
+        first.tokens_after,
+        cost.usd,
+        cost.estimated_usd,
+        cost.unpriced,
+    )

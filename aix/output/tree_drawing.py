@@ -44,7 +44,9 @@ class Node:
     below: "list[Node]" = field(default_factory=list)
 
 
-def tree_node(trees: TurnTrees, first: str, label: str | None, *, is_brief: bool = False, is_full: bool = False) -> Node:
+def tree_node(
+    trees: TurnTrees, first: str, label: str | None, *, is_brief: bool = False, is_full: bool = False
+) -> Node:
     """Return the drawing of the branches from a turn on, under the session that names it; in brief, only the forks."""
     draw = _Layout(trees, is_brief=is_brief, is_full=is_full)
     return Node(
@@ -166,7 +168,7 @@ def titles_needed(nodes: Iterable[Node]) -> Iterator[str]:
 def drawn_lines(
     nodes: Sequence[Node], names: Mapping[str, str], titles: Mapping[str, str], width: int
 ) -> Iterator[str]:
-    """Give the lines of a drawing, cut to a width; sessions by their names, and turns and sessions with their titles."""
+    """Give the lines of a drawing, cut to a width, with names of sessions, and titles of sessions and turns."""
     placed = list(_in_order(nodes))
     columns = [
         ["turns", *(_turns(node) for node, _ in placed)],
@@ -179,7 +181,9 @@ def drawn_lines(
     texts = ["", *(f"{prefix}{_text(node, names, titles)}" for node, prefix in placed)]
     for row, text in enumerate(texts):
         cut = shortened(text, room, "end")
-        cells = (f"{' ' * (size - cell_len(cells[row]))}{cells[row]}" for cells, size in zip(columns, widths, strict=True))
+        cells = (
+            f"{' ' * (size - cell_len(cells[row]))}{cells[row]}" for cells, size in zip(columns, widths, strict=True)
+        )
         yield _GAP.join([f"{cut}{' ' * (room - cell_len(cut))}", *cells]).rstrip()
 
 
@@ -199,7 +203,9 @@ def _in_order(nodes: Iterable[Node]) -> Iterator[tuple[Node, str]]:
 
 
 def _text(node: Node, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    name = node.name if node.label is None else shortened(shown(names.get(node.label, node.label)), _NAME_CELLS, "start")
+    name = (
+        node.name if node.label is None else shortened(shown(names.get(node.label, node.label)), _NAME_CELLS, "start")
+    )
     title = escape_unsafe(one_line(titles.get(node.title_of or "", ""), TITLE_CHARACTERS))
     words = " ".join(each for each in (node.mark, name, node.note) if each)
     return f"{words}{_GAP}{title}" if title else words

@@ -21,8 +21,8 @@ _HEADS = """
     left join inferred_values i
       on i.table_name = 'turns' and i.row_key = h.thread_id and i.column_name = 'started_at' and i.basis = 'undated'
     where h.session_label = $label and i.row_key is null
-    window movement as (order by h.changed_at, t.depth, h.thread_id)
-    order by h.changed_at, t.depth, h.thread_id
+    window movement as (order by h.changed_at, h.thread_id = s.thread_id, t.depth, h.thread_id)
+    order by h.changed_at, is_head_now, t.depth, h.thread_id
 """
 _THROUGH = """
     select w.session_label from v_session_turns w

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -22,11 +22,10 @@ _TURNS = """
       from v_requests group by turn_id
     )
     select
-      t.id, t.parent_turn_id, h.depth, coalesce(c.root_turn_id, t.id) as root_id,
+      t.id, t.parent_turn_id as parent_id, h.depth, coalesce(c.root_turn_id, t.id) as root_id,
       t.turn_type = 'compaction' as is_compaction, t.status = 'failed' as is_failed,
       case when i.row_key is null then t.started_at end as started_at, coalesce(t.tool_call_count, 0) as tool_calls,
-      q.usd, q.estimated_usd, coalesce(q.unpriced, 0) as unpriced,
-      k.tokens_before, k.tokens_after, k."trigger"
+      k.tokens_before, k.tokens_after, k."trigger", q.usd, q.estimated_usd, coalesce(q.unpriced, 0) as unpriced
     from turns t
     join threads h on h.turn_id = t.id
     left join turn_context c on c.turn_id = t.id
@@ -39,8 +38,8 @@ _TURNS = """
 """
 _SESSIONS = """
     select
-      s.label, s.thread_id, s.is_subagent = 1 as is_subagent, s.parent_session_label, s.parent_turn_id,
-      s.status, s.created_at, coalesce(c.root_turn_id, s.thread_id) as root_id, p.root_turn_id as parent_root_id
+      s.label, s.thread_id as head_id, s.is_subagent = 1 as is_subagent, s.parent_session_label as parent_label,
+      s.parent_turn_id, s.status = 'active' as is_active, coalesce(c.root_turn_id, s.thread_id) as root_id, p.root_turn_id as parent_root_id
     from sessions s
     left join turn_context c on c.turn_id = s.thread_id
     left join turn_context p on p.turn_id = s.parent_turn_id
@@ -119,10 +118,10 @@ class TreeTurn:
     is_failed: bool
     started_at: int | None
     tool_calls: int
-    cost: Amount
     tokens_before: int | None
     tokens_after: int | None
     trigger: str | None
+    cost: Amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,23 +368,10 @@ def read_prompts(ledger: "Ledger", turn_ids: Iterable[str]) -> dict[str, str]:
 
 
 def _read_turns(ledger: "Ledger", roots: Sequence[str] | None) -> Iterator[TreeTurn]:
-    for row in ledger.sql(_TURNS, {"roots": roots}):
-        *facts, usd, estimated_usd, unpriced, before, after, trigger = row
-        yield TreeTurn(*facts, Amount(usd, estimated_usd, unpriced), before, after, trigger)
+    for row in ledger.sql(_TURNS, {"roots": roots}).dicts():
+        cost = Amount(row.pop("usd"), row.pop("estimated_usd"), row.pop("unpriced"))
+        yield TreeTurn(**row, cost=cost)
 
 
 def _read_sessions(ledger: "Ledger") -> list[TreeSession]:
-    return [_session(row) for row in ledger.sql(_SESSIONS).dicts()]
-
-
-def _session(row: dict[str, Any]) -> TreeSession:
-    return TreeSession(
-        row["label"],
-        row["thread_id"],
-        row["is_subagent"],
-        row["parent_session_label"],
-        row["parent_turn_id"],
-        row["status"] == "active",
-        row["root_id"],
-        row["parent_root_id"],
-    )
+    return [TreeSession(**row) for row in ledger.sql(_SESSIONS).dicts()]
