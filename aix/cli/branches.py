@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from aix.cli.command import DATE, Command, ledger_option, listing_output
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
-from aix.cli.log import COSTS, COSTS_OF_SUBAGENTS, cost_cell, subagents_cell
+from aix.cli.log import COSTS, COSTS_OF_SUBAGENTS, cost_cell, subagents_cell, without_empty_columns
 from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import (
@@ -105,7 +105,9 @@ def fork_point(ctx: click.Context, a: str, b: str, ledger: Path) -> Listing:
     return Listing(
         _FORK_COLUMNS,
         [[row[column.name] for column in _FORK_COLUMNS] for row in rows],
-        for_people=Listing(_FORK_PEOPLES_COLUMNS, _fork_lines(rows, zone), notes=_fork_notes(a, b)),
+        for_people=without_empty_columns(
+            Listing(_FORK_PEOPLES_COLUMNS, _fork_lines(rows, zone), notes=_fork_notes(a, b))
+        ),
     )
 
 

@@ -19,13 +19,11 @@ from aix.output.humanise import (
     bounded_dollars,
     counted,
     grouped,
-    in_words,
     local_time,
     one_line,
-    short_count,
 )
 from aix.output.text import NULL
-from aix.output.tree_drawing import short_turn
+from aix.output.tree_drawing import compaction_note, short_turn
 from aix.reading.branches import find_tip, session_through, sessions_parting
 from aix.reading.ledger import open_ledger
 from aix.reading.search import names_to_type
@@ -101,8 +99,16 @@ def command(
     return replace(
         shown.listing(),
         empty="no turn of that session began in that time",
-        for_people=Listing(_COLUMNS, lines, notes=list(_notes(rows, label))),
+        for_people=without_empty_columns(Listing(_COLUMNS, lines, notes=list(_notes(rows, label)))),
     )
+
+
+def without_empty_columns(listing: Listing) -> Listing:
+    """Leave out the columns in which no row has anything, so that others have the room."""
+    rows = [tuple(row) for row in listing.rows]
+    used = [index for index in range(len(listing.columns)) if not rows or any(row[index] != "" for row in rows)]
+    columns = tuple(listing.columns[index] for index in used)
+    return replace(listing, columns=columns, rows=[tuple(row[index] for index in used) for row in rows])
 
 
 def _lines(
@@ -123,15 +129,9 @@ def _lines(
 
 def _title(row: _Row) -> str | None:
     if row["turn_type"] == "compaction":
-        before, after = (NULL if size is None else short_count(size) for size in _sizes(row))
-        trigger = row["compaction_trigger"]
-        return f"≡ {before} → {after}{'' if trigger is None else f', {in_words(trigger)}'}"
+        return f"≡ {compaction_note(row['tokens_before'], row['tokens_after'], row['compaction_trigger'])}"
     mark = "" if row["status"] == "completed" else f"({row['status']}) "
     return f"{mark}{one_line(row['title'] or '', TITLE_CHARACTERS)}".strip() or None
-
-
-def _sizes(row: _Row) -> tuple[int | None, int | None]:
-    return row["tokens_before"], row["tokens_after"]
 
 
 def _notes(rows: Sequence[_Row], label: str | None) -> Iterator[str]:

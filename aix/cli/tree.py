@@ -11,10 +11,11 @@ import click
 from aix.cli.command import DATE, Command, ledger_option, listing_output, project_end
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
+from aix.cli.stdout import chosen_format
 from aix.output import Listing, listing_columns
 from aix.output.humanise import counted, project_names
 from aix.output.terminal import terminal_width
-from aix.output.tree_drawing import Node, drawn_lines, group_node, titles_needed, tree_node
+from aix.output.tree_drawing import Node, drawn_lines, group_node, is_cut, titles_needed, tree_node
 from aix.reading.branches import find_tip
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.search import SessionSearch, names_to_type, search_sessions, titles_of_sessions
@@ -82,8 +83,8 @@ def command(
     tokens of the context before and after; ↳ is a subagent below the turns that started it.
 
     The columns count turns and costs, those of lines that hang from a line included; what subagents cost stands apart.
-    ≥ marks a lower bound, – an unknown cost. A list of more than 40 lines is drawn without its middle, and nothing
-    below the eighth level; --full draws all. TURN draws what follows a turn.
+    ≥ marks a lower bound, – an unknown cost. … marks what is left out: the middle of more than 40 lines, and the lower
+    levels of a tree with more than 200; --full draws all. TURN draws what follows a turn.
 
     All formats but table have a row for each stretch and compaction, with exact values and full ids: a row hangs from
     the turn after_turn_id, and the first of a subagent from started_by_turn_id. Their costs add up: each turn is in one
@@ -104,7 +105,7 @@ def command(
     opened = open_ledger(ledger)
     if name is not None:
         tip = find_tip(opened, name)
-        trees = read_tree(opened, tip.turn_id)
+        trees = read_tree(opened, tip.turn_id, is_head=tip.label is not None)
         first = trees.turns[tip.turn_id].root_id if tip.label else tip.turn_id
         firsts = [first if first in trees.turns else trees.roots[0]]
         nodes = [tree_node(trees, firsts[0], tip.label, is_full=full)]
@@ -116,13 +117,15 @@ def command(
         projects = _projects_of_trees(opened, trees, search)
         firsts = list(projects)[:limit]
         nodes = _by_project(trees, {first: projects[first] for first in firsts}, is_full=full)
-    is_drawn = not ctx.params["expanded"]
+    given_format = "json" if ctx.params["as_json"] else ctx.params["output_format"]
+    chosen = chosen_format(given_format, ctx.params["path"])
+    is_drawn = chosen == "table" and not ctx.params["expanded"]
     return Listing(
         _COLUMNS,
         _rows(opened, trees, firsts),
         text=_drawing(opened, nodes) if is_drawn and nodes else (),
         empty="no session in the ledger matches that",
-        notes=list(_notes(firsts, is_all=is_all)),
+        notes=list(_notes(firsts, is_all=is_all, has_gaps=is_drawn and is_cut(nodes))),
     )
 
 
@@ -139,7 +142,7 @@ def _by_project(trees: TurnTrees, projects: dict[str, str | None], *, is_full: b
     groups: defaultdict[str, list[Node]] = defaultdict(list)
     names = project_names(filter(None, projects.values()))
     for first, project in projects.items():
-        label = next(iter(trees.labels_on(first)), None)
+        label = next(iter(trees.heads.get(trees.end_of(first), ())), None)
         node = tree_node(trees, first, label, is_brief=not is_full, is_full=is_full)
         groups[names.get(project or "", _NO_PROJECT)].append(node)
     return [group_node(name, nodes) for name, nodes in groups.items()]
@@ -151,7 +154,9 @@ def _drawing(ledger: Ledger, nodes: Sequence[Node]) -> list[str]:
     return list(drawn_lines(nodes, names_to_type(ledger), titles, terminal_width()))
 
 
-def _notes(firsts: Sequence[str], *, is_all: bool) -> Iterator[str]:
+def _notes(firsts: Sequence[str], *, is_all: bool, has_gaps: bool) -> Iterator[str]:
+    if has_gaps:
+        yield "… marks lines that are left out; --full draws all, `aix tree TURN` what follows a turn"
     if not firsts or not is_screen():
         return
     if is_all:

@@ -1,11 +1,12 @@
 """Drawings of trees of turns: a line for each stretch of turns, compaction, subagent and branch, with its figures.
 
-The figures of a line are in columns at the right, and include those of the lines that hang from it. Long lists are cut
-in their middle, and deep ones below a level; what is left out stays in the figures.
+The figures of a line are in columns at the right, and include those of the lines that hang from it. A long list is
+drawn without its middle, and a tree with too many lines only down to some level; what is left out stays in the figures.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from rich.cells import cell_len
 
@@ -21,7 +22,9 @@ _NARROWEST_TEXT = 24
 _NAME_CELLS = 24
 _GAP = "  "
 _MOST_LEVELS = 8
+_MOST_LEVELS_OF_ALL = 64
 _MOST_LINES = 40
+_MOST_LINES_OF_TREE = 200
 _FIRST_LINES = 12
 _LAST_LINES = 24
 _SUBAGENT = "↳"
@@ -41,6 +44,8 @@ class Node:
     title_of: str | None = None
     """The label or the turn whose title stands at the end."""
     figures: Figures | None = None
+    is_cut: bool = False
+    """Whether lines that hang from it, or that it stands for, are left out."""
     below: "list[Node]" = field(default_factory=list)
 
 
@@ -48,14 +53,33 @@ def tree_node(
     trees: TurnTrees, first: str, label: str | None, *, is_brief: bool = False, is_full: bool = False
 ) -> Node:
     """Return the drawing of the branches from a turn on, under the session that names it; in brief, only the forks."""
-    draw = _Layout(trees, is_brief=is_brief, is_full=is_full)
-    return Node(
-        label=label,
-        name="" if label else short_turn(first),
-        title_of=label or first,
-        figures=trees.below[first],
-        below=draw.branch(first, label, 1),
-    )
+
+    def draw(levels: int) -> Node:
+        layout = _Layout(trees, levels, is_brief=is_brief, is_full=is_full)
+        return Node(
+            label=label,
+            name="" if label else short_turn(first),
+            title_of=label or first,
+            figures=trees.below[first],
+            below=layout.branch(first, label, 1),
+        )
+
+    if is_full:
+        return draw(_MOST_LEVELS_OF_ALL)
+    drawn = draw(1)
+    for levels in range(2, _MOST_LEVELS + 1):
+        if not is_cut([drawn]):
+            break
+        deeper = draw(levels)
+        if sum(1 for _ in _in_order([deeper])) > (_MOST_LINES if is_brief else _MOST_LINES_OF_TREE):
+            break
+        drawn = deeper
+    return drawn
+
+
+def is_cut(nodes: Iterable[Node]) -> bool:
+    """Whether lines are left out of a drawing."""
+    return any(node.is_cut for node, _ in _in_order(nodes))
 
 
 def group_node(name: str, nodes: Sequence[Node], *, is_open: bool = True) -> Node:
@@ -75,18 +99,28 @@ def short_turn(turn_id: str) -> str:
     return turn_id[:TURN_CHARACTERS]
 
 
+def compaction_note(before: int | None, after: int | None, trigger: str | None) -> str:
+    """Write what a compaction did to the context, as far as that is known.
+
+    >>> compaction_note(91_000, 15_000, "context_limit"), compaction_note(None, None, None)
+    ('91k → 15k, auto', 'compaction')
+    """
+    sizes = " → ".join(NULL if size is None else short_count(size) for size in (before, after))
+    known = [*([] if before is after is None else [sizes]), *([] if trigger is None else [in_words(trigger)])]
+    return ", ".join(known) or "compaction"
+
+
 class _Layout:
     """Lines of a tree, as they hang from each other."""
 
-    def __init__(self, trees: TurnTrees, *, is_brief: bool, is_full: bool) -> None:
+    def __init__(self, trees: TurnTrees, levels: int, *, is_brief: bool, is_full: bool) -> None:
         self._trees = trees
+        self._levels = levels
         self._is_brief = is_brief
         self._is_full = is_full
 
     def branch(self, first: str, label: str | None, level: int, *, is_delegated: bool = False) -> list[Node]:
         """Return the lines of a branch that stand below its name."""
-        if level > _MOST_LEVELS and not self._is_full:
-            return []
         nodes: list[Node] = []
         if self._trees.is_root(first) and not self._is_brief:
             labels = self._trees.labels_on(first)
@@ -95,8 +129,8 @@ class _Layout:
         for stretch in self._trees.stretches(first):
             if not self._is_brief:
                 nodes.append(self._stretch(stretch, level, is_delegated=is_delegated))
-            nodes += [self._fork(each, level, is_delegated=is_delegated) for each in stretch.branches]
             nodes += [Node(mark="head of", label=each) for each in stretch.heads if each != label]
+            nodes += [self._fork(each, level, is_delegated=is_delegated) for each in stretch.branches]
         return nodes if self._is_full else _without_middle(nodes)
 
     def _stretch(self, stretch: Stretch, level: int, *, is_delegated: bool) -> Node:
@@ -104,11 +138,10 @@ class _Layout:
         name = short_turn(first.id) if first is last else f"{short_turn(first.id)}…{short_turn(last.id)}"
         note = ""
         if first.is_compaction:
-            sizes = [NULL if size is None else short_count(size) for size in (first.tokens_before, first.tokens_after)]
-            note = " → ".join(sizes) + ("" if first.trigger is None else f", {in_words(first.trigger)}")
+            note = compaction_note(first.tokens_before, first.tokens_after, first.trigger)
         elif first is last and first.is_failed:
             note = "(failed)"
-        subagents = [self._subagent(root, level + 1) for root in stretch.subagents]
+        subagents = [self._subagent(root, level) for root in stretch.subagents]
         return Node(
             mark=_COMPACTION if first.is_compaction else "",
             name=name,
@@ -121,40 +154,45 @@ class _Layout:
     def _fork(self, first: str, level: int, *, is_delegated: bool) -> Node:
         heads = self._trees.heads.get(self._trees.end_of(first), [])
         label = heads[0] if heads else None
-        below = self.branch(first, label, level + 1, is_delegated=is_delegated)
         figures = self._trees.below[first]
-        return Node(
+        node = Node(
             mark="fork",
             label=label,
             name="" if label else short_turn(first),
             note="(abandoned)" if self._trees.is_abandoned(first) else "",
             title_of=first,
             figures=figures.delegated() if is_delegated else figures,
-            below=_unless_simple(below),
         )
+        return self._with_branch(node, first, label, level, is_delegated=is_delegated)
 
     def _subagent(self, root: str, level: int) -> Node:
         labels = self._trees.labels_on(root)
-        below = self.branch(root, labels[0], level + 1, is_delegated=True)
-        return Node(
+        node = Node(
             mark=_SUBAGENT,
             label=labels[0],
             title_of=labels[0],
             figures=self._trees.below[root].delegated(1),
-            below=_unless_simple(below),
         )
+        return self._with_branch(node, root, labels[0], level, is_delegated=True)
 
-
-def _unless_simple(nodes: list[Node]) -> list[Node]:
-    """Leave out what says no more than the line above it: a single stretch of turns."""
-    return [] if len(nodes) == 1 and not nodes[0].below and not nodes[0].mark else nodes
+    def _with_branch(self, node: Node, first: str, label: str | None, level: int, *, is_delegated: bool) -> Node:
+        """Hang the lines of a branch from the line that names it, unless they say no more: a single stretch."""
+        if level < self._levels:
+            below = self.branch(first, label, level + 1, is_delegated=is_delegated)
+            is_single = len(below) == 1 and not below[0].below and not below[0].mark
+            node.below = [] if is_single else below
+        else:
+            stretches = list(islice(self._trees.stretches(first), 2))
+            node.is_cut = len(stretches) > 1 or any(each.branches or each.subagents for each in stretches)
+        return node
 
 
 def _without_middle(nodes: list[Node]) -> list[Node]:
     if len(nodes) <= _MOST_LINES:
         return nodes
     hidden = nodes[_FIRST_LINES:-_LAST_LINES]
-    more = group_node(f"… {grouped(len(hidden))} more lines", hidden, is_open=False)
+    more = group_node(f"{grouped(len(hidden))} more lines", hidden, is_open=False)
+    more.is_cut = True
     return [*nodes[:_FIRST_LINES], more, *nodes[-_LAST_LINES:]]
 
 
@@ -207,7 +245,7 @@ def _text(node: Node, names: Mapping[str, str], titles: Mapping[str, str]) -> st
         node.name if node.label is None else shortened(shown(names.get(node.label, node.label)), _NAME_CELLS, "start")
     )
     title = escape_unsafe(one_line(titles.get(node.title_of or "", ""), TITLE_CHARACTERS))
-    words = " ".join(each for each in (node.mark, name, node.note) if each)
+    words = " ".join(each for each in (node.mark, name, node.note, "…" if node.is_cut else "") if each)
     return f"{words}{_GAP}{title}" if title else words
 
 

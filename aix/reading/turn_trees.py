@@ -2,7 +2,7 @@
 
 A tree is followed by the parents of its turns: the ancestries of all turns of a long session together are many times
 larger than all else that is known of it. Turns that follow each other without a fork, a head or a compaction are a
-stretch; a branch is a chain of stretches from its first turn to a turn that nothing follows.
+stretch. A branch is a chain of stretches from its first turn to the head of a session.
 """
 
 from collections import defaultdict
@@ -39,7 +39,8 @@ _TURNS = """
 _SESSIONS = """
     select
       s.label, s.thread_id as head_id, s.is_subagent = 1 as is_subagent, s.parent_session_label as parent_label,
-      s.parent_turn_id, s.status = 'active' as is_active, coalesce(c.root_turn_id, s.thread_id) as root_id, p.root_turn_id as parent_root_id
+      s.parent_turn_id, s.status = 'active' as is_active, coalesce(c.root_turn_id, s.thread_id) as root_id,
+      p.root_turn_id as parent_root_id
     from sessions s
     left join turn_context c on c.turn_id = s.thread_id
     left join turn_context p on p.turn_id = s.parent_turn_id
@@ -171,6 +172,7 @@ class TurnTrees:
         self.heads: defaultdict[str, list[str]] = defaultdict(list)
         for session in self.sessions.values():
             self.heads[session.head_id].append(session.label)
+        self._head = head
         self._wanted = set(self._way_to(head)) if head in self.turns else set()
         self._root_of_label = {label: self._root_of(each.head_id) for label, each in self.sessions.items()}
         self.starters = self._find_starters()
@@ -221,15 +223,16 @@ class TurnTrees:
         stretch = self._new_stretch(self.turns[first])
         while True:
             last = stretch.turns[-1]
-            following = sorted(self.children[last.id], key=self._rank, reverse=True)
             heads = self.heads.get(last.id, [])
-            after = self.turns[following[0]] if following else None
-            is_broken = len(following) > 1 or heads or last.is_compaction or (after is not None and after.is_compaction)
+            following = self._next_of(last.id)
+            others = [each for each in self.children.get(last.id, ()) if each != following]
+            after = None if following is None else self.turns[following]
+            is_broken = others or heads or last.is_compaction or (after is not None and after.is_compaction)
             if after is not None and not is_broken:
                 self._extend(stretch, after)
                 continue
             stretch.heads = list(heads)
-            stretch.branches = sorted(following[1:], key=lambda turn_id: (self.turns[turn_id].started_at or 0, turn_id))
+            stretch.branches = sorted(others, key=lambda turn_id: (self.turns[turn_id].started_at or 0, turn_id))
             yield stretch
             if after is None:
                 return
@@ -238,9 +241,21 @@ class TurnTrees:
     def end_of(self, first: str) -> str:
         """Return the last turn of a branch."""
         last = first
-        while following := self.children[last]:
-            last = max(following, key=self._rank)
+        while following := self._next_of(last):
+            last = following
         return last
+
+    def _next_of(self, turn_id: str) -> str | None:
+        """Return the next turn of a branch, which goes on to the head that is asked for, else to an active one."""
+        children = self.children.get(turn_id)
+        if not children or turn_id == self._head:
+            return None
+        best = max(children, key=self._rank)
+        is_end = best not in self._wanted and not self._active[best] and self._holds_active_head(turn_id)
+        return None if is_end else best
+
+    def _holds_active_head(self, turn_id: str) -> bool:
+        return any(self.sessions[label].is_active for label in self.heads.get(turn_id, ()))
 
     def _new_stretch(self, turn: TreeTurn) -> Stretch:
         stretch = Stretch([], Figures())
@@ -318,7 +333,7 @@ class TurnTrees:
             turn = self.turns[turn_id]
             figures = self._own_figures(turn)
             latest = turn.started_at or 0
-            is_active = any(self.sessions[label].is_active for label in self.heads.get(turn_id, ()))
+            is_active = self._holds_active_head(turn_id)
             for child in self.children.get(turn_id, ()):
                 figures += self.below[child]
                 latest = max(latest, self.latest[child])
@@ -343,8 +358,8 @@ def read_all_trees(ledger: "Ledger") -> TurnTrees:
     return TurnTrees(_read_turns(ledger, None), _read_sessions(ledger))
 
 
-def read_tree(ledger: "Ledger", turn_id: str) -> TurnTrees:
-    """Read the tree of a turn, which is on its main branch, with the trees of the subagents that it started."""
+def read_tree(ledger: "Ledger", turn_id: str, *, is_head: bool) -> TurnTrees:
+    """Read the tree of a turn, with those of the subagents that it started; the main branch ends at a head."""
     [(root,)] = ledger.sql(_ROOT, [turn_id]).rows()
     sessions = _read_sessions(ledger)
     roots = {root}
@@ -358,7 +373,7 @@ def read_tree(ledger: "Ledger", turn_id: str) -> TurnTrees:
         if started <= roots:
             break
         roots |= started
-    return TurnTrees(_read_turns(ledger, sorted(roots)), sessions, turn_id)
+    return TurnTrees(_read_turns(ledger, sorted(roots)), sessions, turn_id if is_head else None)
 
 
 def read_prompts(ledger: "Ledger", turn_ids: Iterable[str]) -> dict[str, str]:

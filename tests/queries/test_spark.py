@@ -95,7 +95,7 @@ def duck(ledger: Path) -> DuckLedger:
 
 @pytest.fixture(scope="module")
 def choices(duck: DuckLedger) -> list[Values]:
-    """Nothing; the middle of the ledger's time, in a time zone with summer time; and what most requests have."""
+    """Nothing; the middle of the ledger's time, with summer time; what most requests have; two branches; and a file."""
     [times] = duck.rows(
         "select quantile_disc(requested_at, 0.2), quantile_disc(requested_at, 0.9), 'Europe/Berlin' from requests", {}
     )
@@ -108,8 +108,22 @@ def choices(duck: DuckLedger) -> list[Values]:
         """,
         {},
     )
+    branches = duck.rows(
+        """
+        select min(session_label), max(session_label), turn_id from v_session_turns
+        group by turn_id having count(*) > 1 order by count(*) desc, turn_id limit 1
+        """,
+        {},
+    )
+    files = duck.rows("select file_path from message_files order by id limit 1", {})
     limits = _named(("since", "until", "timezone"), times)
-    return [{}, limits, *(_named(("project", "model", "origin"), each) for each in kinds)]
+    return [
+        {},
+        limits,
+        *(_named(("project", "model", "origin"), each) for each in kinds),
+        *(_named(("a", "b", "turn"), each) for each in branches),
+        *(_named(("path",), each) for each in files),
+    ]
 
 
 def _named(names: tuple[str, ...], values: tuple[Any, ...]) -> Values:
