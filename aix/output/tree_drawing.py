@@ -241,9 +241,9 @@ def _in_order(nodes: Iterable[Node]) -> Iterator[tuple[Node, str]]:
 
 
 def _text(node: Node, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    name = (
-        node.name if node.label is None else shortened(shown(names.get(node.label, node.label)), _NAME_CELLS, "start")
-    )
+    name = shown(node.name)
+    if node.label is not None:
+        name = shortened(shown(names.get(node.label, node.label)), _NAME_CELLS, "start")
     title = escape_unsafe(one_line(titles.get(node.title_of or "", ""), TITLE_CHARACTERS))
     words = " ".join(each for each in (node.mark, name, node.note, "…" if node.is_cut else "") if each)
     return f"{words}{_GAP}{title}" if title else words
