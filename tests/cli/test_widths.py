@@ -23,6 +23,7 @@ ARGUMENTS = {
     "forget": ["--match", "tide", "--dry-run"],
     "resolve": ["--trigger"],
     "sql": ["select * from turns"],
+    "tree": ["--all"],
 }
 """Arguments of listings that need some."""
 COMPARES_LEDGERS = "health/append_only"

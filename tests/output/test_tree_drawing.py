@@ -31,7 +31,7 @@ def forest(shape: str) -> TurnTrees:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("width", [60, 200])
 def test_a_large_tree_is_drawn_within_its_width_and_length(shape: str, width: int) -> None:
     trees = forest(shape)
     node = tree_node(trees, "t0", "s0")

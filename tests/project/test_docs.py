@@ -107,7 +107,7 @@ def test_targets_and_commands_that_a_page_names_exist(page: Path) -> None:
     assert set(re.findall(r"`make ([a-z-]+)`|^\$ make ([a-z-]+)$", text, re.MULTILINE)) <= {
         pair for target in targets for pair in ((target, ""), ("", target))
     }
-    assert set(re.findall(r"`aix ([a-z]+)[^`]*`", text)) <= set(COMMANDS)
+    assert set(re.findall(r"`aix ([a-z][a-z-]*)[^`]*`", text)) <= set(COMMANDS)
 
 
 def console_examples(page: Path) -> list[tuple[str, str]]:
@@ -121,6 +121,7 @@ TOP_TO_BOTTOM = (
     *("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md"),
     *("docs/routing.md", "docs/search.md"),
 )
+TOP_TO_BOTTOM = ("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md", "docs/tree.md")
 """Pages whose commands build on those before them; tests/project/test_screens.py runs those of the tutorial."""
 AIX_EXAMPLES = [
     example
@@ -147,7 +148,7 @@ def test_examples_do_what_the_page_shows(
 def test_pages_show_what_their_commands_do_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("agent_dag", "chat", "programs"):
+    for name in ("agent_dag", "chat", "claude_code", "programs"):
         shutil.copytree(ROOT / "fixtures" / name, tmp_path / "fixtures" / name)
     monkeypatch.chdir(tmp_path)
     for file, content in re.findall(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aix.reading.turn_trees import Amount, Figures, TreeSession, TreeTurn, TurnTrees
@@ -78,6 +78,7 @@ def turns_drawn(trees: TurnTrees, first: str) -> list[str]:
     return found
 
 
+@settings(max_examples=50)
 @given(random_trees())
 def test_every_turn_is_drawn_once_and_counted_once(trees: TurnTrees) -> None:
     drawn = [turn_id for top in trees.tops for turn_id in turns_drawn(trees, top)]
@@ -91,6 +92,7 @@ def test_every_turn_is_drawn_once_and_counted_once(trees: TurnTrees) -> None:
     assert total.subagents == len(trees.starters)
 
 
+@settings(max_examples=50)
 @given(random_trees())
 def test_a_branch_ends_at_the_last_turn_of_its_last_stretch(trees: TurnTrees) -> None:
     ends = {first: list(trees.stretches(first))[-1].turns[-1].id for first in trees.turns}
