@@ -1,6 +1,5 @@
 """`aix blame`."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
@@ -18,10 +17,11 @@ from aix.output.humanise import TITLE_CHARACTERS, counted, local_time, one_line
 from aix.output.tree_drawing import short_turn
 from aix.reading.ledger import open_ledger
 from aix.reading.search import names_to_type
-from aix.reading.touched_files import find_file, find_files
+from aix.reading.touched_files import find_file, find_files, plain_path
 
 _QUERY = "tree/blame"
 _NAMED = "referenced"
+_KINDS = frozenset({"read", "written", "attached"})
 _COLUMNS = listing_columns(
     "turn",
     "when",
@@ -59,7 +59,7 @@ def command(
 ) -> Listing:
     """List the turns that read and wrote a file, from the first to the last.
 
-    PATH is a whole path, or the end of one from a slash on: `src/app.py` is /home/ada/site/src/app.py. Of several files
+    PATH is a whole path, or the end of one from a slash on: `src/app.py` is /srv/site/src/app.py. Of several files
     that end so, the one in this folder is meant; else they are listed, and --all takes all of them.
 
     A line is a turn and a use: read, written, or attached by a person; the tools that did it, and the lines of the
@@ -78,14 +78,15 @@ def command(
     zone = load_config(ctx.obj).timezone
     opened = open_ledger(ledger)
     files = find_files(opened, name, here=Path.cwd()) if is_all else (find_file(opened, name, here=Path.cwd()),)
-    path = files[0] if len(files) == 1 else name.removeprefix("./")
+    path = files[0] if len(files) == 1 else plain_path(name)
     found = opened.query(_QUERY, path=path, **parameters)
+    kinds = {"written"} if is_written else _KINDS | ({_NAMED} if is_named else set())
     rows = found.dicts()
-    kept = [row for row in rows if row["kind"] == "written" or (not is_written and (is_named or row["kind"] != _NAMED))]
+    kept = [row for row in rows if row["kind"] in kinds]
     shown = sorted(kept, key=_moment)[-limit:] if limit else kept
-    several = len({row["file_path"] for row in shown}) > 1
-    columns = (*_COLUMNS[:3], _FILE, *_COLUMNS[3:]) if several else _COLUMNS
-    left_out = Counter(row["kind"] for row in rows if row not in kept)
+    has_several = len({row["file_path"] for row in shown}) > 1
+    columns = (*_COLUMNS[:3], _FILE, *_COLUMNS[3:]) if has_several else _COLUMNS
+    named = 0 if is_named or is_written else sum(row["kind"] == _NAMED for row in rows)
     listing = found.listing()
     return replace(
         listing,
@@ -94,8 +95,8 @@ def command(
         empty="no turn that is asked for read or wrote that file",
         for_people=Listing(
             columns,
-            _lines(shown, names_to_type(opened), zone, several=several),
-            notes=list(_notes(shown, left_out, is_written=is_written)),
+            _lines(shown, names_to_type(opened), zone, has_several=has_several),
+            notes=list(_notes(shown, named)),
         ),
     )
 
@@ -104,7 +105,9 @@ def _moment(row: _Row) -> tuple[bool, int]:
     return row["touched_at"] is not None, row["touched_at"] or 0
 
 
-def _lines(rows: Sequence[_Row], names: dict[str, str], zone: tzinfo, *, several: bool) -> Iterator[Sequence[object]]:
+def _lines(
+    rows: Sequence[_Row], names: dict[str, str], zone: tzinfo, *, has_several: bool
+) -> Iterator[Sequence[object]]:
     for row in rows:
         first, last = row["line_start"], row["line_end"]
         label = row["session_label"]
@@ -112,7 +115,7 @@ def _lines(rows: Sequence[_Row], names: dict[str, str], zone: tzinfo, *, several
             short_turn(row["turn_id"]),
             local_time(row["touched_at"], zone),
             "named" if row["kind"] == _NAMED else row["kind"],
-            *([row["file_path"]] if several else []),
+            *([row["file_path"]] if has_several else []),
             one_line(row["title"] or "", TITLE_CHARACTERS) or None,
             row["tools"],
             None if first is None else str(first) if first == last else f"{first}–{last}",
@@ -120,9 +123,9 @@ def _lines(rows: Sequence[_Row], names: dict[str, str], zone: tzinfo, *, several
         )
 
 
-def _notes(rows: Sequence[_Row], left_out: Counter[str], *, is_written: bool) -> Iterator[str]:
-    if left_out[_NAMED] and not is_written:
-        verb = "names" if left_out[_NAMED] == 1 else "name"
-        yield f"{counted(left_out[_NAMED], 'turn')} only {verb} it, as in results of a search; --named lists them"
+def _notes(rows: Sequence[_Row], named: int) -> Iterator[str]:
+    if named:
+        verb = "names" if named == 1 else "name"
+        yield f"{counted(named, 'turn')} only {verb} it, as in results of a search; --named lists them"
     if rows and is_screen():
         yield "next: `aix show TURN`, with a name of the column turn"

@@ -106,8 +106,7 @@ def command(
     if name is not None:
         tip = find_tip(opened, name)
         trees = read_tree(opened, tip.turn_id, is_head=tip.label is not None)
-        first = trees.turns[tip.turn_id].root_id if tip.label else tip.turn_id
-        firsts = [first if first in trees.turns else trees.roots[0]]
+        firsts = [trees.root_of(tip.turn_id) if tip.label else tip.turn_id]
         nodes = [tree_node(trees, firsts[0], tip.label, is_full=full)]
     else:
         search = SessionSearch(
@@ -133,6 +132,8 @@ def _projects_of_trees(ledger: Ledger, trees: TurnTrees, search: SessionSearch) 
     """Return the roots of trees with sessions that are searched for, the latest first, each with its project."""
     found: dict[str, str | None] = {}
     for row in search_sessions(ledger, search).dicts():
+        if row["label"] not in trees.sessions:  # its head is missing
+            continue
         top = trees.top_of(row["label"])
         found[top] = found.get(top) or row["project"] or row["workspace_path"]
     return found

@@ -182,9 +182,15 @@ class _Layout:
             is_single = len(below) == 1 and not below[0].below and not below[0].mark
             node.below = [] if is_single else below
         else:
-            stretches = list(islice(self._trees.stretches(first), 2))
-            node.is_cut = len(stretches) > 1 or any(each.branches or each.subagents for each in stretches)
+            node.is_cut = self._has_lines(first)
         return node
+
+    def _has_lines(self, first: str) -> bool:
+        """Whether anything would hang from the line that names a branch."""
+        if self._is_brief:
+            return any(each.branches for each in self._trees.stretches(first))
+        stretches = list(islice(self._trees.stretches(first), 2))
+        return len(stretches) > 1 or bool(stretches[0].branches or stretches[0].subagents)
 
 
 def _without_middle(nodes: list[Node]) -> list[Node]:

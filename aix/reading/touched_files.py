@@ -34,9 +34,7 @@ def find_files(ledger: "Ledger", name: str, *, here: Path) -> tuple[str, ...]:
 
     Of several the one in the folder `here` is meant, if it is among them. Backslashes are slashes.
     """
-    path = name.replace("\\", "/")
-    while path.startswith("./"):
-        path = path[2:]
+    path = plain_path(name)
     found = [each for (each,) in ledger.sql(_MATCHING, [path]).rows()] if path.strip("/") else []
     if not found:
         near = ledger.sql(_NEAR, [path.rpartition("/")[2]]).rows()
@@ -44,6 +42,18 @@ def find_files(ledger: "Ledger", name: str, *, here: Path) -> tuple[str, ...]:
     local = (here / path).as_posix()
     whole = [each for each in (path, local) if each in found]
     return tuple(whole[:1] or found)
+
+
+def plain_path(name: str) -> str:
+    r"""Return a path with slashes, as files are compared by it.
+
+    >>> plain_path("./src/a.py"), plain_path("src\\a.py")
+    ('src/a.py', 'src/a.py')
+    """
+    path = name.replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:]
+    return path
 
 
 def find_file(ledger: "Ledger", name: str, *, here: Path) -> str:

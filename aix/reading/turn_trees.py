@@ -174,7 +174,7 @@ class TurnTrees:
             self.heads[session.head_id].append(session.label)
         self._head = head
         self._wanted = set(self._way_to(head)) if head in self.turns else set()
-        self._root_of_label = {label: self._root_of(each.head_id) for label, each in self.sessions.items()}
+        self._root_of_label = {label: self.root_of(each.head_id) for label, each in self.sessions.items()}
         self.starters = self._find_starters()
         """The turn, and the session where no turn is known, that started the subagent of each such tree."""
         self._started: defaultdict[str, list[str]] = defaultdict(list)
@@ -281,7 +281,8 @@ class TurnTrees:
             yield turn_id
             turn_id = self._parents.get(turn_id)
 
-    def _root_of(self, turn_id: str) -> str:
+    def root_of(self, turn_id: str) -> str:
+        """Return the first turn of the tree of a turn."""
         # Where all is well, the root that the ledger names; a damaged tree may be in parts.
         named = self.turns[turn_id].root_id
         return named if named in self.turns and named not in self._parents else list(self._way_to(turn_id))[-1]
@@ -295,7 +296,7 @@ class TurnTrees:
                 continue
             turn = session.parent_turn_id if session.parent_turn_id in self.turns else None
             starter = session.parent_label if session.parent_label in self.sessions else None
-            above = self._root_of(turn) if turn else self._root_of_label.get(starter or "")
+            above = self.root_of(turn) if turn else self._root_of_label.get(starter or "")
             if above is None or self._leads_to(above, root, found):
                 continue
             found[root] = (turn, starter or session.label)
@@ -309,7 +310,7 @@ class TurnTrees:
             if above not in found:
                 return False
             turn, label = found[above]
-            above = self._root_of(turn) if turn else self._root_of_label[label]
+            above = self.root_of(turn) if turn else self._root_of_label[label]
 
     def _level(self, root: str) -> int:
         level = 0
@@ -321,7 +322,7 @@ class TurnTrees:
     def _above(self, root: str) -> str:
         """Return the root of the tree that started this one."""
         turn, label = self.starters[root]
-        return self._root_of(turn) if turn else self._root_of_label[label]
+        return self.root_of(turn) if turn else self._root_of_label[label]
 
     def _add_up(self) -> None:
         """Sum up from the ends of all branches to their roots: trees of subagents before those that started them."""

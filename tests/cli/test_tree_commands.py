@@ -426,16 +426,16 @@ def test_no_text_of_a_log_breaks_a_line_or_acts(arguments: list[str], hostile: P
 @pytest.mark.long
 def test_every_command_takes_every_session_of_every_kind_of_log(tmp_path: Path, screen: Screen) -> None:
     folder = build_graph_ledger(build_ledger(tmp_path / "ledger"))
-    import_histories(folder, [FIXTURES / "chat", FIXTURES / "session_log", FIXTURES / "claude_code"], Settings(jobs=0))
+    import_histories(folder, [FIXTURES / "chat", FIXTURES / "session_log"], Settings(jobs=0))
     with aix.open(folder) as every:
         labels = [label for (label,) in every.sql("select label from sessions order by label").rows()]
-    assert len(labels) > 200
-    for before, label in pairwise(labels):
-        commands = (["log"], ["tree"], ["tree", "--full"], ["head", "--all"])
-        for command, *options in commands:
+    assert len({label.partition(":")[0] for label in labels}) >= 5
+    for label in labels:
+        for command, *options in (["log"], ["tree", "--full"], ["head", "--all"]):
             lines = screen(command, label, *options, folder=folder).splitlines()
             assert not [line for line in lines if cell_len(line) > 80 or not is_safe(line)], (command, label)
-        screen("diff", before, label, folder=folder)
+    for label, other in pairwise(labels[::5]):
+        screen("diff", label, other, folder=folder)
 
 
 def test_files_with_one_ending_are_told_apart_or_taken_together(hostile: Path) -> None:
