@@ -35,9 +35,9 @@ START = (
     "permission_usage/risks",
 )
 """The queries to start with, the best first."""
-PACK_ORDER = ("token_economics", "compaction_impact", "permission_usage", "programs", "overview", "agent_dag")
+PACK_ORDER = ("token_economics", "compaction_impact", "permission_usage", "programs", "overview", "tree", "agent_dag")
 """The packs of AIX in the order in which people get them; others follow, and the checks come last."""
-_TITLES = {HEALTH: "Health checks", "agent_dag": "Agent graphs"}
+_TITLES = {HEALTH: "Health checks", "agent_dag": "Agent graphs", "tree": "Tree of turns"}
 
 
 class Pack(msgspec.Struct, frozen=True):

@@ -1,5 +1,5 @@
 -- title: Turns that touched a file
--- question: Which turns read and wrote a file, in order, and with which tools?
+-- question: Which turns read and wrote a file, and how?
 -- why: Finds the turn that a change comes from, and what the model had read before it.
 -- grain: file, turn and kind of use
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Two branches compared
--- question: What did each of two branches do after their last common turn?
+-- question: What did each of two branches do after the fork?
 -- why: Shows which of two attempts took more, and which files and tools each used.
 -- grain: branch, and total, turn, tool or file of it
 -- param a: text = none; the first branch: its last turn, or the label of a session

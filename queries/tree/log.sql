@@ -1,5 +1,5 @@
 -- title: Log of a session
--- question: Which turns lead to a session's head, the newest first, and what did each cost?
+-- question: Which turns led to a head, and what did each cost?
 -- why: Shows how a session came to what it knows: where it was compacted, where others part from it, what each step took.
 -- grain: session and turn
 -- param session: text = none; only this session

@@ -47,8 +47,8 @@ def test_all_queries_are_listed_with_their_questions(search_path: str) -> None:
 def test_people_get_the_packs_with_the_best_first_and_the_checks_in_one_line(search_path: str) -> None:
     lines = succeed(PYTHONPATH=search_path).splitlines()
     titles = [line.split(" ──")[0].removeprefix("── ") for line in lines if line.startswith("── ")]
-    own = ["Token economics", "Compaction impact", "Permission usage", "Programs", "Overview", "Agent graphs"]
-    assert titles == ["Start with these", *own, "Acme", "Health checks"]
+    own = ["Token economics", "Compaction impact", "Permission usage", "Programs", "Overview"]
+    assert titles == ["Start with these", *own, "Tree of turns", "Agent graphs", "Acme", "Health checks"]
     best = [line.split()[0] for line in lines[3 : 3 + len(START)]]
     assert [find_query(name).name for name in best] == list(START)
     assert "turns_by_day                 How many turns began on each day?" in lines
