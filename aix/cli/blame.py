@@ -13,8 +13,7 @@ from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import TITLE_CHARACTERS, counted, local_time, one_line
-from aix.output.tree_drawing import short_turn
+from aix.output.humanise import TITLE_CHARACTERS, counted, local_time, one_line, short_turn
 from aix.reading.ledger import open_ledger
 from aix.reading.search import names_to_type
 from aix.reading.touched_files import find_file, find_files, plain_path

@@ -3,25 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.cli.log import COSTS, COSTS_OF_SUBAGENTS, cost_cell, subagents_cell, without_empty_columns
 from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import (
-    TITLE_CHARACTERS,
-    counted,
-    grouped,
-    local_time,
-    one_line,
-)
-from aix.output.tree_drawing import short_turn
+from aix.output.humanise import TITLE_CHARACTERS, counted, grouped, local_time, one_line, short_turn
 from aix.reading.branches import Tip, find_tip, read_heads
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.search import names_to_type
@@ -73,8 +68,8 @@ _Row = dict[str, Any]
 
 
 @click.command("fork-point", cls=Command)
-@click.argument("a", metavar="SESSION|TURN")
-@click.argument("b", metavar="SESSION|TURN")
+@click.argument("a", metavar="SESSION|TURN", shell_complete=complete_session)
+@click.argument("b", metavar="SESSION|TURN", shell_complete=complete_session)
 @ledger_option
 @import_first
 @listing_output
@@ -146,12 +141,12 @@ def _fork_lines(rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[object]
 
 
 def _fork_notes(a: str, b: str) -> list[str]:
-    return [f"next: `aix diff {a} {b}` compares what came after it"] if is_screen() else []
+    return [f"next: `aix diff {quote(a)} {quote(b)}` compares what came after it"] if is_screen() else []
 
 
 @click.command(cls=Command)
-@click.argument("a", metavar="SESSION|TURN")
-@click.argument("b", metavar="SESSION|TURN")
+@click.argument("a", metavar="SESSION|TURN", shell_complete=complete_session)
+@click.argument("b", metavar="SESSION|TURN", shell_complete=complete_session)
 @click.option("--full", is_flag=True, help="List all files, however many there are.")
 @ledger_option
 @import_first
@@ -236,7 +231,7 @@ def _diff_notes(sides: Mapping[str, _Row], names: Sequence[str], hidden_files: i
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="SESSION")
+@click.argument("name", metavar="SESSION", shell_complete=complete_session)
 @click.option("--at", "moment", type=DATE, metavar="TIME", help="The moment, such as 2026-11-01T10:00 or yesterday.")
 @click.option("--all", "is_all", is_flag=True, help="List every head that the session had, the newest first.")
 @ledger_option

@@ -24,6 +24,7 @@ from aix.output.humanise import (
     one_line,
     per_cent,
     short_count,
+    short_turn,
     signed_count,
     signed_dollars,
 )
@@ -44,7 +45,6 @@ from aix.reading.search import count_microcompactions, names_of_sessions
 from aix.schema import TABLES
 
 _NOTHING = "–"
-_TURN_CHARACTERS = 8
 _TITLE_CHARACTERS = 40
 _COLUMNS = listing_columns(
     "turn",
@@ -190,7 +190,7 @@ def _lines(
         before, after = row["tokens_before"], row["tokens_after"]
         freed = None if not before or after is None else (before - after) / before
         yield (
-            row["turn_id"][:_TURN_CHARACTERS],
+            short_turn(row["turn_id"]),
             local_time(row["compacted_at"], zone),
             ("↳ " if row["is_subagent"] else "")
             + one_line(names.get(row["session_label"], _NOTHING), _TITLE_CHARACTERS),
@@ -240,7 +240,7 @@ def _compaction_notes(
         yield f"{last} without a request before the next one or the end: `after` comes from a later request or the log"
     yield from _micro_notes(ledger, parameters)
     if is_screen():
-        yield f"next: `aix compactions {rows[0]['turn_id'][:_TURN_CHARACTERS]}` shows one in detail"
+        yield f"next: `aix compactions {short_turn(rows[0]['turn_id'])}` shows one in detail"
 
 
 def _micro_notes(ledger: Ledger, parameters: dict[str, object]) -> Iterator[str]:
@@ -303,7 +303,7 @@ def _context_lines(rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[obje
             _PARTS.get(row["part"], row["part"]),
             None if row["tokens"] is None else signed_count(row["tokens"]),
             one_line(text, _TEXT_CHARACTERS) if text else None,
-            None if row["turn_id"] is None else row["turn_id"][:_TURN_CHARACTERS],
+            None if row["turn_id"] is None else short_turn(row["turn_id"]),
             None if row["running_tokens"] is None else signed_count(row["running_tokens"]),
             None if row["started_at"] is None else local_time(row["started_at"], zone),
             row["tool_calls"] or None,
@@ -318,9 +318,7 @@ def _context_title(rows: Sequence[_Row]) -> str:
     if this is None:
         return "The context of the turn, in the order in which the model saw it"
     size = "" if this["context_tokens"] is None else f" ({this['context_tokens']:,} tokens)"
-    return (
-        f"The context{size} with which turn {this['turn_id'][:_TURN_CHARACTERS]} began, in the order the model saw it"
-    )
+    return f"The context{size} with which turn {short_turn(this['turn_id'])} began, in the order the model saw it"
 
 
 def _context_notes(rows: Sequence[_Row]) -> Iterator[str]:
@@ -338,4 +336,4 @@ def _context_notes(rows: Sequence[_Row]) -> Iterator[str]:
         yield f"the log reports a context of {reported:,} tokens; {unlogged:,} of them are in no log"
     turn = next((row["turn_id"] for row in rows if row["part"] == "this"), None)
     if is_screen() and turn:
-        yield f"next: `aix show {turn[:_TURN_CHARACTERS]}` shows the turn"
+        yield f"next: `aix show {short_turn(turn)}` shows the turn"

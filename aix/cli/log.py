@@ -10,20 +10,14 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
-from aix.output.humanise import (
-    TITLE_CHARACTERS,
-    bounded_dollars,
-    counted,
-    grouped,
-    local_time,
-    one_line,
-)
+from aix.output.humanise import TITLE_CHARACTERS, bounded_dollars, counted, grouped, local_time, one_line, short_turn
 from aix.output.text import NULL
-from aix.output.tree_drawing import compaction_note, short_turn
+from aix.output.tree_drawing import compaction_note
 from aix.reading.branches import find_tip, session_through, sessions_parting
 from aix.reading.ledger import open_ledger
 from aix.reading.search import names_to_type
@@ -61,7 +55,7 @@ def subagents_cell(row: Mapping[str, Any]) -> str:
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="SESSION|TURN")
+@click.argument("name", metavar="SESSION|TURN", shell_complete=complete_session)
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Only the N newest.")
 @click.option("--since", type=DATE, metavar="DATE", help="Turns that began since DATE, such as 7d.")
 @click.option("--until", type=DATE, metavar="DATE", help="Turns that began up to DATE; a day or month is included.")

@@ -1,6 +1,6 @@
 """`aix search`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from shlex import quote
@@ -15,9 +15,9 @@ from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.text_index import update_index
 from aix.config import load_config
 from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
-from aix.output.humanise import bounded_dollars, counted, local_time
+from aix.output.humanise import bounded_dollars, counted, local_time, short_turn
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.search import names_to_type, short_turns
+from aix.reading.search import names_to_type
 from aix.search.search import DEFAULT_LIMIT, ORDERS, Change, Found, Hit, SearchRequest, search
 from aix.search.texts import KINDS, KINDS_OF_ROLES, TextKind
 
@@ -131,15 +131,14 @@ def command(
     found = search(opened, request, limit, change=hide)
     rows = [_hidden(_row(hit), hide) for hit in found.hits]
     report_redaction(redactor)
-    turns = short_turns(opened, [hit.turn_id for hit in found.hits])
     return Listing(
         _COLUMNS,
         rows,
         empty=_nothing_found(request),
         for_people=Listing(
             _PEOPLES_COLUMNS,
-            _peoples_rows(opened, found.hits, turns, zone, hide),
-            notes=[*_notes(request, found, turns)],
+            _peoples_rows(opened, found.hits, zone, hide),
+            notes=[*_notes(request, found)],
         ),
     )
 
@@ -165,24 +164,22 @@ def _row(hit: Hit) -> tuple[object, ...]:
     )
 
 
-def _peoples_rows(
-    ledger: Ledger, hits: Sequence[Hit], turns: Mapping[str, str], zone: tzinfo, hide: Change
-) -> Iterator[tuple[object, ...]]:
+def _peoples_rows(ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change) -> Iterator[tuple[object, ...]]:
     names = names_to_type(ledger)
     for hit in hits:
         yield (
             local_time(hit.started_at, zone)[:_DATE_CHARACTERS],
             None if hit.session_label is None else hide(names.get(hit.session_label, hit.session_label)),
-            turns[hit.turn_id],
+            short_turn(hit.turn_id),
             str(hit.kind),
             hit.snippet.from_word(_BEFORE_WORD),
             bounded_dollars(hit.cost_usd, hit.cost_estimated_usd, hit.unpriced_requests),
         )
 
 
-def _notes(request: SearchRequest, found: Found, turns: Mapping[str, str]) -> Iterator[str]:
+def _notes(request: SearchRequest, found: Found) -> Iterator[str]:
     if not found.hits or not is_screen():
         return
     if found.turns > len(found.hits):
         yield f"{len(found.hits)} of {counted(found.turns, 'turn')} that have it; --limit shows more"
-    yield f"next: `aix show {turns[found.hits[0].turn_id]} --find {quote(request.text)}`"
+    yield f"next: `aix show {short_turn(found.hits[0].turn_id)} --find {quote(request.text)}`"

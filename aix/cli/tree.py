@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output, project_end
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.cli.stdout import chosen_format
@@ -51,7 +52,7 @@ _NO_PROJECT = "no project"
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="[SESSION|TURN]", required=False)
+@click.argument("name", metavar="[SESSION|TURN]", required=False, shell_complete=complete_session)
 @click.option("--all", "is_all", is_flag=True, help="Draw the trees of all sessions, by project; only their forks.")
 @click.option("--full", is_flag=True, help="Draw every line, however many there are; with --all, stretches too.")
 @click.option("--project", metavar="TEXT", callback=project_end, help="With --all: projects with TEXT in their path.")

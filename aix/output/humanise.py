@@ -19,6 +19,7 @@ from aix.output import Listing, ListingColumn
 _HALF_CENT = Decimal("0.005")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PROJECT_PARTS = 2
+_TURN_CHARACTERS = 8
 _MARKUP_CHARACTERS = 2_000
 TITLE_CHARACTERS = 1_000
 """The longest title or prompt that records show; tables shorten it to the room that they have."""
@@ -227,6 +228,15 @@ def local_time(milliseconds: int | None, zone: tzinfo) -> str:
     except OverflowError:  # no calendar goes that far
         return f"{milliseconds} ms"
     return moment.strftime("%Y-%m-%d %H:%M")
+
+
+def short_turn(turn_id: str) -> str:
+    """Return the beginning of a turn's id that stands for it on screens.
+
+    >>> short_turn("7F3KQ2MX0000000000000000AA")
+    '7F3KQ2MX'
+    """
+    return turn_id[:_TURN_CHARACTERS]
 
 
 def one_line(text: str, characters: int) -> str:

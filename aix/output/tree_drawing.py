@@ -10,12 +10,11 @@ from itertools import islice
 
 from rich.cells import cell_len
 
-from aix.output.humanise import TITLE_CHARACTERS, bounded_dollars, grouped, in_words, one_line, short_count
+from aix.output.humanise import TITLE_CHARACTERS, bounded_dollars, grouped, in_words, one_line, short_count, short_turn
 from aix.output.tables import shortened, shown
 from aix.output.text import NULL, escape_unsafe
 from aix.reading.turn_trees import Amount, Figures, Stretch, TurnTrees
 
-TURN_CHARACTERS = 8
 """The characters of a turn's id that name it."""
 _WIDEST = 120
 _NARROWEST_TEXT = 24
@@ -88,15 +87,6 @@ def group_node(name: str, nodes: Sequence[Node], *, is_open: bool = True) -> Nod
     for node in nodes:
         total += node.figures or Figures()
     return Node(name=name, figures=None if total == Figures() else total, below=list(nodes) if is_open else [])
-
-
-def short_turn(turn_id: str) -> str:
-    """Return the beginning of a turn's id that stands for it on screens.
-
-    >>> short_turn("7F3KQ2MX0000000000000000AA")
-    '7F3KQ2MX'
-    """
-    return turn_id[:TURN_CHARACTERS]
 
 
 def compaction_note(before: int | None, after: int | None, trigger: str | None) -> str:

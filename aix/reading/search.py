@@ -98,9 +98,8 @@ _ALIASES = f"""
     order by coalesce(a.reason = '{BY_HAND}', false) desc, a.alias
 """  # noqa: S608
 _CALL_CHARACTERS = 14
-_TURN_CHARACTERS = 6
 _SHARED_BEGINNINGS = """
-    select left(id, $size) from {table} where left(id, $size) in (select unnest($beginnings))
+    select left(id, $size) from tool_calls where left(id, $size) in (select unnest($beginnings))
     group by 1 having count(distinct id) > 1
 """
 _OF_PROJECT = "select 1 from v_counted_turns where contains(lower(project), lower($1)) limit 1"
@@ -176,20 +175,10 @@ def sessions_without_own_turns(ledger: "Ledger") -> dict[str, list[str]]:
 
 def short_calls(ledger: "Ledger", calls: Iterable[str]) -> dict[str, str]:
     """Return the beginning of the id of each of these calls, or all of it where another call begins so."""
-    return _short_ids(ledger, "tool_calls", calls, _CALL_CHARACTERS)
-
-
-def short_turns(ledger: "Ledger", turns: Iterable[str]) -> dict[str, str]:
-    """Return the beginning of the id of each of these turns, or all of it where another turn begins so."""
-    return _short_ids(ledger, "turns", turns, _TURN_CHARACTERS)
-
-
-def _short_ids(ledger: "Ledger", table: str, ids: Iterable[str], size: int) -> dict[str, str]:
-    beginnings = {each: each[:size] for each in ids}
-    wanted = {"beginnings": sorted(set(beginnings.values())), "size": size}
-    found = ledger.sql(_SHARED_BEGINNINGS.format(table=table), wanted).rows() if beginnings else []
-    shared = {beginning for (beginning,) in found}
-    return {each: each if beginning in shared else beginning for each, beginning in beginnings.items()}
+    beginnings = {call: call[:_CALL_CHARACTERS] for call in calls}
+    wanted = {"beginnings": sorted(set(beginnings.values())), "size": _CALL_CHARACTERS}
+    shared = {beginning for (beginning,) in ledger.sql(_SHARED_BEGINNINGS, wanted).rows()} if beginnings else set()
+    return {call: call if beginning in shared else beginning for call, beginning in beginnings.items()}
 
 
 def require_project(ledger: "Ledger", parameters: Mapping[str, object]) -> None:

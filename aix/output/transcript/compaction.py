@@ -16,6 +16,7 @@ from aix.output.humanise import (
     one_line,
     short_count,
     short_duration,
+    short_turn,
     signed_count,
     signed_dollars,
 )
@@ -75,7 +76,6 @@ _SUMMARY_LINES = 40
 _SUMMARY_COLUMNS = 600
 _PARTS_SHOWN = 30
 _FILES_SHOWN = 12
-_TURN_CHARACTERS = 8
 _BEGINNING_CHARACTERS = 72
 _NAME_CHARACTERS = 200
 _NOT_SAID = "unknown"
@@ -328,7 +328,7 @@ def _before_lines(detail: Detail, view: View) -> Iterator[tuple[str, str]]:
 def _part_line(part: Part, zone: tzinfo) -> tuple[str, str]:
     facts = [
         local_time(part.started_at, zone),
-        part.turn_id[:_TURN_CHARACTERS],
+        short_turn(part.turn_id),
         "summary" if part.part == "summary" else "",
         "kept" if part.is_kept else "",
         _tokens(part.tokens),
@@ -357,7 +357,7 @@ def _request_line(request: LaterRequest, zone: tzinfo) -> str:
     parts = ", ".join(f"{short_count(count)} {kind}" for kind, count in kinds.items() if count)
     facts = [
         local_time(request.requested_at, zone),
-        request.turn_id[:_TURN_CHARACTERS],
+        short_turn(request.turn_id),
         _tokens(request.context_tokens) + (f": {parts}" if parts else ""),
         f"{short_count(request.output_tokens)} out" if request.output_tokens is not None else "",
         dollars(request.cost_usd) if request.cost_usd is not None else "",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
 from aix.output.formats import fenced, prose_line
+from aix.output.humanise import short_turn
 from aix.output.paragraphs import Paragraph
 from aix.output.terminal import ACCENT, CAUTION
 from aix.output.text import to_json
@@ -34,7 +35,6 @@ _THINKING_LINES = 8
 _SUMMARY_LINES = 8
 _TEXT_RESULT_LINES = 4
 _RESULT_COLUMNS = 200
-_TURN_CHARACTERS = 8
 _MARKDOWN_PROSE_LINES = 200
 _MARKDOWN_RESULT_LINES = 10
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
@@ -61,7 +61,7 @@ def _turn_paragraphs(turn: Turn, view: View) -> Iterator[Paragraph]:
         f"{turn.number} · {turn_facts(turn, view.zone)}",
         "bold red" if turn_trouble(turn) else f"bold {ACCENT}",
         "── ",
-        tail=f" · {turn.id[:_TURN_CHARACTERS]}",
+        tail=f" · {short_turn(turn.id)}",
     )
     if turn.compaction is not None:
         yield Paragraph()
