@@ -17,7 +17,7 @@ from aix.config import load_config
 from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
 from aix.output.humanise import bounded_dollars, counted, local_time, short_turn
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.search import names_to_type
+from aix.reading.search import names_to_type, require_project
 from aix.search.search import DEFAULT_LIMIT, ORDERS, Change, Found, Hit, SearchRequest, search
 from aix.search.texts import KINDS, KINDS_OF_ROLES, TextKind
 
@@ -109,7 +109,7 @@ def command(
       aix search '"token bucket"' --in answer
       aix search 'retry OR backoff NOT http' --project website
       aix search 'TypeError: cannot read' --failed --since 30d
-      aix search deploy* --role user --sort newest --limit 50
+      aix search 'deploy*' --role user --sort newest --limit 50
       aix search Dockerfile --in path --json
     """
     request = SearchRequest(
@@ -125,6 +125,7 @@ def command(
     )
     zone = load_config(ctx.obj).timezone
     opened = open_ledger(ledger)
+    require_project(opened, parameters)
     redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
     update_index(opened.path, opened.manifest)
     hide: Change = str if redactor is None else redactor.text

@@ -127,9 +127,10 @@ def test_a_search_without_a_hit_says_so_and_is_no_error(ledger: Path) -> None:
         (("=>",), "'=>' cannot be searched for: it has no letter and no digit"),
         (("NOT", "kettle"), "NOT leaves texts out"),
         (("kettle", "--tool", "Bash", "--in", "prompt"), "no text is of all the kinds, roles and calls"),
+        (("kettle", "--project", "nowhere"), "nowhere"),
         (("kettle", "--failed", "--role", "user"), "no text is of all the kinds, roles and calls"),
     ],
-    ids=["signs", "only_not", "tool_of_prompts", "failed_prompts"],
+    ids=["signs", "only_not", "tool_of_prompts", "unknown_project", "failed_prompts"],
 )
 def test_wrong_usage_is_explained(ledger: Path, arguments: tuple[str, ...], said: str) -> None:
     process = run_in_process("search", *arguments, "--ledger", str(ledger))
