@@ -42,7 +42,7 @@ _SCHEMA = f"""
       is_failed integer not null
     );
     create table size (texts integer not null, characters integer not null);
-    create virtual table words using fts5 (text, content = '', tokenize = '{TOKENIZER.replace("'", "''")}');
+    create virtual table words using fts5 (text, content = '', tokenize = '{TOKENIZER}');
 """
 _HELD_BYTES = 32 * 2**20
 """Of the words that wait to be written: each time they are, the index gets a part more that queries look into."""

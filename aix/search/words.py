@@ -7,7 +7,7 @@ scripts that are written without blanks each character is a word of its own.
 import re
 import unicodedata
 
-TOKENIZER = "unicode61 remove_diacritics 2 categories 'L* N*'"
+TOKENIZER = "unicode61 remove_diacritics 2"
 """The tokenizer of SQLite's FTS5 that divides texts so, once `spaced` has set single characters apart."""
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
 _FOREIGN = re.compile("[\u3040-\U0003ffff]")
@@ -17,6 +17,8 @@ _LETTER = rf"[^\W_{_UNSPACED}]"
 _MARK = "[\u0300-\u0331]"
 """Accents that stand behind their letter, as in names of files on some systems."""
 _WORD = re.compile(f"[{_UNSPACED}]|{_LETTER}+")
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+"""Glyphs of prompts, which FTS5 takes for letters."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -29,7 +31,7 @@ def spaced(text: str) -> str:
     text = _without_colours(text)
     if text.isascii() or not _FOREIGN.search(text):
         return text
-    return _UNSPACED_CHARACTER.sub(r" \g<0> ", text)
+    return _UNSPACED_CHARACTER.sub(r" \g<0> ", _PRIVATE.sub(" ", text))
 
 
 def words_of(text: str) -> list[str]:

@@ -33,6 +33,7 @@ def test_the_list_has_the_rows_of_the_inventory(program_ledger: Path, capsys: py
     ]
 
 
+@pytest.mark.long
 def test_a_program_is_shown_with_settings_references_events_and_cost(
     program_ledger: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_thing_of_programs_is_unknown_without_programs(
         assert (note in capsys.readouterr().err) is is_said
 
 
+@pytest.mark.long
 def test_a_finding_about_a_program_ends_with_a_command_that_shows_it(program_ledger: Path) -> None:
     def said(*arguments: str) -> str:
         return run_in_process(*arguments, "--ledger", str(program_ledger)).stdout

@@ -275,6 +275,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return one_turn(tmp_path_factory.mktemp("hostile"), **rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flags", [[], ["--full"]])
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_text_of_a_log_cannot_drive_the_terminal(hostile: Path, form: str, flags: list[str]) -> None:

@@ -62,6 +62,7 @@ def test_totals_are_those_of_the_cost_to_the_token(filled: Ledger) -> None:
         assert found["unpriced_requests"] == total(rows, "unpriced_requests") > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("today", "filters", "period"),
     [
@@ -103,6 +104,7 @@ def test_each_figure_is_that_of_the_query_behind_its_line(
     assert (found["first_day"], found["last_day"], found["active_days"]) == (min(days), max(days), len(days))
 
 
+@pytest.mark.long
 def test_requests_of_the_future_are_counted_and_stretch_no_range(
     filled: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +154,7 @@ def test_a_period_that_is_cut_is_no_base_of_a_comparison(
     assert found["period_cost_usd"] == spent - later
 
 
+@pytest.mark.long
 def test_lines_that_were_not_fully_read_are_those_of_problems(filled: Ledger) -> None:
     problems = told("problems --json", filled.path)
     assert figures(filled.path)["problems"] == len(problems) > 0
@@ -281,6 +284,7 @@ def only_programs(folder: Path) -> Path:
     return folder / "ledger"
 
 
+@pytest.mark.long
 def test_a_sentence_says_that_there_is_nothing(filled: Ledger, empty: Ledger, tmp_path: Path) -> None:
     nothing = run_in_process("overview", "--project", "no such project", "--ledger", str(filled.path))
     assert nothing.stdout == "No session of the ledger matches that.\n"

@@ -310,6 +310,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
     return aix.open(folder / "ledger")
 
 
+@pytest.mark.long
 def test_every_turn_and_request_has_one_row_and_counts_once(hostile: Ledger) -> None:
     for view, key in (
         ("v_turn_programs", "turn_id"),
@@ -392,6 +393,7 @@ def test_names_that_no_path_can_hold_are_left_out_of_the_parameters(hostile: Led
     assert {row["parameter"] for row in found} <= {"temperature", "provider", "c\\d"}
 
 
+@pytest.mark.long
 def test_a_completed_task_stays_so_and_may_have_been_blocked(hostile: Ledger) -> None:
     outcomes = {row["task_id"]: (row["outcome"], row["basis"]) for row in rows_of(hostile, "task_outcomes")}
     assert (outcomes["done"], outcomes["stuck"]) == (("completed", "lifecycle"), ("completed", "event"))
@@ -403,6 +405,7 @@ def test_states_are_those_of_the_type_and_of_the_last_event_where_a_program_has_
     assert [states[name] for name in ("A", "t1", "done", "t6")] == ["executing", "pending", "completed", None]
 
 
+@pytest.mark.long
 def test_the_turns_that_an_agent_counts_are_those_of_one_session(hostile: Ledger) -> None:
     found = {(row["agent_id"], row["session_label"]): row["status"] for row in rows_of(hostile, "harness_limits")}
     assert found == {
@@ -437,6 +440,7 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
     return aix.open(folder / "ledger")
 
 
+@pytest.mark.long
 def test_a_turn_without_a_human_belongs_to_no_human_of_another_turn(stated: Ledger) -> None:
     found = stated.sql(
         """

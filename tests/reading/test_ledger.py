@@ -148,6 +148,7 @@ def test_a_file_that_goes_missing_is_named(tmp_path: Path) -> None:
         aix.open(tmp_path).sql("select 1")
 
 
+@pytest.mark.long
 def test_several_threads_ask_one_ledger_at_once(sample: Ledger) -> None:
     asked = [f'from "{name}"' for name in ("v_turn_owner", *TABLES)] * 2
 
@@ -164,6 +165,7 @@ def test_a_query_is_asked_by_its_name_or_itself(sample: Ledger) -> None:
     assert sample.query(query).rows() == sample.query(query.name).rows() != []
 
 
+@pytest.mark.long
 def test_large_sorts_spill_into_a_private_folder_that_goes_with_the_connection(sample: Ledger, tmp_path: Path) -> None:
     program = """
 import os, stat, sys, tempfile

@@ -76,6 +76,7 @@ def test_a_session_is_counted_with_every_turn_that_leads_to_its_head(sample: Pat
     assert rows[SUBAGENT]["title"] == "Look for callers"
 
 
+@pytest.mark.long
 def test_notes_count_subagents_and_the_turns_that_sessions_share(sample: Path) -> None:
     shared = (
         "aix: 1 turn of the sessions above is shared with others and counts in each of them;"
@@ -232,6 +233,7 @@ def test_a_session_without_title_is_shown_by_its_first_prompt_made_harmless(tmp_
         assert not re.search("\x1b\\[2J|\u202e", shown)
 
 
+@pytest.mark.long
 def test_slash_commands_are_titles_and_prompts_without_their_markup(tmp_path: Path) -> None:
     aix.import_histories([Path("fixtures/claude_code/custom_command/input")], tmp_path)
     [row] = listed(tmp_path)

@@ -111,8 +111,9 @@ def test_an_export_without_the_option_has_all(ledger: Path, tmp_path: Path, form
     assert {b"mara.lindt@example.org", b"mlindt", b"Mara Lindt"} <= set(PLANTED.findall(texts_of(target, form)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
-@pytest.mark.parametrize("extent", [["--full"], pytest.param([], marks=pytest.mark.long)], ids=["full", "folded"])
+@pytest.mark.parametrize("extent", [["--full"], []], ids=["full", "folded"])
 def test_no_transcript_has_anything_that_was_planted(
     ledger: Path, tmp_path: Path, form: str, extent: list[str]
 ) -> None:
@@ -215,6 +216,7 @@ def test_where_no_key_can_be_kept_the_output_says_so(tmp_path: Path, monkeypatch
     assert not (tmp_path / "ledger" / KEY_FILE).exists()
 
 
+@pytest.mark.long
 def test_forgetting_and_collecting_leave_the_key(tmp_path: Path) -> None:
     folder = tmp_path / "ledger"
     write_ledger(folder, dict(SAMPLE_ROWS))

@@ -119,6 +119,7 @@ def test_deep_json_is_searched_as_text() -> None:
     assert "swordfish1" not in Redactor(KEY).text(text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -44,6 +44,7 @@ def test_histories_come_back_from_a_graph(tmp_path: Path, origin: str) -> None:
     assert_comes_back(tmp_path, copy_situations(origin, tmp_path / "logs"))
 
 
+@pytest.mark.long
 def test_histories_of_several_origins_come_back_from_a_graph(tmp_path: Path) -> None:
     copy_situations("claude_code", tmp_path / "logs" / "claude", "compaction_then_rewind")
     copy_situations("claude_code", tmp_path / "logs" / "denials", "denials")
@@ -114,6 +115,7 @@ def test_a_session_of_a_graph_comes_back_from_an_export_of_its_own(tmp_path: Pat
     assert history(two)["messages"] == history(ledger)["messages"] != []
 
 
+@pytest.mark.long
 def test_sessions_of_subagents_are_sound_alone_and_whole_once_all_are_there(tmp_path: Path) -> None:
     whole = import_folder(tmp_path / "one", copy_situations("claude_code", tmp_path / "logs", "agents_of_agents"))
     with open_ledger(whole) as opened:
@@ -168,6 +170,7 @@ def test_records_of_an_export_that_state_no_rows_come_back(tmp_path: Path) -> No
     assert files(export(again, tmp_path / "second")) == files(first)
 
 
+@pytest.mark.long
 def test_fields_that_are_added_to_an_export_come_back(tmp_path: Path) -> None:
     logs = copy_situations("chat", tmp_path / "logs", "codeblocks")
     graph = export(import_folder(tmp_path / "original", logs), tmp_path / "original graph")

@@ -76,6 +76,7 @@ def test_odd_bytes_in_a_document(tmp_path: Path, damage: bytes, expected: list[s
     assert read(path) == (WHOLE, expected)
 
 
+@pytest.mark.long
 def test_many_openings_without_an_end_are_given_up(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text('{"messages": [' + '{"a":' * 20_000, "utf-8")

@@ -264,6 +264,7 @@ def test_any_bytes_may_be_a_transcript(tmp_path_factory: pytest.TempPathFactory,
     extract(tmp_path_factory.mktemp("any"), {"any.jsonl": content})
 
 
+@pytest.mark.long
 @IMPORTS
 @given(chance=CHANCES)
 def test_a_ledger_of_wrong_transcripts_keeps_its_promises(

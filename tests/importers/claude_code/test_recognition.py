@@ -274,6 +274,7 @@ def test_no_file_of_the_fixtures_has_two_importers() -> None:
     assert {name for names in importers.values() for name in names} == {importer.name for importer in IMPORTERS}
 
 
+@pytest.mark.long
 def test_a_file_is_looked_at_again_when_it_has_grown(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()

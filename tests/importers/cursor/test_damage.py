@@ -426,6 +426,7 @@ def test_a_rule_that_cannot_be_read_is_named(tmp_path: Path, permissions: str) -
     assert [problem.kind for problem in read_together(tmp_path)[1]] == ["unusable_rule"]
 
 
+@pytest.mark.long
 def test_mutated_databases_lose_nothing_without_a_problem(tmp_path: Path) -> None:
     assert list(run(240, 20_000, tmp_path)) == []
 

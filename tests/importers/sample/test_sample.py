@@ -198,6 +198,7 @@ def test_every_class_of_waste_has_something_to_show(sample: Imported) -> None:
     assert [row[0] for row in rows if not row[3]] == []
 
 
+@pytest.mark.long
 def test_the_audit_finds_what_the_story_did_wrong(sample: Imported) -> None:
     process = run_in_process("audit", "--ledger", str(sample.folder), "--format", "json")
     findings = json.loads(process.stdout)["findings"]
@@ -247,6 +248,7 @@ def json_days(logs: Path) -> Iterator[date]:
                 yield date.fromisoformat(stamp[:10])
 
 
+@pytest.mark.long
 def test_the_page_about_the_demo_names_the_figures(sample: Imported) -> None:
     page = (ROOT / "docs" / "demo.md").read_text("utf-8")
     manifest = sample.manifest

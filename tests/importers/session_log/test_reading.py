@@ -121,6 +121,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pyt
     assert read(tmp_path, data) == ([{"a": 1}, {"c": "y" * 40}], [("line_too_long", 2, 8)])
 
 
+@pytest.mark.long
 def test_a_line_of_50_megabytes_is_read_in_a_few_times_as_much_memory(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.jsonl", [entry("u", message={"content": "x" * 50_000_000}), entry("v", second=1)])
     tracemalloc.start()
