@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,7 +15,7 @@ from aix.search.expression import Expression, Term, read_expression, terms_of
 from aix.search.index import Best, Conditions, TextIndex, make_indexes, text_indexes
 from aix.search.snippets import Snippet, snippet
 from aix.search.texts import COLUMNS, KINDS, KINDS_OF_ROLES, TEXT_COLUMNS, TextKind, id_of, texts_of, tool_of
-from aix.thread_pool import Beside
+from aix.thread_pool import Beside, map_in_threads
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -178,20 +179,19 @@ def _best(
     ledger: "Ledger", expression: Expression, terms: Sequence[Term], conditions: Conditions, limit: int | None
 ) -> tuple[list[Best], int]:
     """Return the best texts of each group of files, with scores that compare, and how many turns were found."""
-    found: list[tuple[list[Best], int, list[int]]] = []
-    turns = 0
-    for index in text_indexes(ledger.path, ledger.manifest):
-        best, count, texts, having = _best_of_group(index, expression, terms, conditions, limit)
-        found.append((best, texts, having))
-        turns += count
-    texts = sum(of_group for _, of_group, _ in found)
-    having = [sum(each) for each in zip(*(of_group for _, _, of_group in found), strict=True)]
+    found = map_in_threads(
+        lambda index: _best_of_group(index, expression, terms, conditions, limit),
+        text_indexes(ledger.path, ledger.manifest),
+    )
+    texts = sum(of_group for _, _, of_group, _ in found)
+    having = [sum(each) for each in zip(*(of_group for *_, of_group in found), strict=True)]
     weight = _weight(texts, having)
-    return [
+    best = [
         each.weighted(weight / _weight(of_group, having_of_group))
-        for best, of_group, having_of_group in found
-        for each in best
-    ], turns
+        for best_of_group, _, of_group, having_of_group in found
+        for each in best_of_group
+    ]
+    return best, sum(turns for _, turns, _, _ in found)
 
 
 def _best_of_group(
@@ -226,9 +226,11 @@ def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Cha
     if not best:
         return []
     wanted = {"turns": [each.turn_id for each in best]}
-    facts = {row["id"]: row for row in ledger.sql(_FACTS, wanted).dicts()}
-    costs = {row["turn_id"]: row for row in ledger.sql(_COSTS, wanted).dicts()}
-    rows = _rows(best)
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(_rows, best)
+        facts = {row["id"]: row for row in ledger.sql(_FACTS, wanted).dicts()}
+        costs = {row["turn_id"]: row for row in ledger.sql(_COSTS, wanted).dicts()}
+        rows = reading.result()
     hits = []
     for each in best:
         fact, cost, row = facts.get(each.turn_id, {}), costs.get(each.turn_id, {}), rows[each.path, each.row]
