@@ -166,7 +166,7 @@ def _row(hit: Hit) -> tuple[object, ...]:
 
 
 def _peoples_rows(ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change) -> Iterator[tuple[object, ...]]:
-    names = names_to_type(ledger)
+    names = names_to_type(ledger, {hit.session_label for hit in hits if hit.session_label})
     for hit in hits:
         yield (
             local_time(hit.started_at, zone)[:_DATE_CHARACTERS],

@@ -5,7 +5,7 @@ other way, each session has a shortest name by which it is found.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -250,11 +250,12 @@ def is_text(name: str) -> bool:
     return True
 
 
-def short_names(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+def short_names(names: Iterable[tuple[str, str]], labels: Container[str] | None = None) -> dict[str, str]:
     """Return for every session the shortest beginning of one of its names that means no other, not below 8 characters.
 
-    The names are those of all sessions: name and label, labels and aliases. One of at most 12 characters without a
-    digit stays whole. A name without the origin that the label begins with comes first, and none is cut within it.
+    The names are those of all sessions: name and label, labels and aliases. With `labels`, only these get one. One of
+    at most 12 characters without a digit stays whole. A name without the origin that the label begins with comes first,
+    and none is cut within it.
 
     >>> short_names([("log:5b1f03ab-1", "A"), ("5b1f03ab-1", "A"), ("log:5b1f03ab-2", "B"), ("5b1f03ab-2", "B")])
     {'A': '5b1f03ab-1', 'B': '5b1f03ab-2'}
@@ -267,6 +268,8 @@ def short_names(names: Iterable[tuple[str, str]]) -> dict[str, str]:
     runs = [(label, [name for name, _ in run]) for label, run in groupby(sorted(names), key=lambda pair: pair[1])]
     shortest: dict[str, tuple[bool, int, str]] = {}
     for place, (label, run) in enumerate(runs):
+        if labels is not None and label not in labels:
+            continue
         before = runs[place - 1][1][-1] if place else ""
         after = runs[place + 1][1][0] if place + 1 < len(runs) else ""
         origin = label[: label.find(":") + 1]

@@ -1,7 +1,7 @@
 """Sessions and compactions narrowed down and put in order, with the names that people know them by."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -147,9 +147,9 @@ def search_sessions(
     return ledger.sql(sql, wanted | ({} if limit is None else {"limit": limit}) or None)
 
 
-def names_to_type(ledger: "Ledger") -> dict[str, str]:
-    """Return the shortest name by which each session is found."""
-    return short_names(ledger.sql(NAMES_OF_SESSIONS).rows())
+def names_to_type(ledger: "Ledger", labels: Container[str] | None = None) -> dict[str, str]:
+    """Return the shortest name by which each session is found, or each of these."""
+    return short_names(ledger.sql(NAMES_OF_SESSIONS).rows(), labels)
 
 
 def list_aliases(ledger: "Ledger", *, session: str | None = None, is_by_hand: bool = False) -> "Result":
