@@ -55,6 +55,16 @@ class Config(msgspec.Struct, frozen=True):
         return Path(value) if value else None
 
     @property
+    def embedding_command(self) -> str:
+        """The user's own command that makes vectors of texts, as a shell would read it; empty without one."""
+        return self.settings["embedding_command"].value
+
+    @property
+    def embedding_model(self) -> str:
+        """The name under which the vectors of that command are stored; empty without one."""
+        return self.settings["embedding_model"].value
+
+    @property
     def auto_import(self) -> str:
         """When a command that reads the ledger first imports what has changed: one of `AUTO_IMPORT`."""
         return self.settings["auto_import"].value
@@ -133,6 +143,24 @@ def _auto_import(value: str, folder: Path) -> str:  # noqa: ARG001 - a word lies
     return value
 
 
+def _command_line(value: str, folder: Path) -> str:  # noqa: ARG001 - it is run where AIX is
+    import shlex
+
+    try:
+        shlex.split(value)
+    except ValueError:
+        raise ValueError("close its quotes") from None
+    if "\0" in value:
+        raise ValueError("write it without a null character")
+    return value
+
+
+def _model_name(value: str, folder: Path) -> str:  # noqa: ARG001 - a name lies in no folder
+    if not value.isprintable() or value != value.strip():
+        raise ValueError("use a name on one line")
+    return value
+
+
 _DEFINITIONS = {
     "ledger": _Definition(
         "Folder of the ledger; a relative path in the file starts from the file's folder.",
@@ -153,6 +181,16 @@ _DEFINITIONS = {
         "Your own list of names that `--redact` hides, one to a line.",
         lambda: "",
         lambda value, folder: _absolute_path(value, folder) if value else "",
+    ),
+    "embedding_command": _Definition(
+        "Your own command that makes vectors of texts, for `aix embed`; it is run without a shell.",
+        lambda: "",
+        _command_line,
+    ),
+    "embedding_model": _Definition(
+        "The name under which the vectors of that command are stored.",
+        lambda: "",
+        _model_name,
     ),
     "auto_import": _Definition(
         "When to import before reading: terminal (only onto a terminal), always or never.",

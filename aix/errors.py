@@ -37,6 +37,7 @@
     │       ├── ReportFileError        a file is no report of an audit that this AIX can compare with
     │       ├── NamesFileError         a file of names to hide cannot be read
     │       ├── RedactionKeyError      the key of a ledger's redaction cannot be used
+    │       ├── EmbeddingError         a user's own command that makes vectors does not do its part
     │       ├── OutputError            the output cannot be written where or how it was asked for
     │       ├── ExportError            the export cannot be written there
     │       ├── QueryFileError         a SQL file has no proper header, or its SQL is wrong
@@ -406,6 +407,9 @@ class NamesFileError(PlaceError): ...
 class RedactionKeyError(PlaceError):
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(str(path), problem, "remove it; the next redaction makes a key, and its marks are other ones")
+
+
+class EmbeddingError(PlaceError): ...
 
 
 class OutputError(PlaceError): ...

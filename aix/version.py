@@ -10,3 +10,5 @@ RISKS_VERSION = 2
 """Of the rules on risks; it goes up whenever the same rules give another answer."""
 SEARCH_VERSION = 1
 """Of the index of texts; it goes up whenever the same files would give another index."""
+VECTORS_VERSION = 1
+"""Of the vectors of turns; it goes up whenever the same texts would give another vector."""

@@ -58,6 +58,8 @@ def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.
         ('timezone = "Europe/Berlyn"', "timezone cannot be 'Europe/Berlyn'", "Europe/Berlin"),
         ('timezone = "../etc/passwd"', "timezone cannot be '../etc/passwd'", "Europe/Berlin"),
         ('auto_import = "yes"', "auto_import cannot be 'yes'", "use terminal, always or never"),
+        ("embedding_command = 'embed \"texts'", "embedding_command cannot be", "close its quotes"),
+        ('embedding_model = " x"', "embedding_model cannot be ' x'", "use a name on one line"),
         ("auto_import = true", "auto_import must be text, not True", 'auto_import = "'),
         ("\xff", "this is not TOML", ""),
     ],
@@ -91,6 +93,8 @@ def test_aix_config_shows_what_is_in_force(tmp_path: Path) -> None:
         "timezone": ("Europe/Berlin", str(file)),
         "prices": ("", "default"),
         "redact_names": ("", "default"),
+        "embedding_command": ("", "default"),
+        "embedding_model": ("", "default"),
         "auto_import": ("terminal", "default"),
     }
 

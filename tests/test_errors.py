@@ -47,6 +47,7 @@ EXAMPLES = [
     errors.ReportFileError(Path("old.json"), "is no report of an audit"),
     errors.NamesFileError("names.txt", "is not UTF-8", "write one name to a line"),
     errors.RedactionKeyError(Path("redaction.key"), "is not a key"),
+    errors.EmbeddingError("embed", "it cannot be started", "see docs/similar.md"),
     errors.OutputError("out.csv", "disk full", "elsewhere"),
     errors.LedgerError(Path("l")),
     errors.LedgerNotFoundError(Path("l")),

@@ -64,7 +64,7 @@ _BYTES_OF_SOURCE = 2_000
     is_flag=True,
     help="Keep a copy of every log, so that it can be read again later; none of settings.",
 )
-@click.option("--index", "with_index", is_flag=True, help="Update the index of `aix search` afterwards.")
+@click.option("--index", "with_index", is_flag=True, help="Update what `aix search` and `aix similar` look into.")
 @click.option("--verbose", is_flag=True, help="Show the new rows of each table.")
 @importer_options
 @prices_option
@@ -151,11 +151,13 @@ def command(
 
 
 def _update_index(ledger: Path) -> None:
-    from aix.cli.text_index import update_index
+    from aix.cli.text_index import update_index, update_vectors
     from aix.store.manifest import read_latest
 
     if is_ledger(ledger):
-        update_index(ledger, read_latest(ledger))
+        version = read_latest(ledger)
+        update_index(ledger, version)
+        update_vectors(ledger, version)
 
 
 def _run(ledger: Path, paths: tuple[Path, ...], settings: "Settings") -> "Report":

@@ -17,6 +17,9 @@ COMMANDS = {
     "status": "Show on one line what today, this week and this month cost.",
     "sessions": "List sessions, the latest first.",
     "show": "Read a session or a turn.",
+    "search": "Find turns by the words in their texts.",
+    "similar": "Find turns, sessions and programs like a text or another.",
+    "embed": "Store vectors that a command of your own makes.",
     "compactions": "List compactions, or show one in detail.",
     "context": "Show what the model saw when a turn began.",
     "tag": "Add, remove and list tags.",
@@ -58,6 +61,7 @@ JOBS = {
         *("search", "log", "tree", "fork-point", "diff", "head", "blame"),
         *("resolve", "resume", "alias"),
     ),
+    "Find and walk": ("search", "similar", "embed"),
     "Permissions": ("audit",),
     "Data": ("query", "sql", "export", "events", "schema", "prices"),
     "Maintenance": (

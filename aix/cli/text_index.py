@@ -1,12 +1,13 @@
-"""The index of texts: it is made with progress on a terminal, before a search or after an import."""
+"""The index of texts, and vectors: they are made with progress on a terminal, before a search or after an import."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import cpu_count
 from pathlib import Path
 
 from aix.cli.diagnostics import console
-from aix.search.index import Progress, make_indexes, text_indexes
+from aix.search.index import Progress, TextIndex, make_in_cache, text_indexes
+from aix.similarity.vectors import VectorFile, vector_files
 from aix.store.manifest import Manifest
 
 _MOST_WORKERS = 2
@@ -16,14 +17,23 @@ _LEAST_SHOWN_BYTES = 4 * 2**20
 
 def update_index(ledger: Path, version: Manifest) -> None:
     """Make what is missing of the index of a version."""
-    missing = sum(index.size_bytes for index in text_indexes(ledger, version) if not index.is_made)
+    _make(text_indexes(ledger, version), "Indexing texts for search")
+
+
+def update_vectors(ledger: Path, version: Manifest) -> None:
+    """Make what is missing of the vectors of a version."""
+    _make(vector_files(ledger, version), "Making vectors of turns")
+
+
+def _make(files: Sequence[TextIndex] | Sequence[VectorFile], doing: str) -> None:
+    missing = [file for file in files if not file.is_made]
     if missing:
-        with _index_progress(missing) as progress:
-            make_indexes(ledger, version, progress, min(cpu_count() or 1, _MOST_WORKERS))
+        with _index_progress(doing, sum(file.size_bytes for file in missing)) as progress:
+            make_in_cache(missing, progress, min(cpu_count() or 1, _MOST_WORKERS))
 
 
 @contextmanager
-def _index_progress(size_bytes: int) -> Iterator[Progress]:
+def _index_progress(doing: str, size_bytes: int) -> Iterator[Progress]:
     """Give a function that is told of bytes that were indexed, and draws a bar when stderr is a terminal."""
     terminal = console() if size_bytes >= _LEAST_SHOWN_BYTES else None
     if terminal is None:
@@ -31,7 +41,7 @@ def _index_progress(size_bytes: int) -> Iterator[Progress]:
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("Indexing texts for search"), BarColumn(), TimeRemainingColumn())
+    columns = (TextColumn(doing), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task("", total=size_bytes)
         yield lambda done: bar.update(task, advance=done)

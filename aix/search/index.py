@@ -11,13 +11,13 @@ A text has the number of its row in `item`, times eight, plus the number of its 
 
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aix.errors import LedgerUnwritableError, SearchUnavailableError, WorkerDiedError
 from aix.search.texts import COLUMNS, KINDS, WEIGHTS, TextKind, texts_of, tool_of
@@ -311,12 +311,27 @@ def _ignore(_: int) -> None:
     pass
 
 
+class Cached(Protocol):
+    """A file of the cache that follows from the files of a group."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How large the files are that it follows from."""
+
+    def make(self) -> Iterator[int]:
+        """Make it; give, step by step, how many bytes of the files are in it."""
+
+
 def make_indexes(ledger: Path, manifest: Manifest, progress: Progress = _ignore, workers: int = 1) -> None:
     """Make the indexes of a version that are missing; where the cache cannot be written, none.
 
     More workers than one are processes, which only a program can start whose main module may be imported again.
     """
-    missing = [index for index in text_indexes(ledger, manifest) if not index.is_made]
+    make_in_cache([index for index in text_indexes(ledger, manifest) if not index.is_made], progress, workers)
+
+
+def make_in_cache(missing: Sequence[Cached], progress: Progress, workers: int) -> None:
+    """Make files of the cache; where it cannot be written, none."""
     if sum(index.size_bytes for index in missing) < _LEAST_BYTES_FOR_WORKERS:
         workers = 1
     with suppress(LedgerUnwritableError, OSError, sqlite3.OperationalError):
@@ -324,7 +339,11 @@ def make_indexes(ledger: Path, manifest: Manifest, progress: Progress = _ignore,
             progress(done)
 
 
-def _made(indexes: list[TextIndex], workers: int) -> Iterator[int]:
+def _make(index: Cached) -> Iterator[int]:
+    yield from index.make()
+
+
+def _made(indexes: Sequence[Cached], workers: int) -> Iterator[int]:
     """Make indexes; give, step by step, how many bytes of files went into them."""
     if workers < _FEWEST_WORKERS:
         for index in indexes:
@@ -333,7 +352,7 @@ def _made(indexes: list[TextIndex], workers: int) -> Iterator[int]:
     from aix.workers import map_in_workers
 
     largest_first = sorted(indexes, key=lambda index: -index.size_bytes)
-    for _, done in map_in_workers(TextIndex.make, largest_first, workers):
+    for _, done in map_in_workers(_make, largest_first, workers):
         if isinstance(done, WorkerDiedError):
             raise done
         yield done

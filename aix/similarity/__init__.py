@@ -1,0 +1,1 @@
+"""Turns, sessions and programs that are like a text or like each other."""
