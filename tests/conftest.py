@@ -28,6 +28,8 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
         "AIX_AUTO_IMPORT",
         "AIX_DEBUG",
         "AIX_REDACT_NAMES",
+        "AIX_EMBEDDING_COMMAND",
+        "AIX_EMBEDDING_MODEL",
     ):
         monkeypatch.delenv(variable, raising=False)
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):

@@ -302,9 +302,21 @@ def _conditions(
 ) -> dict[str, str]:
     """Return SQL that says, by table, which rows go."""
     conditions = _of_gone(connection) if anything_gone else {}
-    for name, condition in selection.of_no_session().items():
+    going = selection.of_no_session()
+    about_going = " or ".join(_is_about(name, condition) for name, condition in going.items())
+    for name, condition in [*going.items(), *((name, about_going) for name in _ABOUT_OTHERS if going)]:
         conditions[name] = f"({conditions[name]}) or {condition}" if name in conditions else condition
     return conditions
+
+
+_ABOUT_OTHERS = ("tags", "embeddings")
+"""Tables of rows about rows of any table."""
+
+
+def _is_about(name: str, condition: str) -> str:
+    """Return SQL that says whether a row is about one of those rows of a table."""
+    ids = f"select {entity_key(TABLES[name])} from {name} where {condition}"
+    return f"(entity_type = {quote_text(name)} and entity_id in ({ids}))"
 
 
 _IS_GONE_LABEL = _is_gone("label", "sessions.label")
@@ -326,16 +338,11 @@ def _of_gone(connection: "duckdb.DuckDBPyConnection") -> dict[str, str]:
     about_gone = " or ".join(
         [
             "exists (select 1 from gone g where g.key = entity_id and g.name like entity_type || '.%')",
-            *(
-                f"(entity_type = {quote_text(name)}"
-                f" and entity_id in (select {entity_key(TABLES[name])} from {name} where {condition}))"
-                for name, condition in of_gone.items()
-            ),
+            *(_is_about(name, condition) for name, condition in of_gone.items()),
         ]
     )
     return {
-        "tags": about_gone,
-        "embeddings": about_gone,
+        **dict.fromkeys(_ABOUT_OTHERS, about_gone),
         **of_gone,
         "import_problems": f"source_key in (select source_key from import_log where {_OF_GONE_SESSION})",
         "import_log": _OF_GONE_SESSION,

@@ -8,7 +8,7 @@ one its input ends. docs/similar.md has an example.
 import os
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
@@ -51,7 +51,9 @@ class EmbeddingCommand:
     words: Sequence[str]
     timeout_seconds: float = DEFAULT_TIMEOUT
 
-    def vectors(self, texts: Iterable[tuple[str, str]], dimension: int | None = None) -> Iterator[tuple[str, Vector]]:
+    def vectors(
+        self, texts: Iterable[tuple[str, str]], dimension: int | None = None
+    ) -> Generator[tuple[str, Vector], None, None]:
         """Go through the vectors of texts, given with their ids, as the program answers.
 
         All have the same dimension: that of others they are to be compared with, if it is given.

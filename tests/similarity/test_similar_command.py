@@ -1,0 +1,102 @@
+"""`aix similar`: names, texts and kinds, filters, tables of 80 columns, and texts that would act on a terminal."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.similarity.conftest import SECRET, talk
+from tests.support.command_line import AIX, run_in_process, run_on_terminal
+from tests.support.row_batches import deliver
+
+
+def similar(ledger: Path, *options: str) -> list[dict[str, object]]:
+    done = run_in_process("similar", *options, "--ledger", str(ledger), "--json")
+    assert done.returncode == 0, done.stderr
+    rows: list[dict[str, object]] = json.loads(done.stdout)
+    return rows
+
+
+def test_words_are_a_text_and_names_are_things(made: Path) -> None:
+    assert similar(made, "fix", "refill", "bucket")[0]["turn_id"] == "queue-1"
+    assert {row["session"] for row in similar(made, "tides")} == {"ships", "queue"}
+    assert {row["turn_id"] for row in similar(made, "tides", "--text")} == {"tides-1"}
+    assert similar(made, "tides-0", "--limit", "1")[0]["turn_id"] == "ships-0"
+    assert similar(made, "program:tide-notes")[0].keys() >= {"program_id", "program_type"}
+    assert similar(made, "tides", "--among", "turns", "--limit", "1")[0]["session"] == "ships"
+    assert similar(made, "t", "--limit", "1")[0].keys() >= {"turn_id", "similarity"}
+
+
+def test_a_row_has_all_that_is_known(made: Path) -> None:
+    [row] = similar(made, "three ships and a tug", "--limit", "1")
+    similarity = row.pop("similarity")
+    assert 0.5 < float(str(similarity)) < 1
+    assert row == {
+        "turn_id": "ships-0",
+        "session": "ships",
+        "title": "Which ships are moored in the harbour tonight?",
+        "prompt": "Which ships are moored in the harbour tonight?",
+        "origin": None,
+        "project": None,
+        "model": "m",
+        "started_at": 1000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "turns"),
+    [
+        (("--model", "m"), {"tides-0", "ships-0"}),
+        (("--model", "other"), set()),
+        (("--until", "1970-01-01"), {"tides-0", "ships-0"}),
+        (("--since", "1970-01-02"), set()),
+        (("--tag", "none"), set()),
+    ],
+)
+def test_filters_narrow_turns_down(made: Path, options: tuple[str, ...], turns: set[str]) -> None:
+    assert {row["turn_id"] for row in similar(made, "harbour ships", *options)} == turns
+    sessions = {row["session"] for row in similar(made, "harbour ships", "--among", "sessions", *options)}
+    assert sessions == {turn.partition("-")[0] for turn in turns}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("tide", "--among", "programs", "--tag", "x"), "The filters are for turns and sessions"),
+        (("program:nothing",), "there is no program named 'nothing'"),
+        (("tide", "--project", "nowhere"), "project"),
+    ],
+)
+def test_a_wrong_command_line_is_explained(made: Path, options: tuple[str, ...], message: str) -> None:
+    done = run_in_process("similar", *options, "--ledger", str(made))
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_nothing_similar_is_said(made: Path) -> None:
+    done = run_in_process("similar", "zzz", "--ledger", str(made))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "aix: nothing similar among the turns of the ledger\n"
+
+
+@pytest.mark.long
+def test_a_table_fits_80_columns_and_names_the_next_step(made: Path) -> None:
+    shown, code = run_on_terminal(AIX, "similar", "harbour", "--ledger", str(made), NO_COLOR="1")
+    assert code == 0
+    lines = shown.replace("\r", "").splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert any("ships-" in line and "Which ships are moored" in line for line in lines)
+    assert "next: `aix show TURN`" in shown
+
+
+def test_hostile_texts_do_not_act_and_redaction_hides_secrets(tmp_path: Path) -> None:
+    prompt = f"harbour \x1b[2J\x07 <script> $(rm -rf .) {SECRET}"
+    deliver(tmp_path, talk("bad", [(prompt, "x")]), talk("good", [("harbour", "y")]))
+    plain = run_in_process("similar", "harbour", "$(id)", "\x1b]0;x", "--ledger", str(tmp_path))
+    assert "\x1b" not in plain.stdout
+    assert "\x07" not in plain.stdout
+    assert SECRET in plain.stdout
+    for form in ("table", "json", "csv"):
+        hidden = run_in_process("similar", "harbour", "--redact", "--format", form, "--ledger", str(tmp_path))
+        assert SECRET not in hidden.stdout
+        assert "hidden: 1 secret" in hidden.stderr or "secret" in hidden.stderr
