@@ -136,7 +136,8 @@ def command(
     """
     opened = open_ledger(ledger)
     require_project(opened, parameters)
-    like = Like(text=" ".join(words)) if is_text else _named(opened, words)
+    text = " ".join(words).encode("utf-8", "replace").decode()  # an argument may be no UTF-8
+    like = Like(text=text) if is_text or len(words) > 1 else _named(opened, text)
     chosen = Among(among) if among else _PLACES[like.table]
     request = SimilarRequest(
         like=like,
@@ -167,11 +168,8 @@ def command(
     return Listing(_COLUMNS[chosen], rows, empty=f"nothing similar among the {chosen} of the ledger", for_people=people)
 
 
-def _named(ledger: Ledger, words: tuple[str, ...]) -> Like:
-    """Return the session, turn or program that has a name, else the words as a text."""
-    text = " ".join(words)
-    if len(words) > 1:
-        return Like(text=text)
+def _named(ledger: Ledger, text: str) -> Like:
+    """Return the session, turn or program that has that name, else the text."""
     is_program = text.startswith(_PROGRAM_PREFIXES)
     try:
         if is_program:

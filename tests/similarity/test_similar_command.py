@@ -22,7 +22,7 @@ def test_words_are_a_text_and_names_are_things(made: Path) -> None:
     assert {row["session"] for row in similar(made, "tides")} == {"ships", "queue"}
     assert {row["turn_id"] for row in similar(made, "tides", "--text")} == {"tides-1"}
     assert similar(made, "tides-0", "--limit", "1")[0]["turn_id"] == "ships-0"
-    assert similar(made, "program:tide-notes")[0].keys() >= {"program_id", "program_type"}
+    assert similar(made, "program:harbour-task")[0].keys() >= {"program_id", "program_type"}
     assert similar(made, "tides", "--among", "turns", "--limit", "1")[0]["session"] == "ships"
     assert similar(made, "t", "--limit", "1")[0].keys() >= {"turn_id", "similarity"}
 
