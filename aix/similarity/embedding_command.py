@@ -113,12 +113,18 @@ class _Conversation:
         for stream in (self._input, self._output, self._errors):
             with suppress(OSError):
                 stream.close()
+        if self._waiting:
+            self._kill()
         try:
-            self._process.wait(0 if self._waiting else _END_SECONDS)
+            self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
+            self._kill()
+            self._process.wait()
+
+    def _kill(self) -> None:
+        if self._process.returncode is None:  # else its number may be that of another process
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
 
     def _take_texts(self) -> None:
         """Take in texts while there is room for them; after the last, end the program's input."""

@@ -112,8 +112,11 @@ class VectorFile:
 
         def read(number: int) -> Vectors:
             with reading(self.path), pq.ParquetFile(self.path) as file:
-                rows = file.read_row_group(number, use_threads=False).combine_chunks().to_batches()
-                return self._live(rows[0] if rows else pa.RecordBatch.from_pylist([], _schema()), table)
+                found = file.read_row_group(number, use_threads=False).combine_chunks().to_batches()
+            rows = found[0] if found else pa.RecordBatch.from_pylist([], _schema())
+            if not _is_whole(rows):
+                raise LedgerDamagedError(self.path, "places and weights do not belong together")
+            return self._live(rows, table)
 
         return map_in_threads(read, numbers)
 
@@ -127,6 +130,13 @@ class VectorFile:
             wanted = pc.and_not(wanted, is_dead)
         rows = rows.filter(wanted)
         return Vectors(rows.column("key"), rows.column("places"), rows.column("weights"))
+
+
+def _is_whole(rows: "pa.RecordBatch") -> bool:
+    """Whether each row has as many weights as places, and nothing is NULL in them."""
+    places, weights = rows.column("places"), rows.column("weights")
+    nulls = places.null_count + weights.null_count + places.values.null_count + weights.values.null_count
+    return nulls == 0 and bool(places.offsets.equals(weights.offsets))
 
 
 def _schema() -> "pa.Schema":

@@ -8,6 +8,7 @@ from math import log, sqrt
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -233,14 +234,20 @@ def test_vectors_of_another_form_are_not_used_and_vacuum_removes_them(
     assert new != old
 
 
-@pytest.mark.parametrize("damage", ["cut", "other"])
+@pytest.mark.parametrize("damage", ["cut", "other", "uneven"])
 def test_damaged_vectors_are_made_again(tmp_path: Path, made: Path, damage: str) -> None:
     shutil.copytree(made, tmp_path / "ledger")
     ledger = tmp_path / "ledger"
     expected = nearest(ledger, Like("tide"))
     [path] = files_of_vectors(ledger)
     whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"PAR1 nothing PAR1")
+    if damage == "uneven":
+        rows = pq.read_table(path)
+        pq.write_table(
+            rows.set_column(4, rows.schema.field(4), pa.array([[1]] * rows.num_rows, pa.list_(pa.uint8()))), path
+        )
+    else:
+        path.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"PAR1 nothing PAR1")
     assert nearest(ledger, Like("tide")) == expected
     assert path.read_bytes() == whole
 
