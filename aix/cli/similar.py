@@ -16,10 +16,10 @@ from aix.cli.text_index import update_vectors
 from aix.config import load_config
 from aix.errors import AmbiguousNameError, UnknownNameError
 from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
-from aix.output.humanise import local_time, one_line
+from aix.output.humanise import local_time, one_line, short_turn
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.names import KINDS_OF_TABLES
-from aix.reading.search import names_to_type, require_project, short_turns
+from aix.reading.search import names_to_type, require_project
 from aix.similarity.embedding import EmbeddingComparison
 from aix.similarity.similarity import (
     DEFAULT_LIMIT,
@@ -57,6 +57,8 @@ _PROGRAM_COLUMNS = listing_columns(
 )
 _FACTS = {"session": "session_label", "prompt": "text", "started_at": "at", "created_at": "at", "updated_at": "at"}
 """Columns that are named otherwise where they are read."""
+_HIDDEN_COLUMNS = ("session", "title", "prompt", "project", "model", "text")
+"""The columns with texts and names of logs; the others are ids that commands must find, and words of AIX."""
 _SIMILAR = ListingColumn("similar", "DOUBLE")
 _DATE = ListingColumn("began", priority=DISPENSABLE)
 _PEOPLES_TURNS = (_SIMILAR, _DATE, *listing_columns("session", "turn", ListingColumn("prompt", least=34)))
@@ -129,7 +131,7 @@ def command(
 
     \b
       aix similar "the token bucket refills too slowly"
-      aix similar 4TM90H --project website
+      aix similar 4TM90H2W --project website
       aix similar 5b1f03ab
       aix similar 5b1f03ab --among turns --since 30d
       aix similar tide tables --among information
@@ -158,7 +160,7 @@ def command(
     else:
         comparison = EmbeddingComparison(opened, embedding, chosen_command(ctx, command_line, timeout), hide)
     found = find_similar(opened, request, comparison, limit)
-    rows = [tuple(hide(cell) if isinstance(cell, str) else cell for cell in _row(chosen, each)) for each in found]
+    rows = [_row(chosen, each, hide) for each in found]
     report_redaction(redactor)
     people = Listing(
         _PEOPLES_COLUMNS[chosen],
@@ -182,8 +184,11 @@ def _named(ledger: Ledger, text: str) -> Like:
     return Like(None, f"{found.kind}s", found.key)
 
 
-def _row(among: Among, each: Similar) -> tuple[object, ...]:
-    return (each.similarity, *(each.facts[_FACTS.get(column.name, column.name)] for column in _COLUMNS[among][1:]))
+def _row(among: Among, each: Similar, hide: "Change") -> tuple[object, ...]:
+    names = [column.name for column in _COLUMNS[among][1:]]
+    cells = [(name, each.facts[_FACTS.get(name, name)]) for name in names]
+    hidden = (hide(cell) if isinstance(cell, str) and name in _HIDDEN_COLUMNS else cell for name, cell in cells)
+    return (each.similarity, *hidden)
 
 
 def _peoples_rows(
@@ -195,7 +200,6 @@ def _peoples_rows(
             yield f"{each.similarity:.2f}", hide(each.key), each.facts["program_type"], text
         return
     names = names_to_type(ledger)
-    turns = short_turns(ledger, [each.key for each in found]) if among is Among.TURNS else {}
     for each in found:
         label = each.facts["session_label"]
         session = None if label is None else hide(names.get(label, label))
@@ -205,7 +209,7 @@ def _peoples_rows(
             yield f"{each.similarity:.2f}", began, session, title, each.facts["turns"]
         else:
             prompt = _beginning(each.facts["text"] or each.facts["title"], hide)
-            yield f"{each.similarity:.2f}", began, session, turns[each.key], prompt
+            yield f"{each.similarity:.2f}", began, session, short_turn(each.key), prompt
 
 
 def _beginning(text: str | None, hide: "Change") -> str | None:
@@ -215,8 +219,9 @@ def _beginning(text: str | None, hide: "Change") -> str | None:
 def _notes(ledger: Ledger, like: Like, among: Among) -> Iterator[str]:
     if like.key is not None:
         kind = KINDS_OF_TABLES[like.table or TURNS]
-        short = names_to_type(ledger) if like.table == _SESSIONS else short_turns(ledger, [like.key])
-        name = like.key if like.table == PROGRAMS else short.get(like.key, like.key)
+        name = short_turn(like.key) if like.table == TURNS else like.key
+        if like.table == _SESSIONS:
+            name = names_to_type(ledger).get(name, name)
         yield f"similar to the {kind} {name}; --text takes the word as a text"
     shows = (
         "program show PROGRAM" if among in _OF_PROGRAMS else "show SESSION" if among is Among.SESSIONS else "show TURN"

@@ -106,21 +106,21 @@ def plan_embedding(ledger: "Ledger", request: EmbeddingRequest) -> EmbeddingPlan
 def texts_to_embed(ledger: "Ledger", plan: EmbeddingPlan, change: Change = str) -> Iterator[tuple[str, str]]:
     """Go through the texts of what gets a vector, each with the id that the command is given; empty ones are left out.
 
-    `change` is applied to the whole text, so that a redactor sees it whole.
+    `change` is applied to each text before it is cut, so that a redactor sees it whole.
     """
     for files in groups_of(ledger.manifest.tables).values() if plan.wanted else ():
-        texts = GroupTexts(ledger.path, files, plan.wanted)
+        texts = GroupTexts(ledger.path, files, plan.wanted, None)
         for _ in texts.read():
             pass
         for each in texts.found:
-            if text := change(text_to_embed(each)).strip():
+            if text := text_to_embed(each, change):
                 yield f"{each.table}{_SEPARATOR}{each.key}", text[:MOST_CHARACTERS]
 
 
-def text_to_embed(texts: Texts) -> str:
+def text_to_embed(texts: Texts, change: Change = str) -> str:
     """Return the text that a vector stands for: prompt, summary, paths of files and answer."""
-    parts = ((part, text.strip()) for part, text in texts.pieces() if part not in _LEFT_OUT_PARTS)
-    return "\n\n".join(text for _, text in parts if text)
+    parts = (change(text).strip() for part, text in texts.pieces() if part not in _LEFT_OUT_PARTS)
+    return "\n\n".join(text for text in parts if text)
 
 
 def embed(

@@ -53,11 +53,12 @@ class Texts:
     key: str
     component: int | None
     """The number of its family in its group."""
+    most_characters: int | None = MOST_CHARACTERS
     _pieces: dict[tuple[Part, int, str], None] = field(default_factory=dict)
 
     def add(self, part: Part, place: int, text: str) -> None:
         """Add a text at a place among those of its part."""
-        self._pieces[part, place, text[:MOST_CHARACTERS]] = None
+        self._pieces[part, place, text[: self.most_characters]] = None
 
     def pieces(self) -> list[tuple[Part, str]]:
         """Return the texts in an order that does not depend on that of rows in files."""
@@ -73,9 +74,14 @@ class GroupTexts:
     """The texts of a group of files, or those of some of its turns and programs."""
 
     def __init__(
-        self, ledger: Path, files: dict[str, list[Segment]], wanted: Collection[tuple[str, str]] | None = None
+        self,
+        ledger: Path,
+        files: dict[str, list[Segment]],
+        wanted: Collection[tuple[str, str]] | None = None,
+        most_characters: int | None = MOST_CHARACTERS,
     ) -> None:
         self._ledger = ledger
+        self._most_characters = most_characters
         self._files = files
         self._wanted = wanted
         self._turns: dict[str, Texts] = {}
@@ -87,7 +93,7 @@ class GroupTexts:
         """Read them; give, step by step, how many bytes of the files were read."""
         for segment in self._files.get(TURNS, ()):
             for (turn_id,), component in self._rows(segment, ("id",)):
-                self._turns[turn_id] = Texts(TURNS, turn_id, component)
+                self._turns[turn_id] = Texts(TURNS, turn_id, component, self._most_characters)
             yield segment.size_bytes or 0
         if self._wanted is not None:
             self._turns = {key: texts for key, texts in self._turns.items() if (TURNS, key) in self._wanted}
@@ -100,7 +106,7 @@ class GroupTexts:
         for segment in self._files.get(PROGRAMS, ()):
             for (key, config), component in self._rows(segment, ("id", "config_json")):
                 if self._wanted is None or (PROGRAMS, key) in self._wanted:
-                    texts = Texts(PROGRAMS, key, component)
+                    texts = Texts(PROGRAMS, key, component, self._most_characters)
                     texts.add(Part.PROMPT, 0, f"{key}\n{input_text(config)}" if config else key)
                     self.found.append(texts)
             yield segment.size_bytes or 0

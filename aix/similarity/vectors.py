@@ -19,7 +19,7 @@ from aix.errors import LedgerDamagedError, LedgerUnwritableError
 from aix.search.index import Progress, make_in_cache
 from aix.similarity.features import features_of
 from aix.similarity.texts import TABLES_READ, GroupTexts, size_of
-from aix.store.cache_files import keep_in_cache
+from aix.store.cache_files import check_cache, keep_in_cache
 from aix.store.durable import new_file, writing_to
 from aix.store.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, ungrouped_cache
 from aix.store.stored_files import ends_with
@@ -184,7 +184,10 @@ def _digest(files: dict[str, list[Segment]]) -> str:
 def vector_files(ledger: Path, manifest: Manifest) -> list[VectorFile]:
     """Return the vectors of each group of a version that has turns or programs, whether they are made or not."""
     groups = groups_of(manifest.tables).items()
-    return [VectorFile(ledger, manifest, group, files) for group, files in groups if {*TABLES_READ} & files.keys()]
+    found = [VectorFile(ledger, manifest, group, files) for group, files in groups if {*TABLES_READ} & files.keys()]
+    for file in found:
+        check_cache(ledger, file.path.parent)
+    return found
 
 
 def is_vectors_of(version: Manifest, path: Path) -> bool:

@@ -20,6 +20,7 @@ from tests.support.command_line import run_here
 WIDTHS = (60, 80, 100, 140)
 pytestmark = pytest.mark.long
 ARGUMENTS = {
+    "embed": ["--model", "m", "--dry-run"],
     "forget": ["--match", "tide", "--dry-run"],
     "resolve": ["--trigger"],
     "sql": ["select * from turns"],

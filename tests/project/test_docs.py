@@ -119,9 +119,8 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
 
 TOP_TO_BOTTOM = (
     *("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md"),
-    *("docs/routing.md", "docs/search.md", "docs/tree.md"),
+    *("docs/routing.md", "docs/search.md", "docs/similar.md", "docs/tree.md"),
 )
-TOP_TO_BOTTOM = ("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md", "docs/similar.md")
 """Pages whose commands build on those before them; tests/project/test_screens.py runs those of the tutorial."""
 AIX_EXAMPLES = [
     example

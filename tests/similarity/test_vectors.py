@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aix.cli.forget import vacuum as vacuum_command
+from aix.errors import LedgerDamagedError
 from aix.merge.forget import forget
 from aix.merge.selection import Selection
 from aix.reading.ledger import open_ledger
@@ -23,7 +24,7 @@ from aix.similarity.similarity import Among, Like, SimilarRequest, WordCompariso
 from aix.similarity.space import VectorSpace
 from aix.similarity.texts import PROGRAMS as OF_PROGRAMS
 from aix.similarity.texts import TURNS, GroupTexts, Part
-from aix.similarity.vectors import Vectors, is_vectors_of, make_vectors, vector_files
+from aix.similarity.vectors import Vectors, is_vectors_of, make_vectors
 from aix.store.manifest import groups_of, read_latest
 from tests.similarity.conftest import ALL, SECRET, talk
 from tests.support.command_line import run_aix, run_in_process
@@ -252,17 +253,17 @@ def test_damaged_vectors_are_made_again(tmp_path: Path, made: Path, damage: str)
     assert path.read_bytes() == whole
 
 
-def test_a_cache_that_is_no_folder_does_not_hinder(made: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_cache_that_is_no_folder_is_damage(made: Path, tmp_path: Path, kind: str) -> None:
     shutil.copytree(made, tmp_path / "ledger")
     shutil.rmtree(tmp_path / "ledger" / "cache", ignore_errors=True)
-    (tmp_path / "ledger" / "cache").mkdir()
-    for group in groups_of(read_latest(made).tables):
-        (tmp_path / "ledger" / "cache" / str(group)).write_text("in the way")
-    with open_ledger(tmp_path / "ledger") as opened:
-        found = [
-            part.keys.to_pylist() for file in vector_files(opened.path, opened.manifest) for part in file.read(TURNS)
-        ]
-    assert sorted(key for keys in found for key in keys) == ["queue-0", "queue-1", "ships-0", "tides-0", "tides-1"]
+    if kind == "file":
+        (tmp_path / "ledger" / "cache").write_text("in the way")
+    else:
+        (tmp_path / "ledger" / "cache").symlink_to(tmp_path)
+    with pytest.raises(LedgerDamagedError):
+        nearest(tmp_path / "ledger", Like("tide"))
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger"]
 
 
 @pytest.mark.long
