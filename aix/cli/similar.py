@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -165,7 +166,7 @@ def command(
     people = Listing(
         _PEOPLES_COLUMNS[chosen],
         _peoples_rows(opened, chosen, found, zone, hide),
-        notes=[*_notes(opened, like, chosen)] if found and is_screen() else [],
+        notes=[*_notes(opened, like, chosen, found[0], hide)] if found and is_screen() else [],
     )
     return Listing(_COLUMNS[chosen], rows, empty=f"nothing similar among the {chosen} of the ledger", for_people=people)
 
@@ -199,7 +200,7 @@ def _peoples_rows(
             text = _beginning(each.facts["text"], hide)
             yield f"{each.similarity:.2f}", hide(each.key), each.facts["program_type"], text
         return
-    names = names_to_type(ledger)
+    names = names_to_type(ledger, {each.facts["session_label"] for each in found})
     for each in found:
         label = each.facts["session_label"]
         session = None if label is None else hide(names.get(label, label))
@@ -216,14 +217,16 @@ def _beginning(text: str | None, hide: "Change") -> str | None:
     return one_line(hide(text), _TEXT_CHARACTERS) if text else None
 
 
-def _notes(ledger: Ledger, like: Like, among: Among) -> Iterator[str]:
-    if like.key is not None:
+def _notes(ledger: Ledger, like: Like, among: Among, best: Similar, hide: "Change") -> Iterator[str]:
+    if like.key is not None and like.table != PROGRAMS:
         kind = KINDS_OF_TABLES[like.table or TURNS]
-        name = short_turn(like.key) if like.table == TURNS else like.key
-        if like.table == _SESSIONS:
-            name = names_to_type(ledger).get(name, name)
-        yield f"similar to the {kind} {name}; --text takes the word as a text"
-    shows = (
-        "program show PROGRAM" if among in _OF_PROGRAMS else "show SESSION" if among is Among.SESSIONS else "show TURN"
-    )
-    yield f"next: `aix {shows}`"
+        yield f"similar to the {kind} {_name(ledger, like.table, like.key, hide)}; --text takes the word as a text"
+    name = _name(ledger, str(among), best.key, hide)
+    yield f"next: `aix {'program show' if among in _OF_PROGRAMS else 'show'} {quote(name)}`"
+
+
+def _name(ledger: Ledger, table: str | None, key: str, hide: "Change") -> str:
+    """Return the name by which `aix show` finds something, as the table shows it."""
+    if table == _SESSIONS:
+        return hide(names_to_type(ledger, {key}).get(key, key))
+    return short_turn(key) if table == TURNS else hide(key)

@@ -86,7 +86,8 @@ def test_a_table_fits_80_columns_and_names_the_next_step(made: Path) -> None:
     lines = shown.replace("\r", "").splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert any("ships-" in line and "Which ships are moored" in line for line in lines)
-    assert "next: `aix show TURN`" in shown
+    best = similar(made, "harbour", "--limit", "1")[0]["turn_id"]
+    assert f"next: `aix show {best}`" in shown
 
 
 def test_hostile_texts_do_not_act_and_redaction_hides_secrets(tmp_path: Path) -> None:
