@@ -17,8 +17,8 @@ _LETTER = rf"[^\W_{_UNSPACED}]"
 _MARK = "[\u0300-\u0331]"
 """Accents that stand behind their letter, as in names of files on some systems."""
 _WORD = re.compile(f"[{_UNSPACED}]|{_LETTER}+")
-_PRIVATE = re.compile("[\ue000-\uf8ff]")
-"""Glyphs of prompts, which FTS5 takes for letters."""
+_PICTURE = re.compile("[\ue000-\uf8ff\U0001f000-\U0001fbff]")
+"""Glyphs of prompts and emoji, which FTS5 takes for letters where they are newer than it knows."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -31,7 +31,7 @@ def spaced(text: str) -> str:
     text = _without_colours(text)
     if text.isascii() or not _FOREIGN.search(text):
         return text
-    return _UNSPACED_CHARACTER.sub(r" \g<0> ", _PRIVATE.sub(" ", text))
+    return _UNSPACED_CHARACTER.sub(r" \g<0> ", _PICTURE.sub(" ", text))
 
 
 def words_of(text: str) -> list[str]:
