@@ -83,7 +83,7 @@ def pattern_of(words: list[str], *, is_prefix: bool) -> str:
             parts.append(r"[\W_]*" if is_single or was_single else r"[\W_]+")
         elif not is_single:
             parts.append(f"(?<!{_LETTER})(?<!{_MARK})")
-        parts.append("".join(f"{re.escape(letter)}{_MARK}*" for letter in word))
+        parts.append("".join(f"{re.escape(letter)}{_MARK}*+" for letter in word))
     if not is_prefix and words and not _UNSPACED_CHARACTER.match(words[-1]):
         parts.append(f"(?!{_LETTER})")
     return "".join(parts)
