@@ -30,7 +30,7 @@ def features_of(pieces: Iterable[tuple[Part, str]]) -> dict[int, int]:
     """Return the weight of each place that words of the texts count in, by place.
 
     >>> features_of([(Part.PROMPT, "why")])
-    {22747: 13}
+    {36848: 9}
     """
     words: defaultdict[str, float] = defaultdict(float)
     for part, text in pieces:

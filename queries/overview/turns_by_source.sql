@@ -1,5 +1,5 @@
 -- title: Turns by source
--- question: How many turns did people, triggers, agents and events begin, and what did they cost?
+-- question: How many turns did people and triggers begin?
 -- why: Shows how much of the work nobody asked for at that moment: timers, webhooks and other agents spend too.
 -- grain: source
 -- params: filters
