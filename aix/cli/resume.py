@@ -98,7 +98,7 @@ def command(
 
 
 def _command(ledger: Ledger, route: Route) -> tuple[str, str]:
-    """Return a command line, or why there is none."""
+    """Return the command line with which its tool continues a session; else an empty one, and the reason."""
     if route.session_label is None:
         return "", f"the turn {route.thread_id} stands in no session"
     [session] = ledger.sql(_SESSION, [route.session_label]).dicts()

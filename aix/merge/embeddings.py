@@ -12,29 +12,26 @@ import pyarrow as pa
 
 from aix.derived.derived_data import DerivedData
 from aix.merge.groups import Groups
-from aix.merge.merge_rows import Addition, Part, add, gather
-from aix.merge.row_batches import Delivery
+from aix.merge.merge_rows import Addition
 from aix.merge.tagging import Entity
+from aix.merge.user_rows import gather_user_rows, require_groups
 from aix.merge.workspace import open_workspace
 from aix.schema import TABLES
-from aix.schema.arrow import batch_from_columns
 from aix.schema.entities import entity_key
 from aix.store.commit import Change, Stage, commit
 from aix.store.locks import staging_folder
-from aix.store.manifest import Manifest, has_groups, read_latest
+from aix.store.manifest import Manifest
 from aix.store.nodes import node_expressions
 from aix.store.views import create_views
 
 _EMBEDDINGS = TABLES["embeddings"]
-_SOURCE = "user"
 Embedding = tuple[Entity, list[float]]
 """A turn or program, and its vector."""
 
 
 def add_embeddings(ledger: Path, model: str, embeddings: Sequence[Embedding]) -> int:
     """Store vectors of a model in one commit, and return how many of them stand for something that is still there."""
-    if not has_groups(read_latest(ledger)):
-        add(ledger, [])
+    require_groups(ledger)
     given = EmbeddingsGiven(model, embeddings)
     earlier = EmbeddingsTaken(model, [entity for entity, _ in embeddings])
     return commit(ledger, Change(leaves=[earlier], adds=given, derived=DerivedData())).result(given)
@@ -61,9 +58,7 @@ class EmbeddingsGiven:
             "vec": [vector for _, vector in kept],
         }
         with staging_folder(stage.ledger) as folder:
-            with Delivery(folder / "embeddings") as delivery:
-                delivery.add(_SOURCE, _EMBEDDINGS, batch_from_columns(_EMBEDDINGS, columns))
-            version, _ = Addition(gather([Part(delivery.files())], folder / "gathered")).apply(base, stage)
+            version, _ = Addition(gather_user_rows(folder, _EMBEDDINGS, columns)).apply(base, stage)
         return version, len(kept)
 
 

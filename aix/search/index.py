@@ -4,7 +4,7 @@
 
 Files of a group never change, and the digest names them: so an index is either missing or right. It holds no text, only
 which words stand where. Rows of dead families are in it, as in the files; each turn has the number of its family, and
-whoever searches leaves the dead ones out. An index goes with its group, by `aix vacuum` and `aix forget`.
+a search leaves the dead ones out. An index goes with its group, by `aix vacuum` and `aix forget`.
 
 A text has the number of its row in `item`, times eight, plus the number of its kind: a row has texts of several kinds.
 """
@@ -173,6 +173,8 @@ class TextIndex:
         rows = database.execute(f"{sql} limit $limit", given).fetchall()
         found = []
         for turn_id, score, texts, file, row, kind, _ in rows:
+            if not 0 <= file < len(self._files):
+                raise sqlite3.DatabaseError("it names a file that its group does not have")
             table, segment = self._files[file]
             path = segment_path(self._ledger, segment)
             found.append(Best(turn_id, score, texts, table, path, row, KINDS[kind]))

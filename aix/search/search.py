@@ -207,7 +207,8 @@ def _best_of_group(
     try:
         return ask(index.open())
     except sqlite3.DatabaseError as error:
-        if str(error).startswith("fts5: "):
+        # Of an expression that FTS5 cannot read it says so; of a damaged index, that the database is malformed.
+        if isinstance(error, sqlite3.OperationalError) and str(error).startswith("fts5: "):
             raise SearchTextError(expression.match, f"FTS5 cannot read it ({error})") from error
         index.discard()
         return ask(index.make_for_once())
