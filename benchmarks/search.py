@@ -18,9 +18,10 @@ from pathlib import Path
 from statistics import median
 
 from aix.reading.ledger import Ledger, open_ledger
-from aix.search.index import make_indexes, text_indexes
+from aix.search.index import TextIndex
 from aix.search.search import SearchRequest, search
 from aix.search.words import words_of
+from aix.store.cache_files import make_missing
 
 _ROUNDS = 5
 _SAMPLE = "select content from messages where content is not null order by id limit 2000"
@@ -30,9 +31,9 @@ def main(folder: str, *words: str) -> None:
     """Measure it."""
     ledger = open_ledger(Path(folder))
     for workers in (1, 2):
-        for index in text_indexes(ledger.path, ledger.manifest):
+        for index in TextIndex.all_of(ledger.path, ledger.manifest):
             index.discard()
-        seconds = _seconds(partial(make_indexes, ledger.path, ledger.manifest, workers=workers))
+        seconds = _seconds(partial(make_missing, TextIndex.all_of(ledger.path, ledger.manifest), workers=workers))
         characters, size = _sizes(ledger)
         print(
             f"{characters / 1e6:,.0f} million characters indexed in {seconds:.1f} s by {workers} process"
@@ -54,7 +55,7 @@ def _search(folder: str, text: str) -> None:
 
 def _sizes(ledger: Ledger) -> tuple[int, int]:
     characters = size = 0
-    for index in text_indexes(ledger.path, ledger.manifest):
+    for index in TextIndex.all_of(ledger.path, ledger.manifest):
         with closing(index.open()) as database:
             characters += database.execute("select sum(characters) from size").fetchone()[0]
         size += index.path.stat().st_size

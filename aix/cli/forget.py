@@ -305,12 +305,12 @@ def vacuum(grace: float, dry_run: bool, ledger: Path) -> Listing:
     """
     from aix.derived.view_cache import is_cache_of as is_view_of
     from aix.merge.rewriting import tidy_groups, untidy_groups
-    from aix.search.index import is_index_of
-    from aix.similarity.vectors import is_vectors_of
+    from aix.search.index import TextIndex
+    from aix.similarity.vectors import VectorFile
     from aix.store.garbage import collect, find_removals
 
     def is_cache_of(version: "Manifest", path: Path) -> bool:
-        return is_view_of(version, path) or is_index_of(version, path) or is_vectors_of(version, path)
+        return is_view_of(version, path) or TextIndex.is_of(version, path) or VectorFile.is_of(version, path)
 
     removals = find_removals(ledger, grace * 3600, is_cache_of)
     groups = untidy_groups(ledger) if dry_run else tidy_groups(ledger)

@@ -6,8 +6,9 @@ from os import cpu_count
 from pathlib import Path
 
 from aix.cli.diagnostics import console
-from aix.search.index import Progress, TextIndex, make_in_cache, text_indexes
-from aix.similarity.vectors import VectorFile, vector_files
+from aix.search.index import TextIndex
+from aix.similarity.vectors import VectorFile
+from aix.store.cache_files import CacheFile, Progress, make_missing
 from aix.store.manifest import Manifest
 
 _MOST_WORKERS = 2
@@ -17,19 +18,19 @@ _LEAST_SHOWN_BYTES = 4 * 2**20
 
 def update_index(ledger: Path, version: Manifest) -> None:
     """Make what is missing of the index of a version."""
-    _make(text_indexes(ledger, version), "Indexing texts for search")
+    _make(TextIndex.all_of(ledger, version), "Indexing texts for search")
 
 
 def update_vectors(ledger: Path, version: Manifest) -> None:
     """Make what is missing of the vectors of a version."""
-    _make(vector_files(ledger, version), "Making vectors of turns")
+    _make(VectorFile.all_of(ledger, version), "Making vectors of turns")
 
 
-def _make(files: Sequence[TextIndex] | Sequence[VectorFile], doing: str) -> None:
+def _make(files: Sequence[CacheFile], doing: str) -> None:
     missing = [file for file in files if not file.is_made]
     if missing:
         with _index_progress(doing, sum(file.size_bytes for file in missing)) as progress:
-            make_in_cache(missing, progress, min(cpu_count() or 1, _MOST_WORKERS))
+            make_missing(missing, progress, min(cpu_count() or 1, _MOST_WORKERS))
 
 
 @contextmanager

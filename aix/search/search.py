@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from aix.errors import AixError, LedgerDamagedError, SearchTextError, UsageError
 from aix.search.expression import Expression, Term, read_expression, terms_of
-from aix.search.index import Best, Conditions, TextIndex, make_indexes, text_indexes
+from aix.search.index import Best, Conditions, TextIndex
 from aix.search.snippets import Snippet, snippet
 from aix.search.texts import COLUMNS, KINDS, KINDS_OF_ROLES, TEXT_COLUMNS, TextKind, id_of, texts_of, tool_of
+from aix.store.cache_files import make_missing
 from aix.thread_pool import Beside, map_in_threads
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def search(
     expression = read_expression(request.text)
     terms = list(dict.fromkeys(terms_of(expression)))
     with _opening(ledger):
-        make_indexes(ledger.path, ledger.manifest)
+        make_missing(TextIndex.all_of(ledger.path, ledger.manifest))
         conditions = _conditions(ledger, request)
         best, turns = _best(ledger, expression, terms, conditions, limit if request.order == "best" else None)
     if request.order == "best":
@@ -181,7 +182,7 @@ def _best(
     """Return the best texts of each group of files, with scores that compare, and how many turns were found."""
     found = map_in_threads(
         lambda index: _best_of_group(index, expression, terms, conditions, limit),
-        text_indexes(ledger.path, ledger.manifest),
+        TextIndex.all_of(ledger.path, ledger.manifest),
     )
     texts = sum(of_group for _, _, of_group, _ in found)
     having = [sum(each) for each in zip(*(of_group for *_, of_group in found), strict=True)]

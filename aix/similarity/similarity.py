@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from aix.similarity.features import features_of
 from aix.similarity.space import Nearest, Vector, VectorSpace
 from aix.similarity.texts import PROGRAMS, TURNS, Part
-from aix.similarity.vectors import make_vectors, vector_files
+from aix.similarity.vectors import VectorFile
+from aix.store.cache_files import make_missing
 
 if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
@@ -187,7 +188,7 @@ class WordComparison:
     def __init__(self, ledger: "Ledger") -> None:
         self._ledger = ledger
         self._spaces: dict[str, VectorSpace] = {}
-        make_vectors(ledger.path, ledger.manifest)
+        make_missing(VectorFile.all_of(ledger.path, ledger.manifest))
 
     def nearest(self, like: Like, among: Among) -> Nearest:
         """Go through what has a word in common, by its cosine."""
@@ -207,6 +208,6 @@ class WordComparison:
     def _space(self, table: str) -> VectorSpace:
         """Return the vectors of a table, which are read once."""
         if table not in self._spaces:
-            files = vector_files(self._ledger.path, self._ledger.manifest)
+            files = VectorFile.all_of(self._ledger.path, self._ledger.manifest)
             self._spaces[table] = VectorSpace([part for file in files for part in file.read(table)])
         return self._spaces[table]

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aix.search.texts import input_text
+from aix.store.cache_files import numbered_row_groups
 from aix.store.manifest import COMPONENT, Segment, segment_path
 from aix.thread_pool import ahead
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 class Part(IntEnum):
@@ -65,11 +66,6 @@ class Texts:
         return [(part, text) for part, _, text in sorted(self._pieces)]
 
 
-def size_of(files: dict[str, list[Segment]]) -> int:
-    """Return how many bytes the files of a group have that are read."""
-    return sum(segment.size_bytes or 0 for table in TABLES_READ for segment in files.get(table, ()))
-
-
 class GroupTexts:
     """The texts of a group of files, or those of some of its turns and programs."""
 
@@ -112,7 +108,7 @@ class GroupTexts:
             yield segment.size_bytes or 0
 
     def _rows(self, segment: Segment, columns: tuple[str, ...]) -> Iterator[tuple[tuple[Any, ...], int | None]]:
-        for batch in ahead(_row_groups(segment_path(self._ledger, segment), columns)):
+        for batch in ahead(numbered_row_groups(segment_path(self._ledger, segment), columns)):
             numbers = batch.column(COMPONENT).to_pylist() if COMPONENT in batch.column_names else ()
             rows: Iterable[tuple[Any, ...]] = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
             yield from zip_longest(rows, numbers)
@@ -136,15 +132,3 @@ class GroupTexts:
                 texts.add(Part.PATH, 0, row[1])
             case "tool_calls":
                 texts.add(Part.TOOL, 0, row[1])
-
-
-def _row_groups(path: Path, columns: Iterable[str]) -> "Iterator[pa.Table]":
-    """Go through a file a row group at a time, with the numbers of families where it has them."""
-    import pyarrow.parquet as pq
-
-    from aix.store.segments import reading
-
-    with reading(path), pq.ParquetFile(path) as file:
-        numbered = [COMPONENT] if COMPONENT in file.schema_arrow.names else []
-        for number in range(file.num_row_groups):
-            yield file.read_row_group(number, columns=[*columns, *numbered])

@@ -3,25 +3,20 @@
     LEDGER/cache/GROUP/vectors-DIGEST.parquet
 
 A vector is the list of the places that words count in, with a weight for each (`aix.similarity.features`). How rare a
-word is depends on the whole ledger and is no part of it. Files of a group never change, and the digest names them: so a
-file of vectors is either missing or right. It goes with its group, by `aix vacuum` and `aix forget`.
+word is depends on the whole ledger and is no part of it.
 """
 
 from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import LedgerDamagedError, LedgerUnwritableError
-from aix.search.index import Progress, make_in_cache
 from aix.similarity.features import features_of
-from aix.similarity.texts import TABLES_READ, GroupTexts, size_of
-from aix.store.cache_files import check_cache, keep_in_cache
-from aix.store.durable import new_file, writing_to
-from aix.store.manifest import CACHE_FOLDER, Manifest, Segment, groups_of, ungrouped_cache
+from aix.similarity.texts import TABLES_READ, GroupTexts
+from aix.store.cache_files import CacheFile
+from aix.store.durable import new_file
 from aix.store.stored_files import ends_with
 from aix.thread_pool import map_in_threads
 from aix.version import VECTORS_VERSION
@@ -29,7 +24,6 @@ from aix.version import VECTORS_VERSION
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PREFIX, _SUFFIX = "vectors-", ".parquet"
 _END_OF_PARQUET = b"PAR1"
 _BATCH_ROWS = 16_384
 
@@ -43,21 +37,12 @@ class Vectors:
     weights: "pa.ListArray"
 
 
-class VectorFile:
+class VectorFile(CacheFile):
     """The vectors of one group of files of a version."""
 
-    def __init__(self, ledger: Path, manifest: Manifest, group: str | None, files: dict[str, list[Segment]]) -> None:
-        self._ledger = ledger
-        self._version = manifest.version
-        self._dead = manifest.dead[group].components if group in manifest.dead else ()
-        self._files = files
-        folder = ledger / CACHE_FOLDER / (group or ungrouped_cache(manifest))
-        self.path = folder / f"{_PREFIX}{_digest(files)}{_SUFFIX}"
-
-    @property
-    def size_bytes(self) -> int:
-        """How large the files are whose texts it stands for."""
-        return size_of(self._files)
+    prefix, suffix = "vectors", ".parquet"
+    form = VECTORS_VERSION
+    tables = TABLES_READ
 
     @property
     def is_made(self) -> bool:
@@ -68,11 +53,10 @@ class VectorFile:
         """Make it, and put it into the cache; give, step by step, how many bytes of the files are in it."""
         import pyarrow.parquet as pq
 
-        texts = GroupTexts(self._ledger, self._files)
+        texts = GroupTexts(self.ledger, self.files)
         yield from texts.read()
         with (
-            writing_to(self._ledger),
-            keep_in_cache(self._ledger, self._version, self.path) as part,
+            self.keeping() as part,
             new_file(part) as file,
             pq.ParquetWriter(file, _schema(), compression="zstd", compression_level=1, use_dictionary=False) as writer,
         ):
@@ -88,13 +72,12 @@ class VectorFile:
             try:
                 return self._stored(table)
             except LedgerDamagedError:
-                with suppress(OSError):
-                    self.path.unlink()
+                self.discard()
                 with suppress(LedgerUnwritableError, OSError):
                     for _ in self.make():
                         pass
                     return self._stored(table)
-        texts = GroupTexts(self._ledger, self._files)
+        texts = GroupTexts(self.ledger, self.files)
         for _ in texts.read():
             pass
         return [self._live(batch, table) for batch in _batches(texts)]
@@ -125,8 +108,8 @@ class VectorFile:
         import pyarrow.compute as pc
 
         wanted = pc.equal(rows.column("table"), table)
-        if self._dead:
-            is_dead = pc.is_in(rows.column("component"), value_set=pa.array(self._dead, pa.int64()))
+        if self.dead:
+            is_dead = pc.is_in(rows.column("component"), value_set=pa.array(self.dead, pa.int64()))
             wanted = pc.and_not(wanted, is_dead)
         rows = rows.filter(wanted)
         return Vectors(rows.column("key"), rows.column("places"), rows.column("weights"))
@@ -173,40 +156,3 @@ def _batches(texts: GroupTexts) -> "Iterator[pa.RecordBatch]":
             pa.ListArray.from_arrays(offsets, pa.array(weights, pa.uint8())),
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=_schema())
-
-
-def _digest(files: dict[str, list[Segment]]) -> str:
-    """Return what changes with the files of a group, and with the form of vectors."""
-    paths = sorted(segment.path for table in TABLES_READ for segment in files.get(table, ()))
-    return sha256("\0".join([str(VECTORS_VERSION), *paths]).encode()).hexdigest()[:16]
-
-
-def vector_files(ledger: Path, manifest: Manifest) -> list[VectorFile]:
-    """Return the vectors of each group of a version that has turns or programs, whether they are made or not."""
-    groups = groups_of(manifest.tables).items()
-    found = [VectorFile(ledger, manifest, group, files) for group, files in groups if {*TABLES_READ} & files.keys()]
-    for file in found:
-        check_cache(ledger, file.path.parent)
-    return found
-
-
-def is_vectors_of(version: Manifest, path: Path) -> bool:
-    """Whether a file in the cache has vectors of a version, in the form of today."""
-    groups = groups_of(version.tables).items()
-    return any(
-        path.parent.name == (group or ungrouped_cache(version)) and path.name == f"{_PREFIX}{_digest(files)}{_SUFFIX}"
-        for group, files in groups
-    )
-
-
-def _ignore(_: int) -> None:
-    pass
-
-
-def make_vectors(ledger: Path, manifest: Manifest, progress: Progress = _ignore, workers: int = 1) -> None:
-    """Make the vectors of a version that are missing; where the cache cannot be written, none.
-
-    More workers than one are processes, which only a program can start whose main module may be imported again.
-    """
-    missing = [vectors for vectors in vector_files(ledger, manifest) if not vectors.is_made]
-    make_in_cache(missing, progress, workers)

@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 
 import aix.search.index
+import aix.store.cache_files
 from aix.errors import LedgerDamagedError, SearchUnavailableError
 from aix.merge import groups as ledger_groups
 from aix.merge.forget import forget
 from aix.merge.rewriting import tidy_groups
 from aix.merge.selection import Selection
 from aix.reading.ledger import open_ledger
-from aix.search.index import is_index_of, make_indexes, text_indexes
+from aix.search.index import TextIndex
 from aix.search.search import SearchRequest, search
+from aix.store.cache_files import make_missing
 from aix.store.garbage import collect
 from aix.store.manifest import CACHE_FOLDER, read_latest
 from tests.merge.test_groups import conversation
@@ -66,7 +68,7 @@ def test_an_index_is_made_for_each_group_once(tmp_path: Path) -> None:
     say(tmp_path, "two", "copper whistle")
     assert found(tmp_path, "copper") == ["one-0", "two-0"]
     first = written(tmp_path)
-    assert len(first) == len(text_indexes(tmp_path, read_latest(tmp_path))) > 1
+    assert len(first) == len(TextIndex.all_of(tmp_path, read_latest(tmp_path))) > 1
     assert found(tmp_path, "kettle") == ["one-0"]
     assert written(tmp_path) == first
 
@@ -106,7 +108,7 @@ def test_an_index_of_other_files_or_of_another_form_is_never_used(
         database.execute("update turn set id = 'of an older index'")
     assert found(tmp_path, "copper") == ["of an older index"]  # so far, this is the index that is used
     if change == "other_form":
-        monkeypatch.setattr(aix.search.index, "SEARCH_VERSION", 10_000)
+        monkeypatch.setattr(TextIndex, "form", 10_000)
     else:
         tidy_groups(tmp_path)
         say(tmp_path, "one", "tin kettle")
@@ -167,7 +169,7 @@ def test_a_ledger_that_cannot_be_written_is_searched_without_keeping_an_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(tmp_path, "one", "copper kettle")
-    monkeypatch.setattr(aix.search.index.TextIndex, "make", _refuse)
+    monkeypatch.setattr(TextIndex, "make", _refuse)
     assert found(tmp_path, "copper") == ["one-0"]
     assert not index_files(tmp_path)
 
@@ -208,7 +210,7 @@ def test_forgetting_leaves_no_byte_of_a_session_in_any_index(tmp_path: Path) -> 
 def test_an_index_is_not_kept_when_its_version_was_forgotten_meanwhile(tmp_path: Path) -> None:
     say(tmp_path, "keep", "copper kettle")
     say(tmp_path, "gone", "copper zq9zq9zq9")
-    index = next(each for each in text_indexes(tmp_path, read_latest(tmp_path)) if index_finds(each, "zq9zq9zq9"))
+    index = next(each for each in TextIndex.all_of(tmp_path, read_latest(tmp_path)) if index_finds(each, "zq9zq9zq9"))
     index.discard()
     making = index.make()
     next(making)
@@ -218,7 +220,7 @@ def test_an_index_is_not_kept_when_its_version_was_forgotten_meanwhile(tmp_path:
     assert not any(b"zq9zq9" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def index_finds(index: aix.search.index.TextIndex, word: str) -> bool:
+def index_finds(index: TextIndex, word: str) -> bool:
     with index.open() as database:
         return bool(index.count(database, [word])[1][0])
 
@@ -231,8 +233,8 @@ def test_vacuum_keeps_indexes_that_are_of_use_and_removes_others(tmp_path: Path)
     outdated = [path.with_name("texts-0123456789abcdef.sqlite") for path in index_files(tmp_path)]
     for path in outdated:
         path.write_bytes(b"of another form")
-    kept = {path for path in index_files(tmp_path) if is_index_of(version, path)}
-    collect(tmp_path, 0, is_index_of)
+    kept = {path for path in index_files(tmp_path) if TextIndex.is_of(version, path)}
+    collect(tmp_path, 0, TextIndex.is_of)
     assert index_files(tmp_path) == kept
     assert kept
 
@@ -243,7 +245,7 @@ def test_two_threads_that_make_the_same_index_leave_one(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(lambda _: found(tmp_path, "copper"), range(8)))
     assert answers == [["one-0", "three-0", "two-0"]] * 8
-    assert len(index_files(tmp_path)) == len(text_indexes(tmp_path, read_latest(tmp_path)))
+    assert len(index_files(tmp_path)) == len(TextIndex.all_of(tmp_path, read_latest(tmp_path)))
 
 
 def test_two_processes_search_while_another_imports(tmp_path: Path) -> None:
@@ -268,10 +270,10 @@ def test_workers_make_the_same_indexes(tmp_path: Path, monkeypatch: pytest.Monke
     for name in ("one", "two", "three"):
         say(tmp_path, name, f"copper {name}")
     version = read_latest(tmp_path)
-    monkeypatch.setattr(aix.search.index, "_LEAST_BYTES_FOR_WORKERS", 0)
+    monkeypatch.setattr(aix.store.cache_files, "_LEAST_BYTES_FOR_WORKERS", 0)
     done: list[int] = []
-    make_indexes(tmp_path, version, done.append, workers=2)
-    assert sum(done) == sum(index.size_bytes for index in text_indexes(tmp_path, version)) > 0
+    make_missing(TextIndex.all_of(tmp_path, version), done.append, workers=2)
+    assert sum(done) == sum(index.size_bytes for index in TextIndex.all_of(tmp_path, version)) > 0
     assert found(tmp_path, "copper") == ["one-0", "three-0", "two-0"]
 
 

@@ -18,13 +18,13 @@ from aix.errors import LedgerDamagedError
 from aix.merge.forget import forget
 from aix.merge.selection import Selection
 from aix.reading.ledger import open_ledger
-from aix.similarity import vectors as vectors_module
 from aix.similarity.features import PLACES, features_of
 from aix.similarity.similarity import Among, Like, SimilarRequest, WordComparison, find_similar
 from aix.similarity.space import VectorSpace
 from aix.similarity.texts import PROGRAMS as OF_PROGRAMS
 from aix.similarity.texts import TURNS, GroupTexts, Part
-from aix.similarity.vectors import Vectors, is_vectors_of, make_vectors
+from aix.similarity.vectors import VectorFile, Vectors
+from aix.store.cache_files import make_missing
 from aix.store.manifest import groups_of, read_latest
 from tests.similarity.conftest import ALL, SECRET, talk
 from tests.support.command_line import run_aix, run_in_process
@@ -226,10 +226,10 @@ def test_vectors_of_another_form_are_not_used_and_vacuum_removes_them(
     deliver(tmp_path, *ALL)
     expected = nearest(tmp_path, Like("tide"))
     [old] = files_of_vectors(tmp_path)
-    monkeypatch.setattr(vectors_module, "VECTORS_VERSION", 99)
+    monkeypatch.setattr(VectorFile, "form", 99)
     assert nearest(tmp_path, Like("tide")) == expected
     assert len(files_of_vectors(tmp_path)) == 2
-    assert not is_vectors_of(read_latest(tmp_path), old)
+    assert not VectorFile.is_of(read_latest(tmp_path), old)
     vacuum_command.main(["--ledger", str(tmp_path), "--grace", "0"], standalone_mode=False)
     [new] = files_of_vectors(tmp_path)
     assert new != old
@@ -284,7 +284,7 @@ def test_an_import_with_index_makes_vectors(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     assert run_in_process("import", str(log), "--index", "--ledger", str(ledger)).returncode == 0
     assert len(files_of_vectors(ledger)) == 1
-    make_vectors(ledger, read_latest(ledger))
+    make_missing(VectorFile.all_of(ledger, read_latest(ledger)))
     assert len(files_of_vectors(ledger)) == 1
 
 
