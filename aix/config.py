@@ -49,6 +49,12 @@ class Config(msgspec.Struct, frozen=True):
         return Path(value) if value else None
 
     @property
+    def personas(self) -> Path | None:
+        """The user's file of personas, if there is one."""
+        value = self.settings["personas"].value
+        return Path(value) if value else None
+
+    @property
     def redact_names(self) -> Path | None:
         """The user's own list of names that a redaction hides, if there is one."""
         value = self.settings["redact_names"].value
@@ -174,6 +180,11 @@ _DEFINITIONS = {
     ),
     "prices": _Definition(
         "Your own file of prices; it is taken before those that come with AIX.",
+        lambda: "",
+        lambda value, folder: _absolute_path(value, folder) if value else "",
+    ),
+    "personas": _Definition(
+        "Your file of personas: who an agent is, what it may do, and in which sessions.",
         lambda: "",
         lambda value, folder: _absolute_path(value, folder) if value else "",
     ),

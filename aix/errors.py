@@ -32,6 +32,7 @@
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
     │       ├── PriceFileError         a file of prices says something that cannot be meant
+    │       ├── PersonasFileError      a file of personas says something that cannot be meant
     │       ├── SettingsFileError      a file of permission rules cannot be read, or holds none
     │       ├── RiskFileError          a file of risk rules says something that cannot be meant
     │       ├── ReportFileError        a file is no report of an audit that this AIX can compare with
@@ -383,6 +384,9 @@ class ConfigError(PlaceError): ...
 
 
 class PriceFileError(PlaceError): ...
+
+
+class PersonasFileError(PlaceError): ...
 
 
 class SettingsFileError(PlaceError):

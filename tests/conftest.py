@@ -1,12 +1,13 @@
 """No test sees the user's home, configuration or ledger."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tests.permissions.ledger import build_permission_ledger
+from tests.permissions.ledger import apply_personas, build_permission_ledger
 from tests.support.compacted_ledger import make_compacted_ledger
 from tests.support.program_ledger import build_program_ledger
 
@@ -53,3 +54,9 @@ def program_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def permission_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a ledger with the logs and rules for permission audits; nobody writes to it."""
     return build_permission_ledger(tmp_path_factory.mktemp("permissions") / "ledger")
+
+
+@pytest.fixture(scope="session")
+def persona_ledger(permission_ledger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the same ledger with the personas that lie beside its logs; nobody writes to it."""
+    return apply_personas(shutil.copytree(permission_ledger, tmp_path_factory.mktemp("personas") / "ledger"))

@@ -92,6 +92,7 @@ def test_aix_config_shows_what_is_in_force(tmp_path: Path) -> None:
         "ledger": (str(tmp_path / "ledger"), "AIX_LEDGER"),
         "timezone": ("Europe/Berlin", str(file)),
         "prices": ("", "default"),
+        "personas": ("", "default"),
         "redact_names": ("", "default"),
         "embedding_command": ("", "default"),
         "embedding_model": ("", "default"),

@@ -43,6 +43,7 @@ EXAMPLES = [
     errors.ConfigError("config.toml", "wrong", "right it"),
     errors.SettingsFileError(Path("settings.json"), "it holds no JSON object"),
     errors.RiskFileError("risks.toml", "rule x: it has no risk", "see how a rule is written"),
+    errors.PersonasFileError("personas.toml", "this is not TOML", "docs/personas.md shows what such a file can say"),
     errors.PriceFileError("prices.csv:2", "input: -1 is negative", "write USD per million tokens, such as 2.5"),
     errors.ReportFileError(Path("old.json"), "is no report of an audit"),
     errors.NamesFileError("names.txt", "is not UTF-8", "write one name to a line"),

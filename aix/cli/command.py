@@ -219,6 +219,24 @@ prices_option = click.option(
 )
 """Gives a command the user's own file of prices, as `prices`."""
 
+
+def _personas_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
+    if value or ctx.resilient_parsing:
+        return value
+    from aix.config import load_config
+
+    return load_config(ctx.obj).personas
+
+
+personas_option = click.option(
+    "--personas",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    callback=_personas_in_force,
+    help="Apply the personas in FILE. Default: the file that `aix config` shows.",
+)
+"""Gives a command the user's file of personas, as `personas`."""
+
 risks_option = click.option(
     "--risks",
     type=click.Path(dir_okay=False, path_type=Path),

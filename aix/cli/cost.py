@@ -41,7 +41,7 @@ _IN_TIME = ("day", "week", "month", "block")
 _OF_PROGRAMS = ("task", "agent", "human", "situation")
 BY = (
     *("model", "project", "session", "branch", *_IN_TIME),
-    *("tool", "tag", "origin", "provider", "role", "turn", *_OF_PROGRAMS),
+    *("tool", "tag", "origin", "provider", "role", "turn", *_OF_PROGRAMS, "persona"),
 )
 _PLURALS = {f"{'branche' if name == 'branch' else name}s": name for name in BY}
 _KEYS = {
@@ -50,6 +50,7 @@ _KEYS = {
     "block": "started_at",
     "tool": "tool_name",
     "turn": "turn_id",
+    "persona": "persona_id",
 }
 """The columns of queries that are not called like the thing they name."""
 _OVERLAPPING = "tag"
@@ -63,6 +64,7 @@ _TITLED: Mapping[tuple[str, ...], str] = {
     ("task",): "title",
     ("agent",): "name",
     ("human",): "name",
+    ("persona",): "name",
 }
 """Things whose rows have a title, with its heading."""
 _NAME_CHARACTERS = 44
@@ -150,7 +152,7 @@ def command(
     pace, and the cost that it leads to at its end.
 
     Tasks, agents, humans and situations are those of programs, as `aix program list` lists them; what belongs to none
-    is `unknown`.
+    is `unknown`. Personas are those of `aix personas`.
 
     The table is written for people; all other formats have every column of the query behind it, with exact values:
     queries/token_economics/cost_by_NAME.sql, blocks.sql for blocks, cost_by_two.sql for two things. json is an object

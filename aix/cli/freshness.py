@@ -51,7 +51,7 @@ def freshen(ctx: click.Context, ledger: Path) -> None:
     if not os.access(ledger / VERSIONS_FOLDER, os.W_OK):
         return
     try:
-        report = _import_small_changes(ledger, config.prices)
+        report = _import_small_changes(ledger, config.prices, config.personas)
     except AixError as error:
         whisper(f"changed logs could not be imported: {error}")
     except Exception as error:  # a defect here must not cost the answer to another question
@@ -60,7 +60,7 @@ def freshen(ctx: click.Context, ledger: Path) -> None:
         _say_outcome(report)
 
 
-def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
+def _import_small_changes(ledger: Path, prices: Path | None, personas: Path | None) -> "Report":
     from aix.cli.import_ import ArrowLoader
     from aix.importing import readable
     from aix.pipeline.freshness import Amount
@@ -70,6 +70,7 @@ def _import_small_changes(ledger: Path, prices: Path | None) -> "Report":
         at_most=Amount(_MOST_SOURCES, _MOST_BYTES),
         keep_raw=(ledger / RAW_FOLDER).exists(),
         prices=prices,
+        personas=personas,
         argv=[readable(word) for word in sys.argv[1:]],
     )
     with prints_beside():
@@ -81,7 +82,9 @@ def _say_outcome(report: "Report") -> None:
     from aix.cli.import_ import deletion_notices
     from aix.pipeline.report import Status
 
-    if report.needs_full_run:
+    if report.has_other_personas:
+        whisper("the file of personas changed since the last import; run `aix import` to apply it")
+    elif report.needs_full_run:
         whisper("the ledger was made by another version of AIX or with other prices; run `aix import` to update it")
     elif report.is_busy:
         whisper("another import is at work; its changes are not shown yet")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aix.cli.command import Command, importer_options, ledger_option, listing_output, prices_option
+from aix.cli.command import Command, importer_options, ledger_option, listing_output, personas_option, prices_option
 from aix.cli.diagnostics import console, say
 from aix.errors import NothingToImportError
 from aix.output import Listing, listing_columns
@@ -68,6 +68,7 @@ _BYTES_OF_SOURCE = 2_000
 @click.option("--verbose", is_flag=True, help="Show the new rows of each table.")
 @importer_options
 @prices_option
+@personas_option
 @ledger_option
 @listing_output
 def command(
@@ -84,6 +85,7 @@ def command(
     importer: str | None,
     options: "Options",
     prices: Path | None,
+    personas: Path | None,
     ledger: Path,
 ) -> Listing:
     """Import session histories into the ledger.
@@ -97,9 +99,9 @@ def command(
     after a change), `skipped` or `failed`, and the new rows of each table; so do the machine formats.
 
     Another ledger is joined into this one: rows about the same thing become one, in whatever order you join ledgers.
-    Its prices are left out. Rows that contradict yours are counted and shown before anything is joined, and may replace
-    yours. With --dry-run nothing is joined; with --strict a ledger that contradicts this one is not joined, and the
-    exit code is then 1.
+    Its prices and personas are left out. Rows that contradict yours are counted and shown before anything is joined,
+    and may replace yours. With --dry-run nothing is joined; with --strict a ledger that contradicts this one is not
+    joined, and the exit code is then 1.
 
     \b
       aix import
@@ -122,7 +124,7 @@ def command(
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
         from aix.pipeline.run import Settings
 
-        run_settings = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices)
+        run_settings = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices, personas=personas)
         listing = _join_and_list(ledger, others, run_settings)
         if with_index and not dry_run:
             _update_index(ledger)
@@ -140,6 +142,7 @@ def command(
         importer=importer,
         options=options,
         prices=prices,
+        personas=personas,
         argv=[readable(word) for word in sys.argv[1:]],
     )
     report = _run(ledger, paths, run_settings)

@@ -53,9 +53,9 @@ def command(ctx: click.Context, target: str | None, is_id_only: bool, is_trigger
       text:WORDS    the session with the turn that fits the words best
       persona:ID    the main session of a persona; this one always with the word
 
-    A persona's main session is the one with the latest activity that is active and no subagent. A trigger, such as a
-    timer, names no thread: its messages go to the main session of its persona, which decides what follows. Without a
-    persona that is the only one there is.
+    A persona's main session is the one that the file of personas names, else the one with the latest activity that is
+    active and no subagent. A trigger, such as a timer, names no thread: its messages go to the main session of its
+    persona, which decides what follows. Without a persona that is the only one there is.
 
     When several threads fit, they are listed as candidates, and the exit code is 1. Nothing is sent.
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "resolve": "Say to which thread a name, persona or id leads.",
     "resume": "Print how to go on with a session: a command, or its context.",
     "alias": "Add, remove and list other names of sessions.",
+    "personas": "List personas, or show what holds for a thread.",
     "audit": "Compare permissions with what agents actually did.",
     "query": "List or run ready-made queries.",
     "sql": "Run your own SQL on the ledger.",
@@ -61,7 +62,7 @@ JOBS = {
         *("log", "tree", "fork-point", "diff", "head", "blame"),
         *("resolve", "resume", "alias"),
     ),
-    "Permissions": ("audit",),
+    "Permissions": ("audit", "personas"),
     "Data": ("query", "sql", "export", "events", "schema", "prices"),
     "Maintenance": (
         *("sources", "importers", "problems", "check", "forget", "vacuum"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from aix.derived.catalog import refresh_catalog
 from aix.derived.materialised_tables import keep_views, loading
 from aix.derived.pricing import with_prices, without_prices
+from aix.personas.persona_book import PersonaBook
 from aix.prices.table import PriceTable
 from aix.store.commit import Change, Stage, commit
 from aix.store.manifest import Manifest
@@ -17,6 +18,8 @@ class DerivedData:
 
     prices: PriceTable | None = None
     """The price lines in force; None when the writer does not know of any but the ledger's own."""
+    personas: PersonaBook | None = None
+    """The personas in force; None when the writer does not know of any but the ledger's own."""
     has_catalog: bool = True
     """Whether the catalog is refreshed by each commit, and not by whoever makes several."""
 
@@ -30,7 +33,7 @@ class DerivedData:
 
     def derive(self, before: Manifest, version: Manifest, stage: Stage) -> Manifest:
         """Return a version with what follows from its rows."""
-        return keep_views(before, with_prices(before, version, self.prices, stage), stage)
+        return keep_views(before, with_prices(before, version, self.prices, stage), stage, self.personas)
 
     def refresh(self, ledger: Path) -> None:
         """Refresh the catalog."""
@@ -38,6 +41,8 @@ class DerivedData:
             refresh_catalog(ledger)
 
 
-def renew(ledger: Path, prices: PriceTable, *, has_catalog: bool = True) -> Manifest:
+def renew(
+    ledger: Path, prices: PriceTable, personas: PersonaBook | None = None, *, has_catalog: bool = True
+) -> Manifest:
     """Price all requests of a ledger by these lines, make its derived tables again, and return the version."""
-    return commit(ledger, Change(derived=DerivedData(prices, has_catalog))).version
+    return commit(ledger, Change(derived=DerivedData(prices, personas, has_catalog))).version

@@ -2,11 +2,11 @@
 
 A view file that says `derived` declares such a table; no SQL gives its rows. A commit makes them for the families of
 rows that are new to the version, copies those of families that only move to another group, and makes all again when the
-views or prices have changed. Some follow from the permission rules of the whole ledger, and are made again when these
-change.
+views or prices have changed. Some follow from the permission rules of the whole ledger or from the user's file of
+personas, and are made again when these change; those that follow from that file alone are in no group.
 """
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from aix.permissions.derived_tables import Answers
     from aix.permissions.rule_book import RuleBook
+    from aix.personas.persona_book import PersonaBook
+    from aix.personas.persona_tables import PersonaTables
     from aix.query.query_file import Query
     from aix.store.commit import Stage
     from aix.store.index import Index
@@ -77,9 +79,11 @@ loading = Beside(_load)
 """Loads what derivation takes, which is half of its time when there is little to derive."""
 
 
-def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
-    """Return the new version with the derived tables of its groups."""
+def keep_views(base: Manifest, new: Manifest, stage: "Stage", personas: "PersonaBook | None" = None) -> Manifest:
+    """Return the new version with the derived tables of its groups, and with these personas, else those it has."""
     from aix.permissions.derived_tables import RULE_TABLES
+    from aix.personas.persona_book import PersonaBook
+    from aix.personas.persona_tables import FILE_TABLES, VERDICTS, stored_tables, tables_of
     from aix.store.engine import engine, engine_errors_of
 
     made_by = made_by_now(new)
@@ -87,28 +91,40 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage") -> Manifest:
     are_same = base.views_made_by == made_by
     before = groups_of(base.tables) if are_same else {}
     unchanged = {group for group, files in groups.items() if before.get(group) == files}
-    views = {name: [kept for kept in segments if kept.group in unchanged] for name, segments in base.views.items()}
+    of_groups = {name: segments for name, segments in base.views.items() if name not in FILE_TABLES}
+    views = {name: [kept for kept in segments if kept.group in unchanged] for name, segments in of_groups.items()}
     try:
+        is_of_base = personas is None or (are_same and personas.digest == base.personas)
+        known = stored_tables(stage.ledger, base) if is_of_base else tables_of(personas or PersonaBook())
         with engine_errors_of(stage.ledger), engine(stage.ledger) as connection:
             book = _rule_book(connection, stage.ledger, new)
-            follow_rules: Collection[str] = RULE_TABLES if book.digest != base.rules else ()
-            for name in follow_rules:
+            follow = {
+                *(RULE_TABLES if book.digest != base.rules else ()),
+                *((VERDICTS,) if known.digest != base.personas else ()),
+            }
+            for name in follow:
                 views.pop(name, None)
             gone = {
                 name: [each for each in segments if each.group not in unchanged]
-                for name, segments in base.views.items()
-                if are_same and not follow_rules
+                for name, segments in of_groups.items()
+                if are_same and not follow
             }
             for group, files in groups.items():
-                wanted = follow_rules if group in unchanged else None
-                made = _Group(stage, new, group, files, base.components if gone else 0, gone)
+                wanted = follow if group in unchanged else None
+                made = _Group(stage, new, group, files, known, base.components if gone else 0, gone)
                 for name, segment in made.write(connection, book, wanted):
                     views.setdefault(name, []).append(segment)
+        for name in FILE_TABLES:
+            if is_of_base and are_same:
+                views[name] = [*base.views.get(name, ())]
+            elif batch := known.batch(name):
+                views[name] = [stage.write_view(name, batch.schema, [batch], None)]
     except (LedgerError, QueryFileError):
         # Nothing that a log says keeps it from being imported; who asks the view is told what is wrong.
-        return msgspec.structs.replace(new, views={}, views_made_by=in_vain(made_by), rules=None)
+        digest = base.personas if personas is None else personas.digest
+        return msgspec.structs.replace(new, views={}, views_made_by=in_vain(made_by), rules=None, personas=digest)
     kept = {name: tuple(segments) for name, segments in views.items() if segments}
-    return msgspec.structs.replace(new, views=kept, views_made_by=made_by, rules=book.digest)
+    return msgspec.structs.replace(new, views=kept, views_made_by=made_by, rules=book.digest, personas=known.digest)
 
 
 def _rule_book(connection: "duckdb.DuckDBPyConnection", ledger: Path, version: Manifest) -> "RuleBook":
@@ -130,6 +146,7 @@ class _Group:
     _version: Manifest
     _name: str | None
     _files: Mapping[str, Sequence[Segment]]
+    _personas: "PersonaTables"
     _last_known: int
     """Families up to this number come from groups that are gone."""
     _gone: Mapping[str, Sequence[Segment]]
@@ -150,7 +167,11 @@ class _Group:
             from aix.permissions.derived_tables import derived_rows
 
             tables = self._tables(is_numbered=index is not None)
-            for name, each in derived_rows(connection, names, book, tables=tables, is_numbered=index is not None):
+            is_numbered = index is not None
+            found = derived_rows(
+                connection, names, book, tables=tables, personas=self._personas, is_numbered=is_numbered
+            )
+            for name, each in found:
                 answers[name].append(each)
 
         def write(name: str) -> Segment | None:
@@ -166,11 +187,11 @@ class _Group:
 
     def _tables(self, *, is_numbered: bool) -> str:
         """Return the tables that derivation reads as a WITH clause; of families that are known, no call or rule."""
-        from aix.permissions.derived_tables import SOURCES
+        from aix.permissions.derived_tables import sources_with
 
         part = part_of(self._version, self._files)
         selects: dict[str, str] = {}
-        for name in tables_named(SOURCES):
+        for name in tables_named(sources_with(self._personas)):
             files = stored_rows(self._stage.ledger, part, part.tables.get(name, ()))
             select = live_select("*", files) if files else empty_select(TABLES[name])
             is_asked = is_numbered and files and name in ("permission_decisions", _RULES)

@@ -16,6 +16,7 @@ import msgspec
 from aix.derived.derived_data import DerivedData
 from aix.merge.merge_rows import Addition
 from aix.merge.workspace import StatementFile, write_rows
+from aix.personas.persona_book import PersonaBook
 from aix.prices.table import PriceTable
 from aix.schema import TABLES, Column, Join, Table, Unit
 from aix.schema.arrow import arrow_schema
@@ -40,12 +41,19 @@ _GROWING_UNITS = {Unit.TEXT, Unit.PATH, Unit.JSON, Unit.JSON_OBJECT, Unit.JSON_A
 _SHOWN_CHARACTERS = 200
 
 
-def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False, prices: PriceTable | None = None) -> Manifest:
+def join_ledger(
+    ledger: Path,
+    other: Path,
+    *,
+    keep_raw: bool = False,
+    prices: PriceTable | None = None,
+    personas: PersonaBook | None = None,
+) -> Manifest:
     """Join the newest version of another ledger into this one, and return the version that holds it.
 
     Each group of the other's files is joined in a commit of its own, so that memory stays bounded; joining again after
     an interruption does the rest. With `keep_raw`, the copies of sources that the other holds come along. Its prices
-    do not: what is joined is priced by the lines given, else by those that the ledger has.
+    and personas do not: to what is joined, those that are given apply, else those that the ledger has.
     """
     theirs = read_latest(other)
     version = None
@@ -56,7 +64,7 @@ def join_ledger(ledger: Path, other: Path, *, keep_raw: bool = False, prices: Pr
     for files in groups_of(given).values():
         with staging_folder(ledger) as scratch, engine_errors_of(other):
             rows = Addition(list(_statements(other, theirs, files, scratch)))
-            change = Change(adds=rows, fingerprints=fingerprints, derived=DerivedData(prices))
+            change = Change(adds=rows, fingerprints=fingerprints, derived=DerivedData(prices, personas))
             version = commit(ledger, change).version
         fingerprints = {}
     if keep_raw:

@@ -17,7 +17,9 @@ from aix.permissions.rule_book import RuleBook, in_force_rows, rule_book
 from aix.permissions.rule_rows import RuleRows, remark_rows, text_or_none
 from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
-from aix.query.views import library_views
+from aix.personas.persona_tables import FILE_TABLES, VERDICTS, PersonaTables
+from aix.personas.verdicts import PersonaVerdicts
+from aix.query.views import library_views, with_foundations, words_of
 from aix.schema import TABLES
 from aix.schema.sql import empty_select, quote_name
 from aix.store.engine import duplicate, start_reader
@@ -27,6 +29,8 @@ from aix.version import SPLITTER_VERSION
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+
+    from aix.query.query_file import Query
 
 Row = tuple[object, ...]
 _RowsByTable = Mapping[str, Sequence[Row]]
@@ -72,18 +76,40 @@ anti join emptied e on e.origin = r.origin and e.scope = r.scope and e.file = r.
 """The rules of a whole ledger that its latest readings of their files show."""
 _KNOWN_RULES = "select origin, scope, file, kind, rule{number} from permission_rules"
 _CALLS = """
-select d.call_id{number}, d.class, k.tool_name, d.raw_target, t.workspace_path, x.origin,
+select d.call_id{number}, d.class, k.tool_name, d.raw_target, t.workspace_path, x.origin, {persona} as persona_id,
   case when k.tool_name in (select unnest($tools)) then k.params_json end as params_json
 from permission_decisions d
 join tool_calls k on k.id = d.call_id
 left join turns t on t.id = d.turn_id
 left join turn_context x on x.turn_id = d.turn_id
 """
+_OF_PERSONA = """
+left join v_turn_owner o on o.turn_id = d.turn_id
+left join v_session_personas p on p.session_label = o.session_label
+"""
 _TARGET_QUESTION = ("class", "tool_name", "raw_target", "workspace_path")
 _RULE_QUESTION = ("origin", "tool_name", "raw_target", "workspace_path", "params_json")
+_PERSONA_QUESTION = ("persona_id", *_RULE_QUESTION)
 _MOST_KNOWN_ANSWERS = 20_000
 SOURCES = (_CALLS, _KNOWN_RULES)
 """The statements that derivation reads a group with."""
+
+
+def sources_with(personas: PersonaTables) -> tuple[str, ...]:
+    """Return the same, and the views that say which persona made a call, where there are personas with rules."""
+    return (*SOURCES, *(view.sql for view in _persona_views(personas)))
+
+
+def _persona_views(personas: PersonaTables) -> "list[Query]":
+    found = with_foundations(words_of(_OF_PERSONA), library_views(), FILE_TABLES)
+    return [view for view in found if view.name not in FILE_TABLES] if personas.lists else []
+
+
+def _persona_clauses(personas: PersonaTables) -> str:
+    """Return the tables of a file of personas, and the views that read them, for the end of a WITH clause."""
+    selects = {name: personas.select(name) for name in FILE_TABLES}
+    selects |= {view.name: f"{view.statement}\n" for view in _persona_views(personas)}
+    return "".join(f", {quote_name(name)} as ({select})" for name, select in selects.items())
 
 
 class TargetRows:
@@ -173,6 +199,7 @@ def derived_rows(
     risks: Risks | None = None,
     tables: str = "",
     *,
+    personas: PersonaTables | None = None,
     is_numbered: bool = False,
 ) -> Iterator[tuple[str, Answers]]:
     """Go through the rows of these tables, which follow from those of the ledger that a connection has.
@@ -182,15 +209,23 @@ def derived_rows(
     wanted = frozenset(names)
     number = f", {COMPONENT}" if is_numbered else ""
     asking: list[tuple[_About, Sequence[str]]] = []
+    tools: set[str] = set()
     if not TARGET_TABLES.isdisjoint(wanted):
         asking.append((TargetRows(risks).about, _TARGET_QUESTION))
     if not CALL_RULE_TABLES.isdisjoint(wanted) and book.rules:
         asking.append((RuleRows(book).about, _RULE_QUESTION))
+        tools |= book.whole_input_tools()
+    calls, with_personas = _CALLS.format(number=number and f", d.{COMPONENT}", persona="null"), tables
+    if personas and personas.lists and VERDICTS in wanted:
+        verdicts = PersonaVerdicts(personas.lists)
+        asking.append((verdicts.about, _PERSONA_QUESTION))
+        tools |= verdicts.whole_input_tools()
+        calls = _CALLS.format(number=number and f", d.{COMPONENT}", persona="p.persona_id") + _OF_PERSONA
+        with_personas = tables + _persona_clauses(personas)
     if asking:
-        tools = sorted(book.whole_input_tools()) if len(asking) > 1 or TARGET_TABLES.isdisjoint(wanted) else []
-        select = tables + _CALLS.format(number=number and f", d.{COMPONENT}")
+        select = with_personas + calls
         known = [(lru_cache(_MOST_KNOWN_ANSWERS)(about), question) for about, question in asking]
-        for batch in start_reader(connection, select, _ROWS_AT_ONCE, {"tools": tools}):
+        for batch in start_reader(connection, select, _ROWS_AT_ONCE, {"tools": sorted(tools)}):
             own = batch.select([name for name in batch.schema.names if name in ("call_id", COMPONENT)])
             for about, question in known:
                 yield from _about_calls(batch, own, about, question, wanted)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aix.merge.ledger_merge import Version, count_new_rows, find_contradictions, join_ledger
 from aix.paths import check_ledger_path
+from aix.personas.persona_book import read_personas
 from aix.pipeline.report import Outcome, Report, Status, Watcher
 from aix.prices.table import PriceTable
 from aix.reading.summary import note_summary
@@ -25,7 +26,7 @@ def join_ledgers(ledger: Path, others: Sequence[Path], settings: "Settings", wat
     With `strict`, nothing of a ledger is joined that contradicts a row; with `dry_run`, nothing of any.
     """
     started = time.monotonic()
-    prices = PriceTable(settings.prices)
+    prices, personas = PriceTable(settings.prices), read_personas(settings.personas)
     prices.check()
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
@@ -47,7 +48,7 @@ def join_ledgers(ledger: Path, others: Sequence[Path], settings: "Settings", wat
                 report.new_rows[name] = report.new_rows.get(name, 0) + count
             own.append(theirs)
             continue
-        report.after = join_ledger(ledger, other, keep_raw=settings.keep_raw, prices=prices)
+        report.after = join_ledger(ledger, other, keep_raw=settings.keep_raw, prices=prices, personas=personas)
         own = [Version(ledger, report.after)]
     if report.after is not None and not settings.dry_run:
         report.new_rows = _gained(report.before, report.after)

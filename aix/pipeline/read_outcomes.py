@@ -20,6 +20,7 @@ from aix.errors import WorkerDiedError
 from aix.merge.merge_rows import Addition, Part, gather
 from aix.merge.replacement import ProblemsNotedAgain, ReadTogether, SessionsGivenAgain
 from aix.merge.row_batches import Files
+from aix.personas.persona_book import PersonaBook
 from aix.pipeline.contract import Source
 from aix.pipeline.import_log import Entry, Run, write_bookkeeping
 from aix.pipeline.plan import Planned, version_of
@@ -217,12 +218,13 @@ class Batch:
         known: Known,
         record: Callable[[Outcome], None],
         prices: PriceTable | None = None,
+        personas: PersonaBook | None = None,
     ) -> None:
         self._ledger = ledger
         self._folders = folders
         self._run = run
         self._known = known
-        self._derived = DerivedData(prices, has_catalog=False)
+        self._derived = DerivedData(prices, personas, has_catalog=False)
         self._settlement = _Settlement(run, known, record)
         self._at: dict[Path, int] = {}
         """By the folder of an order: which group a worker is at."""

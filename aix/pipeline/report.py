@@ -62,6 +62,8 @@ class Report(msgspec.Struct):
     """Sources that have changed, and were left for another run because they are many or large."""
     needs_full_run: bool = False
     """Whether a run of its own has to renew prices or derived tables, or to end another run's work."""
+    has_other_personas: bool = False
+    """Whether that is because the personas of the ledger are not those of the user's file."""
     is_busy: bool = False
     """Whether nothing was done because another process writes to the ledger."""
     seconds: float = 0.0

@@ -15,6 +15,7 @@ import msgspec
 from aix.derived.cache_key import are_views_kept
 from aix.errors import PlaceError
 from aix.paths import absolute_path, check_ledger_path
+from aix.personas.persona_book import PersonaBook, read_personas
 from aix.pipeline.contract import Importer, Source
 from aix.pipeline.discovery import (
     Discovery,
@@ -59,6 +60,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Read nothing when more than this has changed, nor while another process writes; `cheap_plan` says what else."""
     prices: Path | None = None
     """The user's own file of prices, which are taken before those that come with AIX."""
+    personas: Path | None = None
+    """The user's file of personas."""
     argv: Sequence[str] = ()
 
 
@@ -147,20 +150,21 @@ def import_histories(
         return join_ledgers(ledger, others, settings, watcher)
     started = time.monotonic()
     started_at = time.time_ns() // 10**6
-    prices = PriceTable(settings.prices)
+    prices, personas = PriceTable(settings.prices), read_personas(settings.personas)
     ground = _go_through(places, settings)
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
     if settings.at_most and (
-        report.before is None or report.before.unfinished or not _is_up_to_date(report.before, prices)
+        report.before is None or report.before.unfinished or not _is_up_to_date(report.before, prices, personas)
     ):
         report.needs_full_run = report.before is not None
+        report.has_other_personas = report.before is not None and report.before.personas != personas.digest
         return report
     state = None if settings.reparse else ground.state(settings)
     quiet = None
     if report.before is None or report.before.prices != prices.digest:
         prices.check()  # before anything is read: what cannot be priced as asked is not imported
-    elif state and not report.before.unfinished and are_views_kept(report.before):
+    elif state and not report.before.unfinished and _is_up_to_date(report.before, prices, personas):
         quiet = recall_quiet(ledger, report.before.version, state)
     if quiet is None:
         surveyed = _survey(ledger, ground, settings)
@@ -171,7 +175,7 @@ def import_histories(
             cheap = cheap_plan(surveyed.plan, surveyed.known, settings.at_most, imported_default_places(ledger))
             report.waiting, is_whole = cheap.waiting, cheap.is_whole
             surveyed = msgspec.structs.replace(surveyed, plan=cheap.plan)
-        _import(ledger, surveyed, ground.importers, settings, prices, started_at, report, watcher)
+        _import(ledger, surveyed, ground.importers, settings, prices, personas, started_at, report, watcher)
         is_settled = is_whole and surveyed.is_self_contained and _is_settled(report)
         if state and report.after and is_settled and not settings.dry_run:
             note_quiet(ledger, report.after.version, state, surveyed.count)
@@ -190,6 +194,7 @@ def _import(
     importers: Sequence[Importer],
     settings: Settings,
     prices: PriceTable,
+    personas: PersonaBook,
     started_at: int,
     report: Report,
     watcher: Watcher,
@@ -201,7 +206,7 @@ def _import(
         return
     note_touched(ledger, surveyed.plan, surveyed.known)
     is_unfinished = report.before is not None and bool(report.before.unfinished)
-    if not to_read and not is_unfinished and _is_up_to_date(report.before, prices):
+    if not to_read and not is_unfinished and _is_up_to_date(report.before, prices, personas):
         return
     from aix.derived.catalog import refresh_catalog
     from aix.reading.summary import note_summary
@@ -220,11 +225,11 @@ def _import(
 
                 recorder = OutcomeRecorder(report, watcher)
                 if not carry_out_plan(
-                    ledger, surveyed.plan, surveyed.known, importers, started_at, settings, prices, recorder
+                    ledger, surveyed.plan, surveyed.known, importers, started_at, settings, prices, personas, recorder
                 ):
                     report.waiting += len(to_read)
                     return
-            report.after = _renewed(ledger, prices)
+            report.after = _renewed(ledger, prices, personas)
         except BaseException:
             refresh_catalog(ledger)
             raise
@@ -232,19 +237,22 @@ def _import(
         map_in_threads(lambda follow: follow(ledger), (note_summary, refresh_catalog))
 
 
-def _renewed(ledger: Path, prices: PriceTable) -> Manifest | None:
+def _renewed(ledger: Path, prices: PriceTable, personas: PersonaBook) -> Manifest | None:
     """Return the newest version, its prices and kept views renewed where no other commit was there to do it."""
     newest = read_latest(ledger) if is_ledger(ledger) else None
-    if _is_up_to_date(newest, prices):
+    if _is_up_to_date(newest, prices, personas):
         return newest
     from aix.derived.derived_data import renew
 
-    return renew(ledger, prices, has_catalog=False)
+    return renew(ledger, prices, personas, has_catalog=False)
 
 
-def _is_up_to_date(version: Manifest | None, prices: PriceTable) -> bool:
-    """Whether the prices and derived tables of a version are those of this AIX."""
-    return version is None or (version.prices == prices.digest and are_views_kept(version))
+def _is_up_to_date(version: Manifest | None, prices: PriceTable, personas: PersonaBook) -> bool:
+    """Whether the prices, personas and derived tables of a version are those of this AIX."""
+    if version is None:
+        return True
+    digests = (version.prices, version.personas)
+    return digests == (prices.digest, personas.digest) and are_views_kept(version)
 
 
 def _is_settled(report: Report) -> bool:

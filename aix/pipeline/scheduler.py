@@ -22,6 +22,7 @@ from uuid import uuid4
 import msgspec
 
 from aix.ids import ulid
+from aix.personas.persona_book import PersonaBook
 from aix.pipeline.connected_sources import ConnectedSources
 from aix.pipeline.contract import Importer, Source
 from aix.pipeline.extraction import carry_out
@@ -69,6 +70,7 @@ def carry_out_plan(
     started_at: int,
     settings: "Settings",
     prices: PriceTable,
+    personas: PersonaBook,
     recorder: OutcomeRecorder,
 ) -> bool:
     """Read what must be read, and commit it; the recorder hears of each source that was read, maybe more than once.
@@ -91,7 +93,7 @@ def carry_out_plan(
         names_by_mark = {mark: read_note(mark, _DECODER.decode) or set() for mark in marks}
         crashed = set().union(*names_by_mark.values())
         read: set[Source] = set()
-        batch = Batch(ledger, folders, run, known, recorder.record, prices)
+        batch = Batch(ledger, folders, run, known, recorder.record, prices, personas)
         while True:
             blank = Order((), staging, ledger, run.id, run.machine, settings.strict, settings.keep_raw)
             jobs = _jobs(settings.jobs, groups, known, crashed)
@@ -105,7 +107,7 @@ def carry_out_plan(
                 # What a source gave in this round is noted apart from what it gave in the one before.
                 started_at = max(time.time_ns() // 10**6, run.started_at + 1)
                 run = replace(run, id=ulid("run", uuid4().hex), started_at=started_at)
-                batch = Batch(ledger, folders, run, known, recorder.record, prices)
+                batch = Batch(ledger, folders, run, known, recorder.record, prices, personas)
             if not left:
                 break
             groups = tied.groups_of(left)

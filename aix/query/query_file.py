@@ -18,6 +18,7 @@ The header is the comments at the top, each a line of its own, in this order:
     -- references: PLACE; what it defines        any number
     -- rows: only with TABLE, …                  it has no rows where all of these tables are empty, and is not run
     -- kept: by family with TABLE                of a view only: its rows are computed once; none without TABLE
+    -- kept: for the whole ledger                of a derived view only: its rows do not follow from families
     -- derived: reason                           of a kept view only: a program makes its rows, and the SQL gives none
     -- reads: text                               when it reads the texts of messages or calls, and so takes longer
     -- engine: duckdb; reason                    when no other engine can run it
@@ -44,6 +45,7 @@ _COLUMN = re.compile(r"(?P<type>[A-Z][^;]*[^; ]); (?P<meaning>.+)")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORDS = re.compile(r"(?:^|\W)one of (?P<words>[\w-]+(?:(?:, | or )[\w-]+)+)$")
 _KEPT = re.compile(r"by family with (?P<table>[a-z_]+)")
+_KEPT_FOR_ALL = "for the whole ledger"
 _ONLY_WITH = re.compile(r"only with (?P<tables>[a-z_]+(?:, [a-z_]+)*)")
 _COMMENT = re.compile("--.*")
 _WORD = re.compile(r"\w+")
@@ -220,11 +222,11 @@ def parse_query(name: str, path: Path, text: str) -> Query:
     if "rows" in first and not only_with:
         raise _wrong(path, lines, "rows", "it is written `-- rows: only with TABLE, TABLE`")
     kept = _KEPT.fullmatch(first["kept"]) if "kept" in first else None
-    if "kept" in first and not kept:
+    if "kept" in first and not kept and not ("derived" in first and first["kept"] == _KEPT_FOR_ALL):
         raise _wrong(path, lines, "kept", "it is written `-- kept: by family with TABLE`")
     if kept and "param" in first:
         raise _wrong(path, lines, "kept", "rows that depend on a parameter cannot be kept")
-    if "derived" in first and not kept:
+    if "derived" in first and "kept" not in first:
         raise _wrong(path, lines, "derived", "only rows that are kept are derived")
     if engine and not engine.startswith("duckdb; "):
         raise _wrong(path, lines, "engine", "it is written `-- engine: duckdb; reason`")

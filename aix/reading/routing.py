@@ -52,19 +52,12 @@ _OF_TURNS = """
       partition by turn_id order by is_head desc, is_active desc, is_main desc, updated_at desc, session_label
     ) = 1
 """
-_PERSONAS = "select persona_id from sessions union select persona_id from threads where persona_id is not null"
-# A session of a log without times has the time of a file, which says nothing about when it was used.
-_MAIN_SESSIONS = """
-    select s.persona_id, s.label, s.thread_id
-    from sessions s
-    left join inferred_values i
-      on i.table_name = 'sessions' and i.row_key = s.label and i.column_name = 'updated_at' and i.basis = 'undated'
-    where coalesce(s.is_subagent, 0) = 0 and s.status = 'active'
-    qualify row_number() over (
-      partition by s.persona_id order by i.row_key is not null, s.updated_at desc, s.label
-    ) = 1
-    order by s.persona_id
+_PERSONAS = """
+    select persona_id from personas
+    union select persona_id from v_session_personas
+    union select persona_id from threads where persona_id is not null
 """
+_MAIN_SESSIONS = "select persona_id, session_label, thread_id from v_main_sessions order by persona_id"
 
 
 class Form(StrEnum):
@@ -270,7 +263,7 @@ def _sessions_of_turns(ledger: "Ledger", turn_ids: Sequence[str]) -> Mapping[str
 
 
 def _main_sessions(ledger: "Ledger") -> dict[str, Route]:
-    """Return by persona its main session: the newest that is active and no subagent."""
+    """Return by persona its main session."""
     return {
         persona: Route(head, label, is_head=True, reason=f"main session of the persona {persona}, {label}")
         for persona, label, head in ledger.sql(_MAIN_SESSIONS)

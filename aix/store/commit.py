@@ -338,7 +338,7 @@ def _applied(change: Change, current: Manifest, stage: Stage) -> Committed:
 
 
 def _says_nothing_new(new: Manifest, current: Manifest, change: Change) -> bool:
-    names = ("fingerprints", "ties", "unfinished", "prices", "dead")
+    names = ("fingerprints", "ties", "unfinished", "prices", "personas", "dead")
     is_silent = all(getattr(new, name) == getattr(current, name) for name in names)
     is_silent = is_silent and new.tables == _named(current.tables)
     if (new.views_made_by, new.rules) == (current.views_made_by, current.rules) or not current.version:

@@ -116,6 +116,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """The digest of what these rows follow from, other than the rows of their group and permission rules."""
     rules: str | None = None
     """The digest of the permission rules that some of these rows follow from."""
+    personas: str | None = None
+    """The digest of the file of personas that some of these rows follow from; None without one."""
     oldest: _Count = 0
     """Versions before this one hold rows that were to be forgotten: nobody reads them, and they are removed."""
 

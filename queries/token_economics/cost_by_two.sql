@@ -4,8 +4,8 @@
 -- grain: pair of values
 -- params: filters
 -- param timezone: text = UTC; the time zone whose days are meant
--- param first: text = day; the first thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn, task, agent, human, situation
--- param second: text = model; the second thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn, task, agent, human, situation
+-- param first: text = day; the first thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn, task, agent, human, situation, persona
+-- param second: text = model; the second thing, one of model, project, session, branch, day, week, month, block, tool, tag, origin, provider, role, turn, task, agent, human, situation, persona
 -- column first_value: VARCHAR; the first thing; as text where it is a day or the Unix ms at which a block began; NULL where it is not known
 -- column second_value: VARCHAR; the second thing, in the same way
 -- column turns: BIGINT; turns with such requests
@@ -60,6 +60,7 @@ paired as (
       when 'agent' then p.agent_id
       when 'human' then p.human_id
       when 'situation' then p.situation
+      when 'persona' then n.persona_id
       else r.model
     end as first_value,
     case coalesce(getvariable('second'), 'model')
@@ -80,6 +81,7 @@ paired as (
       when 'agent' then p.agent_id
       when 'human' then p.human_id
       when 'situation' then p.situation
+      when 'persona' then n.persona_id
       else r.model
     end as second_value,
     r.*
@@ -99,6 +101,8 @@ paired as (
       or getvariable('second') in ('task', 'agent', 'human', 'situation')
     )
     and p.request_id = r.request_id
+  left join v_session_personas n
+    on (getvariable('first') = 'persona' or getvariable('second') = 'persona') and n.session_label = r.session_label
 ),
 -- One row for each pair.
 pair_cost as (

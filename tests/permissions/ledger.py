@@ -8,7 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from aix.derived.derived_data import renew
+from aix.personas.persona_book import read_personas
 from aix.pipeline.run import Settings, import_histories
+from aix.prices.table import PriceTable
 from aix_importers.claude_code.settings import scope_of
 from aix_importers.claude_code.turns import ORIGIN as CLAUDE_CODE
 from tests.permissions.by_hand import FIXTURES, settings_by_hand
@@ -22,6 +25,7 @@ LOGS = FIXTURES / "logs"
 MACHINE = FIXTURES / "machine"
 COMPOSED = FIXTURES / "composed"
 CHATS = FIXTURES / "chats.json"
+PERSONAS = FIXTURES / "personas.toml"
 SECRETS = {
     "@@AWS_KEY@@": "AKIA" + "QX7TJ2MDRWVC5LHB",
     "@@GITHUB_TOKEN@@": "ghp_" + "q3Zr8Lw1Vt6Ny4Kd9Bs2Hx7Jm5Cp0Fg1Ta8e",
@@ -41,6 +45,17 @@ def build_permission_ledger(folder: Path) -> Path:
     composed = compose_logs(folder.parent / "fixtures" / "permissions" / "composed")
     import_histories(folder, [LOGS, composed], Settings(jobs=0))
     return folder
+
+
+def build_persona_ledger(folder: Path) -> Path:
+    """Make the same ledger, and apply the personas that lie beside its logs."""
+    return apply_personas(build_permission_ledger(folder))
+
+
+def apply_personas(ledger: Path, file: Path | None = PERSONAS) -> Path:
+    """Apply a file of personas to a ledger, as an import does that finds nothing new."""
+    renew(ledger, PriceTable(), read_personas(file))
+    return ledger
 
 
 def settings_of(project: str) -> list[str]:

@@ -118,7 +118,7 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
 
 
 TOP_TO_BOTTOM = (
-    *("docs/agent-graph.md", "docs/chats.md", "docs/programs.md", "docs/redaction.md"),
+    *("docs/agent-graph.md", "docs/chats.md", "docs/personas.md", "docs/programs.md", "docs/redaction.md"),
     *("docs/routing.md", "docs/search.md", "docs/similar.md", "docs/tree.md"),
 )
 """Pages whose commands build on those before them; tests/project/test_screens.py runs those of the tutorial."""
@@ -151,7 +151,7 @@ def test_pages_show_what_their_commands_do_one_after_the_other(
         shutil.copytree(ROOT / "fixtures" / name, tmp_path / "fixtures" / name)
     monkeypatch.chdir(tmp_path)
     for file, content in re.findall(
-        r"^```(?:jsonl|python) (\S+)\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE
+        r"^```(?:jsonl|python|toml) (\S+)\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE
     ):
         (tmp_path / file).write_text(content, "utf-8")
     for command, shown in console_examples(ROOT / page):

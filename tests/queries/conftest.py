@@ -11,7 +11,7 @@ import aix
 from aix.derived.catalog import CATALOG
 from aix.query.query_file import Query
 from aix.reading.ledger import Ledger
-from tests.permissions.ledger import build_permission_ledger
+from tests.permissions.ledger import build_permission_ledger, build_persona_ledger
 from tests.queries.agent_graphs import build_graph_ledger
 from tests.queries.ledger import Builder, build_ledger, builder_for
 from tests.support.program_ledger import build_program_ledger
@@ -19,6 +19,7 @@ from tests.support.sample_ledger import write_ledger
 
 _FIXTURES: Mapping[Builder, str] = {
     build_permission_ledger: "permission_ledger",
+    build_persona_ledger: "persona_ledger",
     build_program_ledger: "program_ledger",
     build_graph_ledger: "graph_ledger",
 }

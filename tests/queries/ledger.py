@@ -19,7 +19,7 @@ from aix.query.packs import find_query, own_query_names
 from aix.query.query_file import Query
 from aix.reading.result import Result
 from tests import ROOT
-from tests.permissions.ledger import build_permission_ledger
+from tests.permissions.ledger import build_permission_ledger, build_persona_ledger
 from tests.queries.agent_graphs import build_graph_ledger
 from tests.support.program_ledger import build_program_ledger
 
@@ -54,6 +54,8 @@ _BUILDERS: Mapping[str, Builder] = {
 
 def builder_for(query: Query) -> Builder:
     """Return what makes the ledger that a query is tried on."""
+    if "persona" in query.name and not query.severity:
+        return build_persona_ledger
     return _BUILDERS.get(query.pack, build_ledger)
 
 
