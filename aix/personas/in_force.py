@@ -34,6 +34,7 @@ _LAST_MODEL = """
 """
 _GRANTED = "select permissions_granted from turns where id = $thread"
 _RULE_KINDS = ("deny", "ask", "allow")
+_KINDS = ("mode", *_RULE_KINDS, "credential", "read", "write", "host")
 _BASES = {"parent": "the session that started it", "log": "log"}
 
 
@@ -91,8 +92,7 @@ def holdings(ledger: "Ledger", thread_id: str, session_label: str | None, overri
     return [
         *_identity(persona),
         *_model(ledger, thread_id, persona, overrides),
-        *(holding for kind in ("mode", *_RULE_KINDS) for holding in listed.pop(kind, ())),
-        *(holding for each in listed.values() for holding in each),
+        *(holding for kind in _KINDS for holding in listed.get(kind, ())),
     ]
 
 

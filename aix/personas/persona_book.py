@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TypeVar
 
 import msgspec
 
@@ -25,7 +25,18 @@ _LARGEST_FILE = 2**20
 _REMEDY = "docs/personas.md shows what such a file can say"
 _RULE = re.compile(r"[^()\s][^()]*(\(.*\))?", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?P<place> - at `.*`)?")
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$\.(?P<place>.*)`)?")
+_WRONG_TYPE = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`(?: - at `\$\.(?P<place>.*)`)?")
+_WORDS = {
+    "array": "a list of texts",
+    "str": "text",
+    "int": "a number",
+    "float": "a number",
+    "object": "a table",
+    "date": "a date",
+    "datetime": "a moment",
+    "bool": "true or false",
+}
 WORKSPACE = "workspace"
 """In a sandbox: the folder of the workspace, whichever it is."""
 
@@ -33,6 +44,9 @@ WORKSPACE = "workspace"
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
 _List = tuple[_Text, ...] | None
+
+
+_Table = TypeVar("_Table", "Persona", "Mapped")
 
 
 class _Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,11 +117,6 @@ class Mapped(_Fields, frozen=True):
         return list(product(_each(self.origin), map(_folder, _each(self.workspace)), _each(self.agent)))
 
 
-class _File(_Fields, frozen=True):
-    personas: dict[_Name, Persona] = {}
-    mappings: tuple[Mapped, ...] = ()
-
-
 class PersonaBook(msgspec.Struct, frozen=True):
     """All personas of a file by id, the mappings in their order, and a digest of what both are from."""
 
@@ -132,26 +141,29 @@ def read_personas(path: Path | None) -> PersonaBook:
     if len(content) > _LARGEST_FILE:
         _refuse(path, f"it is larger than {_LARGEST_FILE // 2**20} MiB")
     try:
-        # Not by msgspec's own reader of TOML, whose dates would pass for text.
         tables = tomllib.loads(content.decode())
-        written = msgspec.convert(tables, _File)
-    except msgspec.ValidationError as error:
-        _refuse(path, _in_plain_words(str(error)))
     except (ValueError, RecursionError) as error:
         _refuse(path, f"this is not TOML in UTF-8: {error}")
     if any(_CONTROL.search(text) for text in _texts(tables)):
         _refuse(path, "a text in it has control characters")
-    for name, persona in written.personas.items():
+    for key in tables.keys() - {"personas", "mappings"}:
+        _refuse(path, f"there is no setting {key!r}; use [personas.ID] and [[mappings]]")
+    described, mapped = tables.get("personas", {}), tables.get("mappings", [])
+    if not isinstance(described, dict) or not isinstance(mapped, list):
+        _refuse(path, "write personas as [personas.ID], and mappings as [[mappings]]")
+    personas = {name: _convert(path, f"persona {name!r}", table, Persona) for name, table in described.items()}
+    for name, persona in personas.items():
         _check(path, name, persona)
-    for number, mapped in enumerate(written.mappings, 1):
-        if mapped.persona not in written.personas:
-            nearest = nearest_names(mapped.persona, written.personas, 1)
+    mappings = [_convert(path, f"mapping {number}", table, Mapped) for number, table in enumerate(mapped, 1)]
+    for number, mapping in enumerate(mappings, 1):
+        if mapping.persona not in personas:
+            nearest = nearest_names(mapping.persona, personas, 1)
             meant = f"; did you mean {nearest[0]}?" if nearest else ""
-            _refuse(path, f"mapping {number} names the persona {mapped.persona!r}, which is not in [personas]{meant}")
-        if mapped.origin is mapped.workspace is mapped.agent is None:
-            _refuse(path, f"mapping {number} fits every session; give it an origin, a workspace or an agent")
+            _refuse(path, f"mapping {number}: the persona {mapping.persona!r} is not described{meant}")
+        if mapping.origin is mapping.workspace is mapping.agent is None:
+            _refuse(path, f"mapping {number}: it fits every session; give it an origin, a workspace or an agent")
     home = str(Path.home()) if b"~" in content else ""  # another home makes other folders of the same file
-    return PersonaBook(sha256(b"%b\0%b" % (content, home.encode())).hexdigest(), written.personas, written.mappings)
+    return PersonaBook(sha256(b"%b\0%b" % (content, home.encode())).hexdigest(), personas, mappings)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -204,14 +216,28 @@ def _each(given: str | tuple[str, ...] | None) -> tuple[str | None, ...]:
     return (given,) if given is None or isinstance(given, str) else given
 
 
+def _convert(path: Path, place: str, table: object, form: type[_Table]) -> _Table:
+    try:
+        return msgspec.convert(table, form)
+    except msgspec.ValidationError as error:
+        _refuse(path, f"{place}: {_in_plain_words(str(error))}")
+
+
 def _in_plain_words(message: str) -> str:
-    found = _UNKNOWN_FIELD.fullmatch(message)
-    if found is None:
-        return message
-    known = [*Persona.__struct_fields__, *Tools.__struct_fields__, *Sandbox.__struct_fields__, *_File.__struct_fields__]
-    nearest = nearest_names(found["name"], [*known, *Mapped.__struct_fields__], 1)
-    meant = f"; did you mean {nearest[0]}?" if nearest else ""
-    return f"there is no setting {found['name']!r}{found['place'] or ''}{meant}"
+    """Say what msgspec does in the words of the file.
+
+    >>> _in_plain_words("Expected `array | null`, got `str` - at `$.tools.deny`")
+    'tools.deny must be a list of texts, not text'
+    """
+    if found := _UNKNOWN_FIELD.fullmatch(message):
+        known = [name for form in (Persona, Tools, Sandbox, Mapped) for name in form.__struct_fields__]
+        nearest = nearest_names(found["name"], [name for name in known if name != found["name"]], 1)
+        meant = f"; did you mean {nearest[0]}?" if nearest else ""
+        return f"there is no setting {'.'.join(filter(None, (found['place'], found['name'])))!r}{meant}"
+    if found := _WRONG_TYPE.fullmatch(message):
+        wanted = " or ".join(_WORDS.get(each, each) for each in found["wanted"].split(" | ") if each != "null")
+        return f"{found['place'] or 'it'} must be {wanted}, not {_WORDS.get(found['got'], found['got'])}"
+    return message
 
 
 def _refuse(path: Path, problem: str) -> NoReturn:
