@@ -4,11 +4,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import cpu_count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aix.cli.diagnostics import console
 from aix.search.index import Progress, TextIndex, make_in_cache, text_indexes
-from aix.similarity.vectors import VectorFile, vector_files
 from aix.store.manifest import Manifest
+
+if TYPE_CHECKING:
+    from aix.similarity.vectors import VectorFile
 
 _MOST_WORKERS = 2
 _LEAST_SHOWN_BYTES = 4 * 2**20
@@ -22,10 +25,12 @@ def update_index(ledger: Path, version: Manifest) -> None:
 
 def update_vectors(ledger: Path, version: Manifest) -> None:
     """Make what is missing of the vectors of a version."""
+    from aix.similarity.vectors import vector_files
+
     _make(vector_files(ledger, version), "Making vectors of turns")
 
 
-def _make(files: Sequence[TextIndex] | Sequence[VectorFile], doing: str) -> None:
+def _make(files: "Sequence[TextIndex] | Sequence[VectorFile]", doing: str) -> None:
     missing = [file for file in files if not file.is_made]
     if missing:
         with _index_progress(doing, sum(file.size_bytes for file in missing)) as progress:

@@ -149,7 +149,7 @@ def search_sessions(
 
 def names_to_type(ledger: "Ledger", labels: Container[str] | None = None) -> dict[str, str]:
     """Return the shortest name by which each session is found, or each of these."""
-    return short_names(ledger.sql(NAMES_OF_SESSIONS).rows(), labels)
+    return short_names(ledger.own_sql(NAMES_OF_SESSIONS).rows(), labels)
 
 
 def list_aliases(ledger: "Ledger", *, session: str | None = None, is_by_hand: bool = False) -> "Result":
