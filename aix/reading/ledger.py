@@ -1,5 +1,6 @@
 """A ledger as a Python object."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from aix.reading.result import Result
     from aix.search.search import Hit
     from aix.store.engine import Parameters
+
+_COMMENT_OR_TEXT = re.compile("--.*|'[^']*'")
+"""In SQL: words in a comment, or in a text such as the name of a file, name no view."""
 
 
 class Ledger:
@@ -169,7 +173,7 @@ class Ledger:
         from aix.reading.result import Result
 
         with self._preparing:
-            self._create_views_named(query)
+            self._create_views_named(_COMMENT_OR_TEXT.sub("", query))
         return Result(self._connection, self._check_files, Statement(query, is_explain=False, is_own=True), parameters)
 
     def query(self, name: "str | Query", /, **parameters: object) -> "Result":

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -189,10 +190,8 @@ def _best(
     ledger: "Ledger", expression: Expression, terms: Sequence[Term], conditions: Conditions, limit: int | None
 ) -> tuple[list[Best], int]:
     """Return the best texts of each group of files, with scores that compare, and how many turns were found."""
-    found = map_in_threads(
-        lambda index: _best_of_group(index, expression, terms, conditions, limit),
-        text_indexes(ledger.path, ledger.manifest),
-    )
+    largest_first = sorted(text_indexes(ledger.path, ledger.manifest), key=lambda index: -index.size_bytes)
+    found = map_in_threads(lambda index: _best_of_group(index, expression, terms, conditions, limit), largest_first)
     texts = sum(of_group for _, _, of_group, _ in found)
     having = [sum(each) for each in zip(*(of_group for *_, of_group in found), strict=True)]
     weight = _weight(texts, having)
@@ -237,14 +236,11 @@ def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Cha
     if not best:
         return []
     wanted = {"turns": [each.turn_id for each in best]}
-    rows, facts, costs = map_in_threads(
-        lambda read: read(),
-        (
-            lambda: _rows(ledger, best),
-            lambda: {row["id"]: row for row in ledger.own_sql(_FACTS, wanted).dicts()},
-            lambda: {row["turn_id"]: row for row in ledger.own_sql(_COSTS, wanted).dicts()},
-        ),
-    )
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(_rows, ledger, best)
+        facts = {row["id"]: row for row in ledger.own_sql(_FACTS, wanted).dicts()}
+        costs = {row["turn_id"]: row for row in ledger.own_sql(_COSTS, wanted).dicts()}
+        rows = reading.result()
     hits = []
     for each in best:
         fact, cost, row = facts.get(each.turn_id, {}), costs.get(each.turn_id, {}), rows.get((each.path, each.row))
@@ -277,7 +273,7 @@ def _changed(table: str, row: tuple[object, ...], change: Change) -> tuple[objec
 
 
 def _rows(ledger: "Ledger", best: Sequence[Best]) -> dict[tuple[Path, int], tuple[object, ...]]:
-    """Return the rows that have the texts, by their file and their place in it; of their texts, those that were found."""
+    """Return the rows that have the texts, by their file and their place in it, without their texts of other kinds."""
     places: dict[tuple[str, TextKind, Path], set[int]] = {}
     for each in best:
         places.setdefault((each.table, each.kind, each.path), set()).add(each.row)
