@@ -164,7 +164,9 @@ class Ledger:
         return self._run(query, parameters)
 
     def own_sql(self, query: str, parameters: "Parameters | None" = None) -> "Result":
-        """Run a SELECT that AIX wrote, as `sql` does; it is not checked, and nothing in it is cast, which takes longer.
+        """Run a SELECT of a program's own, and never one of a user: it is not checked as `sql` does, which takes longer.
+
+        Nor are its values cast: their types are such as Python has.
 
         >>> ledger.own_sql("select count(*) as turns from turns").dicts()
         [{'turns': 6}]
