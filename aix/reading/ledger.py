@@ -164,9 +164,9 @@ class Ledger:
         return self._run(query, parameters)
 
     def own_sql(self, query: str, parameters: "Parameters | None" = None) -> "Result":
-        """Run a SELECT of a program's own, and never one of a user: it is not checked as `sql` does, which takes longer.
+        """Run a SELECT that a program has as a constant, and never one of a user, without the checks of `sql`.
 
-        Nor are its values cast: their types are such as Python has.
+        These take longer than many an answer. Nor are values cast: their types are such as Python has.
 
         >>> ledger.own_sql("select count(*) as turns from turns").dicts()
         [{'turns': 6}]
