@@ -129,9 +129,9 @@ def ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> Ans
             waste={row["class"]: row for row in rows("token_economics/waste")},
             compactions=rows("compaction_impact/break_even"),
             origins=rows("overview/by_origin"),
-            imported_at=ledger.sql(_IMPORTED_AT).rows()[0][0],
+            imported_at=ledger.own_sql(_IMPORTED_AT).rows()[0][0],
             problems=None if filters else _count_problems(ledger),
-            is_model_asked=count_rows(ledger.manifest, "requests") > 0 or bool(ledger.sql(_TURN_OF_MODEL).rows()),
+            is_model_asked=count_rows(ledger.manifest, "requests") > 0 or bool(ledger.own_sql(_TURN_OF_MODEL).rows()),
             rows_without_sessions={name: count_rows(ledger.manifest, name) for name in WITHOUT_SESSIONS},
             findings=audited.result(),
         )
@@ -139,7 +139,7 @@ def ask(ledger: Ledger, parameters: Mapping[str, object], zone: ZoneInfo) -> Ans
 
 def _count_problems(ledger: Ledger) -> tuple[int, int]:
     """Return how many problems the ledger has, and how many of them are notes."""
-    counts = ledger.sql(_PROBLEMS.format(every=find_query("overview/problems").sql)).rows()
+    counts = ledger.own_sql(_PROBLEMS.format(every=find_query("overview/problems").sql)).rows()
     if not counts:
         return 0, 0
     from aix.pipeline.registry import registrations

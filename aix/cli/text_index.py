@@ -7,7 +7,6 @@ from pathlib import Path
 
 from aix.cli.diagnostics import console
 from aix.search.index import TextIndex
-from aix.similarity.vectors import VectorFile
 from aix.store.cache_files import CacheFile, Progress, make_missing
 from aix.store.manifest import Manifest
 
@@ -23,6 +22,8 @@ def update_index(ledger: Path, version: Manifest) -> None:
 
 def update_vectors(ledger: Path, version: Manifest) -> None:
     """Make what is missing of the vectors of a version."""
+    from aix.similarity.vectors import VectorFile
+
     _make(VectorFile.all_of(ledger, version), "Making vectors of turns")
 
 

@@ -56,24 +56,24 @@ def find_tip(ledger: "Ledger", name: str) -> Tip:
     named = ledger.find(name)
     if named.kind is Kind.TURN:
         return Tip(name, named.key, None)
-    [(head,)] = ledger.sql(HEAD_OF_SESSION, [named.key]).rows()
+    [(head,)] = ledger.own_sql(HEAD_OF_SESSION, [named.key]).rows()
     return Tip(name, head, named.key)
 
 
 def session_through(ledger: "Ledger", turn_id: str) -> str | None:
     """Return a session on whose way to its head a turn lies: the one that it counts for, where that is one."""
-    found = ledger.sql(_THROUGH, [turn_id]).rows()
+    found = ledger.own_sql(_THROUGH, [turn_id]).rows()
     return str(found[0][0]) if found else None
 
 
 def sessions_parting(ledger: "Ledger", label: str) -> dict[str, list[str]]:
     """Return by turn of a session the others that have all turns up to it and none after it."""
     found: dict[str, list[str]] = {}
-    for turn_id, other in ledger.sql(_PARTING, [label]):
+    for turn_id, other in ledger.own_sql(_PARTING, [label]):
         found.setdefault(turn_id, []).append(other)
     return found
 
 
 def read_heads(ledger: "Ledger", label: str) -> list[dict[str, Any]]:
     """Return the heads that a session had, in order, each with the time until the next; not those without a time."""
-    return ledger.sql(_HEADS, {"label": label}).dicts()
+    return ledger.own_sql(_HEADS, {"label": label}).dicts()

@@ -136,6 +136,8 @@ class Statement:
 
     sql: str
     is_explain: bool
+    is_own: bool = False
+    """Whether AIX wrote it: its values are such as Python has, so that none needs a cast."""
 
 
 def accept(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:

@@ -264,6 +264,10 @@ def short_names(names: Iterable[tuple[str, str]], labels: Container[str] | None 
     >>> short_names([("agent-log:travel-planner", "agent-log:travel-planner")])
     {'agent-log:travel-planner': 'agent-log:travel-p'}
     """
+    if labels is not None:  # to look at all of them takes longer than many an answer
+        names = list(names)
+        least = {name[: _hidden(name, label) + _SHORTEST] for name, label in names if label in labels}
+        names = [pair for pair in names if pair[0].startswith(tuple(least))]
     # Of all names of other sessions, one beside a run of names of one session has most in common with its members.
     runs = [(label, [name for name, _ in run]) for label, run in groupby(sorted(names), key=lambda pair: pair[1])]
     shortest: dict[str, tuple[bool, int, str]] = {}
@@ -272,17 +276,22 @@ def short_names(names: Iterable[tuple[str, str]], labels: Container[str] | None 
             continue
         before = runs[place - 1][1][-1] if place else ""
         after = runs[place + 1][1][0] if place + 1 < len(runs) else ""
-        origin = label[: label.find(":") + 1]
         for name in run:
             if name in (before, after) and name != label:  # it means two sessions
                 continue
-            hidden = len(origin) if origin and name.startswith(origin) else 0
+            hidden = _hidden(name, label)
             needed = 1 + max(_common_length(name, before), _common_length(name, after))
             is_whole = len(name) <= _LONGEST_WORD and not _DIGIT.search(name)
             found = name if is_whole else name[: max(needed, hidden + _SHORTEST)]
             rank = (hidden > 0, len(found), found)
             shortest[label] = min(shortest.get(label, rank), rank)
     return {label: found for label, (_, _, found) in shortest.items()}
+
+
+def _hidden(name: str, label: str) -> int:
+    """Return the length of the origin that a label begins with, where a name begins with it too; else 0."""
+    origin = label[: label.find(":") + 1]
+    return len(origin) if name.startswith(origin) else 0
 
 
 def _common_length(one: str, other: str) -> int:

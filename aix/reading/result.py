@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 import duckdb
@@ -99,16 +99,32 @@ class Result:
         self._statement = statement
         self._parameters = parameters
         self._variables = variables
-        described = self._describe() if described is None else described
-        self.columns = tuple(name for name, _ in described)
-        self.types = tuple(sql_type for _, sql_type in described)
-        """As SQL writes them."""
+        if described is not None:
+            self._described = described
+        elif not statement.is_own:  # one that is wrong fails here
+            self._described = self._describe()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns.
+
+        >>> ledger.sql("select 1 as one, 2 as two").columns
+        ('one', 'two')
+        """
+        return tuple(name for name, _ in self._described)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of the columns, as SQL writes them.
+
+        >>> ledger.sql("select 1 as one, 'b' as two").types
+        ('INTEGER', 'VARCHAR')
+        """
+        return tuple(sql_type for _, sql_type in self._described)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Go through the rows; what Python has no exact value for comes as the text that DuckDB writes."""
-        with Work(self._connection) as work:
-            self._set_variables(work)
-            self._do(work, work.connection.execute, self._select(work, PYTHON_TYPES), self._parameters)
+        with self._running() as work:
             while rows := self._do(work, work.connection.fetchmany, _ROWS_AT_A_TIME):
                 yield from rows
 
@@ -118,7 +134,8 @@ class Result:
         >>> ledger.sql("select alias from session_aliases").rows()
         [('s-1',)]
         """
-        return list(self)
+        with self._running() as work:
+            return self._do(work, work.connection.fetchall)
 
     def dicts(self) -> list[dict[str, Any]]:
         """Return all rows, each by the names of its columns.
@@ -126,7 +143,10 @@ class Result:
         >>> ledger.sql("select 1 as one, 2 as two").dicts()
         [{'one': 1, 'two': 2}]
         """
-        return [dict(zip(self.columns, row, strict=True)) for row in self]
+        with self._running() as work:
+            names = [name for name, *_ in work.connection.description] if self._statement.is_own else self.columns
+            rows = self._do(work, work.connection.fetchall)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def part(self, first: int, count: int) -> "Result":
         """Return so many of the rows, from the one of that number on; the first is 0.
@@ -141,7 +161,7 @@ class Result:
             Statement(sql, is_explain=False),
             self._parameters,
             self._variables,
-            list(zip(self.columns, self.types, strict=True)),
+            self._described,
         )
 
     @contextmanager
@@ -220,6 +240,19 @@ class Result:
             types = self._plain_types(work, PYTHON_TYPES)
         columns = tuple(ListingColumn(*column) for column in zip(self.columns, types, strict=True))
         return Listing(columns, self, self.arrow_reader)
+
+    @contextmanager
+    def _running(self) -> Iterator[Work]:
+        """Run the statement, and give the work whose connection has the rows."""
+        with Work(self._connection) as work:
+            self._set_variables(work)
+            select = self._statement.sql if self._statement.is_own else self._select(work, PYTHON_TYPES)
+            self._do(work, work.connection.execute, select, self._parameters)
+            yield work
+
+    @cached_property
+    def _described(self) -> Sequence[tuple[str, str]]:
+        return self._describe()
 
     def _describe(self) -> list[tuple[str, str]]:
         if self._statement.is_explain:

@@ -149,44 +149,44 @@ def search_sessions(
 
 def names_to_type(ledger: "Ledger", labels: Container[str] | None = None) -> dict[str, str]:
     """Return the shortest name by which each session is found, or each of these."""
-    return short_names(ledger.sql(NAMES_OF_SESSIONS).rows(), labels)
+    return short_names(ledger.own_sql(NAMES_OF_SESSIONS).rows(), labels)
 
 
 def list_aliases(ledger: "Ledger", *, session: str | None = None, is_by_hand: bool = False) -> "Result":
     """Return the aliases of a session, or of all: first those given by hand, or only these."""
-    return ledger.sql(_ALIASES, {"label": session, "is_by_hand": is_by_hand})
+    return ledger.own_sql(_ALIASES, {"label": session, "is_by_hand": is_by_hand})
 
 
 def count_shared_turns(ledger: "Ledger", labels: list[str]) -> int:
     """Count the turns of these sessions that other sessions have as well."""
-    [(count,)] = ledger.sql(_SHARED_TURNS, [labels]).rows()
+    [(count,)] = ledger.own_sql(_SHARED_TURNS, [labels]).rows()
     return int(count)
 
 
 def owners_of_turns(ledger: "Ledger", label: str) -> dict[str, int]:
     """Return the sessions that the turns of a session count for, each with the number of these turns."""
-    return dict(ledger.sql(_OWNERS, [label]).rows())
+    return dict(ledger.own_sql(_OWNERS, [label]).rows())
 
 
 def sessions_without_own_turns(ledger: "Ledger") -> dict[str, list[str]]:
     """Return the sessions whose turns all count for others, with those others."""
-    return dict(ledger.sql(_WITHOUT_OWN_TURNS).rows())
+    return dict(ledger.own_sql(_WITHOUT_OWN_TURNS).rows())
 
 
 def short_calls(ledger: "Ledger", calls: Iterable[str]) -> dict[str, str]:
     """Return the beginning of the id of each of these calls, or all of it where another call begins so."""
     beginnings = {call: call[:_CALL_CHARACTERS] for call in calls}
     wanted = {"beginnings": sorted(set(beginnings.values())), "size": _CALL_CHARACTERS}
-    shared = {beginning for (beginning,) in ledger.sql(_SHARED_BEGINNINGS, wanted).rows()} if beginnings else set()
+    shared = {beginning for (beginning,) in ledger.own_sql(_SHARED_BEGINNINGS, wanted).rows()} if beginnings else set()
     return {call: call if beginning in shared else beginning for call, beginning in beginnings.items()}
 
 
 def require_project(ledger: "Ledger", parameters: Mapping[str, object]) -> None:
     """Raise an error with near names when no turn is of the project that is asked for."""
     project = parameters.get("project")
-    if project is None or ledger.sql(_OF_PROJECT, [project]).rows():
+    if project is None or ledger.own_sql(_OF_PROJECT, [project]).rows():
         return
-    known = sorted(str(path) for (path,) in ledger.sql(_PROJECTS).rows())
+    known = sorted(str(path) for (path,) in ledger.own_sql(_PROJECTS).rows())
     names = {part for path in known for part in re.split(r"[/\\]+", path)[-_PARTS_OF_PROJECTS:] if part}
     raise UnknownProjectError(str(project), tuple(sorted(names)))
 
@@ -205,4 +205,4 @@ def names_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
 
 def titles_of_sessions(ledger: "Ledger", labels: list[str]) -> dict[str, str]:
     """Return the title of each of these sessions that has one."""
-    return dict(ledger.sql(_TITLES, [labels]).rows())
+    return dict(ledger.own_sql(_TITLES, [labels]).rows())

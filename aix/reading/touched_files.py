@@ -35,9 +35,9 @@ def find_files(ledger: "Ledger", name: str, *, here: Path) -> tuple[str, ...]:
     Of several the one in the folder `here` is meant, if it is among them. Backslashes are slashes.
     """
     path = plain_path(name)
-    found = [each for (each,) in ledger.sql(_MATCHING, [path]).rows()] if path.strip("/") else []
+    found = [each for (each,) in ledger.own_sql(_MATCHING, [path]).rows()] if path.strip("/") else []
     if not found:
-        near = ledger.sql(_NEAR, [path.rpartition("/")[2]]).rows()
+        near = ledger.own_sql(_NEAR, [path.rpartition("/")[2]]).rows()
         raise UnknownFileError(name, tuple(each for (each,) in near))
     local = (here / path).as_posix()
     whole = [each for each in (path, local) if each in found]

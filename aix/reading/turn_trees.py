@@ -361,7 +361,7 @@ def read_all_trees(ledger: "Ledger") -> TurnTrees:
 
 def read_tree(ledger: "Ledger", turn_id: str, *, is_head: bool) -> TurnTrees:
     """Read the tree of a turn, with those of the subagents that it started; the main branch ends at a head."""
-    [(root,)] = ledger.sql(_ROOT, [turn_id]).rows()
+    [(root,)] = ledger.own_sql(_ROOT, [turn_id]).rows()
     sessions = _read_sessions(ledger)
     roots = {root}
     while True:
@@ -380,14 +380,14 @@ def read_tree(ledger: "Ledger", turn_id: str, *, is_head: bool) -> TurnTrees:
 def read_prompts(ledger: "Ledger", turn_ids: Iterable[str]) -> dict[str, str]:
     """Return the beginning of the prompt of each of these turns that has one."""
     wanted = sorted(set(turn_ids))
-    return dict(ledger.sql(_PROMPTS, [wanted]).rows()) if wanted else {}
+    return dict(ledger.own_sql(_PROMPTS, [wanted]).rows()) if wanted else {}
 
 
 def _read_turns(ledger: "Ledger", roots: Sequence[str] | None) -> Iterator[TreeTurn]:
-    for row in ledger.sql(_TURNS, {"roots": roots}).dicts():
+    for row in ledger.own_sql(_TURNS, {"roots": roots}).dicts():
         cost = Amount(row.pop("usd"), row.pop("estimated_usd"), row.pop("unpriced"))
         yield TreeTurn(**row, cost=cost)
 
 
 def _read_sessions(ledger: "Ledger") -> list[TreeSession]:
-    return [TreeSession(**row) for row in ledger.sql(_SESSIONS).dicts()]
+    return [TreeSession(**row) for row in ledger.own_sql(_SESSIONS).dicts()]

@@ -52,7 +52,7 @@ _BEST_TEXTS = f"""
       where true %s
       group by i.turn
     )
-    select t.id, b.score, b.texts, b.file, b.row, b.kind, count(*) over () as turns
+    select t.id, b.score, b.texts, cast(b.file as integer), cast(b.row as integer), b.kind, count(*) over () as turns
     from best b join turn t on t.number = b.turn
     where true %s
     order by b.score desc, t.id

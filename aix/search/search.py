@@ -10,12 +10,23 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aix.errors import AixError, LedgerDamagedError, SearchTextError, UsageError
+from aix.errors import AixError, LedgerDamagedError, SearchTextError, SqlError, UsageError
 from aix.search.expression import Expression, Term, read_expression, terms_of
 from aix.search.index import Best, Conditions, TextIndex
 from aix.search.snippets import Snippet, snippet
-from aix.search.texts import COLUMNS, KINDS, KINDS_OF_ROLES, TEXT_COLUMNS, TextKind, id_of, texts_of, tool_of
+from aix.search.texts import (
+    COLUMNS,
+    KINDS,
+    KINDS_OF_ROLES,
+    TEXT_COLUMNS,
+    TextKind,
+    id_of,
+    select_list,
+    texts_of,
+    tool_of,
+)
 from aix.store.cache_files import make_missing
+from aix.store.views import file_literal
 from aix.thread_pool import Beside, map_in_threads
 
 if TYPE_CHECKING:
@@ -145,7 +156,7 @@ def search(
     if request.order == "best":
         best = sorted(best, key=lambda each: (-each.score, each.turn_id))
     else:
-        times = dict(ledger.sql(_TIMES, {"turns": [each.turn_id for each in best]}).rows())
+        times = dict(ledger.own_sql(_TIMES, {"turns": [each.turn_id for each in best]}).rows())
         sign = -1 if request.order == "newest" else 1
         best.sort(key=lambda each: (sign * times.get(each.turn_id, 0), each.turn_id))
     return Found(_hits(ledger, best[:limit], terms, change), turns, terms)
@@ -153,11 +164,11 @@ def search(
 
 @contextmanager
 def _opening(ledger: "Ledger") -> Iterator[None]:
-    """Open the ledger's connection beside the work of a block: to load DuckDB takes as long as many a search."""
+    """Make ready what hits are described from beside the work of a block: that takes as long as many a search."""
 
     def run() -> None:
         with suppress(AixError):  # which is raised again by the statements that follow
-            ledger.sql("select 1")
+            ledger.own_sql(_FACTS + _COSTS)
 
     opening = Beside(run)
     opening.start()
@@ -180,10 +191,8 @@ def _best(
     ledger: "Ledger", expression: Expression, terms: Sequence[Term], conditions: Conditions, limit: int | None
 ) -> tuple[list[Best], int]:
     """Return the best texts of each group of files, with scores that compare, and how many turns were found."""
-    found = map_in_threads(
-        lambda index: _best_of_group(index, expression, terms, conditions, limit),
-        TextIndex.all_of(ledger.path, ledger.manifest),
-    )
+    largest_first = sorted(TextIndex.all_of(ledger.path, ledger.manifest), key=lambda index: -index.size_bytes)
+    found = map_in_threads(lambda index: _best_of_group(index, expression, terms, conditions, limit), largest_first)
     texts = sum(of_group for _, _, of_group, _ in found)
     having = [sum(each) for each in zip(*(of_group for *_, of_group in found), strict=True)]
     weight = _weight(texts, having)
@@ -229,13 +238,15 @@ def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Cha
         return []
     wanted = {"turns": [each.turn_id for each in best]}
     with ThreadPoolExecutor(1) as thread:
-        reading = thread.submit(_rows, best)
-        facts = {row["id"]: row for row in ledger.sql(_FACTS, wanted).dicts()}
-        costs = {row["turn_id"]: row for row in ledger.sql(_COSTS, wanted).dicts()}
+        reading = thread.submit(_rows, ledger, best)
+        facts = {row["id"]: row for row in ledger.own_sql(_FACTS, wanted).dicts()}
+        costs = {row["turn_id"]: row for row in ledger.own_sql(_COSTS, wanted).dicts()}
         rows = reading.result()
     hits = []
     for each in best:
-        fact, cost, row = facts.get(each.turn_id, {}), costs.get(each.turn_id, {}), rows[each.path, each.row]
+        fact, cost, row = facts.get(each.turn_id, {}), costs.get(each.turn_id, {}), rows.get((each.path, each.row))
+        if row is None:  # the index of another ledger was put there, or it is damaged
+            continue
         tool, _ = tool_of(each.table, row)
         text = dict(texts_of(each.table, _changed(each.table, row, change))).get(each.kind, "")
         hits.append(
@@ -262,27 +273,22 @@ def _changed(table: str, row: tuple[object, ...], change: Change) -> tuple[objec
     return tuple(change(value) if name in TEXT_COLUMNS and isinstance(value, str) else value for name, value in values)
 
 
-def _rows(best: Sequence[Best]) -> dict[tuple[Path, int], tuple[object, ...]]:
-    """Return the rows that have the texts, by their file and their place in it."""
-    import duckdb
-
-    from aix.store.views import file_literal
-
-    places: dict[tuple[str, Path], set[int]] = {}
+def _rows(ledger: "Ledger", best: Sequence[Best]) -> dict[tuple[Path, int], tuple[object, ...]]:
+    """Return the rows that have the texts, by their file and their place in it, without their texts of other kinds."""
+    places: dict[tuple[str, TextKind, Path], set[int]] = {}
     for each in best:
-        places.setdefault((each.table, each.path), set()).add(each.row)
+        places.setdefault((each.table, each.kind, each.path), set()).add(each.row)
     rows = {}
-    with duckdb.connect() as connection:
-        for (table, path), numbers in places.items():
-            select = (
-                f"select file_row_number, {', '.join(COLUMNS[table])}"  # noqa: S608 - names of the schema, and numbers
-                f" from read_parquet({file_literal(path)}, file_row_number = true, hive_partitioning = false)"
-                f" where file_row_number in ({', '.join(map(str, sorted(numbers)))})"
-            )
-            try:
-                found = connection.execute(select).fetchall()
-            except duckdb.Error as error:
-                raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
-            for number, *values in found:
-                rows[path, number] = tuple(values)
+    for (table, kind, path), numbers in places.items():
+        select = (
+            f"select file_row_number, {select_list(table, kind)}"  # noqa: S608 - names of the schema, and numbers
+            f" from read_parquet({file_literal(path)}, file_row_number = true, hive_partitioning = false)"
+            f" where file_row_number in ({', '.join(map(str, sorted(numbers)))})"
+        )
+        try:
+            found = ledger.own_sql(select).rows()
+        except SqlError as error:
+            raise LedgerDamagedError(path, f"it cannot be read: {error}") from error
+        for number, *values in found:
+            rows[path, number] = tuple(values)
     return rows

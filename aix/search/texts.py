@@ -50,7 +50,17 @@ COLUMNS = {
 
 The first says where the row belongs.
 """
-TEXT_COLUMNS = frozenset({"content", "thinking", "params_json", "result_json", "error", "summary", "file_path"})
+_COLUMNS_OF_KINDS = {
+    TextKind.PROMPT: ("content",),
+    TextKind.ANSWER: ("content",),
+    TextKind.THINKING: ("thinking",),
+    TextKind.NOTE: ("content",),
+    TextKind.INPUT: ("params_json",),
+    TextKind.RESULT: ("content", "result_json", "error"),
+    TextKind.SUMMARY: ("summary",),
+    TextKind.PATH: ("file_path",),
+}
+TEXT_COLUMNS = frozenset(name for names in _COLUMNS_OF_KINDS.values() for name in names)
 """Those of the columns that hold texts."""
 _KINDS_OF_MESSAGES = {
     "user": TextKind.PROMPT,
@@ -69,6 +79,16 @@ class _Result(msgspec.Struct):
 
 _RESULT = msgspec.json.Decoder(_Result)
 _ANY = msgspec.json.Decoder()
+
+
+def select_list(table: str, kind: TextKind) -> str:
+    """Return SQL for the columns of a table; those with texts of other kinds are NULL, and not read.
+
+    >>> select_list("tool_calls", TextKind.INPUT)
+    'turn_id, id, tool_name, status, params_json, null as result_json, null as error'
+    """
+    others = TEXT_COLUMNS.difference(_COLUMNS_OF_KINDS[kind])
+    return ", ".join(f"null as {name}" if name in others else name for name in COLUMNS[table])
 
 
 def texts_of(table: str, row: _Row) -> Iterator[tuple[TextKind, str]]:

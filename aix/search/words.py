@@ -10,14 +10,16 @@ import unicodedata
 TOKENIZER = "unicode61 remove_diacritics 2"
 """The tokenizer of SQLite's FTS5 that divides texts so, once `spaced` has set single characters apart."""
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
-_FOREIGN = re.compile("[\u3040-\U0003ffff]")
+# These are compiled when they are first used: Python goes through each range, and most texts need none of them.
+_FOREIGN = "[^\0-\u303f]"
 """Fewer ranges are looked for faster; most texts have no such character."""
-_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_CHARACTER = f"[{_UNSPACED}]"
 _LETTER = rf"[^\W_{_UNSPACED}]"
 _MARK = "[\u0300-\u0331]"
 """Accents that stand behind their letter, as in names of files on some systems."""
-_WORD = re.compile(f"[{_UNSPACED}]|{_LETTER}+")
-_PICTURE = re.compile("[\ue000-\uf8ff\U0001f000-\U0001fbff]")
+_WORD = f"[{_UNSPACED}]|{_LETTER}+"
+_ASCII_WORD = "[a-z0-9]+"
+_PICTURE = "[\ue000-\uf8ff\U0001f000-\U0001fbff]"
 """Glyphs of prompts and emoji, which FTS5 takes for letters where they are newer than it knows."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -29,9 +31,9 @@ def spaced(text: str) -> str:
     ' 検  索  v2'
     """
     text = _without_colours(text)
-    if text.isascii() or not _FOREIGN.search(text):
+    if text.isascii() or not re.search(_FOREIGN, text):
         return text
-    return _UNSPACED_CHARACTER.sub(r" \g<0> ", _PICTURE.sub(" ", text))
+    return re.sub(_UNSPACED_CHARACTER, r" \g<0> ", re.sub(_PICTURE, " ", text))
 
 
 def words_of(text: str) -> list[str]:
@@ -40,7 +42,8 @@ def words_of(text: str) -> list[str]:
     >>> words_of("Café_au-lait.py")
     ['cafe', 'au', 'lait', 'py']
     """
-    return _WORD.findall(re.sub(_MARK, "", folded(text)))
+    plain = folded(text)
+    return re.findall(_ASCII_WORD if plain.isascii() else _WORD, re.sub(_MARK, "", plain))
 
 
 def folded(text: str) -> str:
@@ -77,13 +80,17 @@ def pattern_of(words: list[str], *, is_prefix: bool) -> str:
     """Return a regular expression that finds these words beside each other in a folded text."""
     parts: list[str] = []
     for place, word in enumerate(words):
-        is_single = _UNSPACED_CHARACTER.match(word) is not None
+        is_single = _is_single(word)
         if place:
-            was_single = _UNSPACED_CHARACTER.match(words[place - 1]) is not None
+            was_single = _is_single(words[place - 1])
             parts.append(r"[\W_]*" if is_single or was_single else r"[\W_]+")
         elif not is_single:
             parts.append(f"(?<!{_LETTER})(?<!{_MARK})")
         parts.append("".join(f"{re.escape(letter)}{_MARK}*+" for letter in word))
-    if not is_prefix and words and not _UNSPACED_CHARACTER.match(words[-1]):
+    if not is_prefix and words and not _is_single(words[-1]):
         parts.append(f"(?!{_LETTER})")
     return "".join(parts)
+
+
+def _is_single(word: str) -> bool:
+    return not word.isascii() and re.match(_UNSPACED_CHARACTER, word) is not None

@@ -136,7 +136,7 @@ def find_similar(
     if not found:
         return []
     wanted = {"keys": [key for key, _ in found]}
-    facts = {row["key"]: row for row in ledger.sql(_FACTS[request.among], wanted).dicts()}
+    facts = {row["key"]: row for row in ledger.own_sql(_FACTS[request.among], wanted).dicts()}
     return [Similar(key, similarity, facts[key]) for key, similarity in found if key in facts]
 
 
@@ -145,7 +145,7 @@ def _condition(ledger: "Ledger", request: SimilarRequest) -> Callable[[str], boo
     left_out = _itself(ledger, request.like, request.among)
     if request.among in (Among.PROGRAMS, Among.INFORMATION):
         wanted = {"is_information": request.among is Among.INFORMATION}
-        known = {key for (key,) in ledger.sql(_PROGRAM_IDS, wanted)}
+        known = {key for (key,) in ledger.own_sql(_PROGRAM_IDS, wanted)}
         return lambda key: key in known and key not in left_out
     if not request.is_narrowed:
         return lambda key: key not in left_out
@@ -153,7 +153,7 @@ def _condition(ledger: "Ledger", request: SimilarRequest) -> Callable[[str], boo
     turns = {turn for (turn,) in counted}
     if request.among is Among.TURNS:
         return lambda key: key in turns and key not in left_out
-    sessions = {label for turn, label in ledger.sql(_OWNERS) if turn in turns}
+    sessions = {label for turn, label in ledger.own_sql(_OWNERS) if turn in turns}
     return lambda key: key in sessions and key not in left_out
 
 
@@ -164,7 +164,7 @@ def _itself(ledger: "Ledger", like: Like, among: Among) -> Collection[str]:
     if (like.table, among) == ("sessions", Among.TURNS):
         return own_turns(ledger, like.key)
     if (like.table, among) == (TURNS, Among.SESSIONS):
-        return {label for (label,) in ledger.sql(_OWNER, {"turn": like.key})}
+        return {label for (label,) in ledger.own_sql(_OWNER, {"turn": like.key})}
     is_same_kind = like.table == (PROGRAMS if among is Among.INFORMATION else among)
     return {like.key} if is_same_kind else ()
 
@@ -172,14 +172,14 @@ def _itself(ledger: "Ledger", like: Like, among: Among) -> Collection[str]:
 def own_turns(ledger: "Ledger", label: str) -> set[str]:
     """Return the turns that count for a session; of one whose turns all count for others, all of them."""
     for turns in (_OWN_TURNS, _ALL_TURNS):
-        if found := {turn for (turn,) in ledger.sql(turns, {"label": label})}:
+        if found := {turn for (turn,) in ledger.own_sql(turns, {"label": label})}:
             return found
     return set()
 
 
 def owners(ledger: "Ledger") -> dict[str, str]:
     """Return the session that each turn counts for."""
-    return dict(ledger.sql(_OWNERS).rows())
+    return dict(ledger.own_sql(_OWNERS).rows())
 
 
 class WordComparison:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -38,6 +39,7 @@ SITUATIONS = (
 HOSTILE = "\x1b[31m├─ </b>\u202e\n$(rm -rf ~) `x` " + "w" * 100
 
 Screen = Callable[..., str]
+Parents = dict[str, str | None]
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +78,39 @@ def screen(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> Screen:
     return drawn
 
 
+@pytest.fixture(scope="module")
+def parents(opened: Ledger) -> Parents:
+    return dict(opened.sql("select id, parent_turn_id from turns").rows())
+
+
+@pytest.fixture(scope="module")
+def heads(opened: Ledger) -> dict[str, str]:
+    return dict(opened.sql("select label, thread_id from sessions").rows())
+
+
+def run(ledger: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on a ledger, and return its exit code and what it wrote."""
+    return run_in_process(*arguments, "--ledger", str(ledger))
+
+
 def rows(ledger: Path, *arguments: str) -> list[dict[str, Any]]:
     """Run a command and return its rows, as programs get them."""
-    process = run_in_process(*arguments, "--json", "--ledger", str(ledger))
-    found: list[dict[str, Any]] = json.loads(process.stdout, parse_float=Decimal)
+    found: list[dict[str, Any]] = json.loads(run(ledger, *arguments, "--json").stdout, parse_float=Decimal)
     return found
+
+
+def bad_lines(lines: list[str]) -> list[str]:
+    """Lines that are wider than the screen, or hold what a terminal takes for more than text."""
+    return [line for line in lines if cell_len(line) > 80 or not is_safe(line)]
+
+
+def walked(parents: Parents, turn_id: str | None) -> list[str]:
+    """The way from a turn up to its root."""
+    way = []
+    while turn_id is not None:
+        way.append(turn_id)
+        turn_id = parents.get(turn_id)
+    return way
 
 
 def test_a_tree_shows_rewinds_and_what_came_of_them(screen: Screen) -> None:
@@ -203,19 +233,17 @@ def test_a_log_has_a_line_for_each_turn_and_names_branches(screen: Screen) -> No
 
 
 def test_a_log_adds_up_what_it_lists(ledger: Path) -> None:
-    def said(name: str) -> str:
-        return run_in_process("log", name, "--ledger", str(ledger)).stderr
-
-    assert said("1ffd9d22") == "aix: 1 turn, <$0.01, <$0.01 more for subagents\n"
-    assert said("e9969a82") == "aix: 3 turns, <$0.01\naix: 3 of these turns count for another session\n"
+    assert run(ledger, "log", "1ffd9d22").stderr == "aix: 1 turn, <$0.01, <$0.01 more for subagents\n"
+    of_branch = run(ledger, "log", "e9969a82").stderr
+    assert of_branch == "aix: 3 turns, <$0.01\naix: 3 of these turns count for another session\n"
 
 
-def test_a_log_is_the_way_to_the_head_backwards(ledger: Path, opened: Ledger) -> None:
-    parents = dict(opened.sql("select id, parent_turn_id from turns").rows())
+def test_a_log_is_the_way_to_the_head_backwards(
+    ledger: Path, opened: Ledger, parents: Parents, heads: dict[str, str]
+) -> None:
     logged: dict[str, list[str]] = {}
     for row in opened.query("tree/log").dicts():
         logged.setdefault(row["session_label"], []).append(row["turn_id"])
-    heads = dict(opened.sql("select label, thread_id from sessions").rows())
     assert logged == {label: walked(parents, head) for label, head in heads.items()}
     [of_turn] = rows(ledger, "log", "5FAFAAC8")
     assert (of_turn["position"], of_turn["children"], of_turn["sessions"], of_turn["heads"]) == (1, 2, 3, 0)
@@ -245,24 +273,14 @@ def test_a_branch_that_ends_at_the_fork_has_nothing_after_it(screen: Screen) -> 
 
 
 def test_branches_that_share_no_turn_end_with_a_sentence_and_code_1(ledger: Path) -> None:
-    process = run_in_process("fork-point", "c5118573", "run-lead", "--ledger", str(ledger))
+    process = run(ledger, "fork-point", "c5118573", "run-lead")
     assert (process.returncode, process.stdout) == (1, "")
     assert process.stderr == "aix: c5118573 and run-lead share no turn\n"
-    as_json = run_in_process("fork-point", "c5118573", "run-lead", "--json", "--ledger", str(ledger))
+    as_json = run(ledger, "fork-point", "c5118573", "run-lead", "--json")
     assert (as_json.returncode, json.loads(as_json.stdout)) == (1, [])
 
 
-def walked(parents: dict[str, str | None], turn_id: str | None) -> list[str]:
-    """The way from a turn up to its root."""
-    way = []
-    while turn_id is not None:
-        way.append(turn_id)
-        turn_id = parents.get(turn_id)
-    return way
-
-
-def test_fork_points_are_those_that_a_walk_over_parents_finds(opened: Ledger) -> None:
-    parents = dict(opened.sql("select id, parent_turn_id from turns").rows())
+def test_fork_points_are_those_that_a_walk_over_parents_finds(opened: Ledger, parents: Parents) -> None:
     sessions = opened.sql("select label, thread_id from sessions where not is_subagent = 1 order by label").rows()
     costs = dict(opened.sql("select turn_id, sum(cost_usd) from v_requests group by turn_id").rows())
     tried = 0
@@ -298,7 +316,7 @@ def test_a_diff_compares_turns_costs_tools_and_files(screen: Screen) -> None:
 
 def test_a_diff_of_unrelated_sessions_says_so_and_compares_all(ledger: Path, screen: Screen) -> None:
     assert "a.py  " in screen("diff", "2f15046f", "c5118573")
-    process = run_in_process("diff", "2f15046f", "c5118573", "--ledger", str(ledger))
+    process = run(ledger, "diff", "2f15046f", "c5118573")
     assert (process.returncode, process.stderr) == (0, "aix: 2f15046f and c5118573 share no turn\n")
     kinds = [(row["side"], row["kind"]) for row in rows(ledger, "diff", "2f15046f", "c5118573")]
     assert ("shared", "all") not in kinds
@@ -324,16 +342,16 @@ def test_a_day_stands_for_its_end_and_before_the_first_turn_there_is_no_head(led
         rows(ledger, "head", "c5118573", "--at", "2026-02-10")[0]["turn_id"]
         == rows(ledger, "head", "c5118573")[0]["turn_id"]
     )
-    process = run_in_process("head", "c5118573", "--at", "2026-02-09", "--ledger", str(ledger))
+    process = run(ledger, "head", "c5118573", "--at", "2026-02-09")
     assert (process.returncode, process.stdout) == (1, "")
     assert process.stderr == "aix: c5118573 had no turn yet: its first one began at 2026-02-10 09:00\n"
 
 
-def test_sessions_containing_a_turn_are_those_with_it_on_their_way(ledger: Path, opened: Ledger) -> None:
-    parents = dict(opened.sql("select id, parent_turn_id from turns").rows())
-    heads = opened.sql("select label, thread_id from sessions").rows()
+def test_sessions_containing_a_turn_are_those_with_it_on_their_way(
+    ledger: Path, opened: Ledger, parents: Parents, heads: dict[str, str]
+) -> None:
     whole = opened.find("2HRSSKNS").key
-    expected = {label for label, head in heads if whole in walked(parents, head)}
+    expected = {label for label, head in heads.items() if whole in walked(parents, head)}
     assert len(expected) == 2
     assert {row["label"] for row in rows(ledger, "sessions", "--containing", "2HRSSKNS")} == expected
 
@@ -418,7 +436,7 @@ HOSTILE_COMMANDS = (
 def test_no_text_of_a_log_breaks_a_line_or_acts(arguments: list[str], hostile: Path, screen: Screen) -> None:
     lines = screen(*arguments, folder=hostile).splitlines()
     assert len(lines) >= 3
-    assert not [line for line in lines if cell_len(line) > 80 or not is_safe(line)]
+    assert not bad_lines(lines)
     exact = [value for row in rows(hostile, *arguments) for value in row.values() if isinstance(value, str)]
     assert [value for value in exact if HOSTILE in value or HOSTILE.replace("\n", " ") in value]
 
@@ -432,8 +450,7 @@ def test_every_command_takes_every_session_of_every_kind_of_log(tmp_path: Path, 
     assert len({label.partition(":")[0] for label in labels}) >= 5
     for label in labels:
         for command, *options in (["log"], ["tree", "--full"], ["head", "--all"]):
-            lines = screen(command, label, *options, folder=folder).splitlines()
-            assert not [line for line in lines if cell_len(line) > 80 or not is_safe(line)], (command, label)
+            assert not bad_lines(screen(command, label, *options, folder=folder).splitlines()), (command, label)
     for label, other in pairwise(labels[::5]):
         screen("diff", label, other, folder=folder)
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import aix
 from aix.errors import AmbiguousNameError, UnknownSessionError
@@ -97,6 +99,19 @@ def test_a_name_that_the_list_of_sessions_prints_is_that_session_and_no_beginnin
     assert shown["log:shop/run"].startswith("log:shop")
     assert shown["log:port/run"].startswith("log:port")
     assert shown[labels[4]] == "log:travel-p"
+
+
+@given(
+    st.dictionaries(st.from_regex(r"(log:)?[ab]{0,9}(/[ab1]{1,9})?", fullmatch=True), st.sampled_from("ABC")),
+    st.sets(st.sampled_from(["log:aaaaaaaa-A", "log:aaaaaaab-B", "bbbbbbbbb-C"])),
+)
+def test_the_short_name_of_a_session_is_the_same_when_only_some_are_asked_for(
+    others: dict[str, str], labels: set[str]
+) -> None:
+    known = {"A": "log:aaaaaaaa-A", "B": "log:aaaaaaab-B", "C": "bbbbbbbbb-C"}
+    names = [*((label, label) for label in known.values()), *((name, known[key]) for name, key in others.items())]
+    found = short_names(names)
+    assert short_names(names, labels) == {label: found[label] for label in labels}
 
 
 def test_a_ledger_without_sessions_says_so(tmp_path: Path) -> None:

@@ -42,6 +42,17 @@ def test_every_form_of_a_result_holds_the_same_rows(
     assert [tuple(list(cell) if hasattr(cell, "tolist") else cell for cell in row) for row in cells] == expected
 
 
+def test_a_statement_of_aix_gives_the_same_rows_and_columns_as_one_of_a_user(sample: Ledger) -> None:
+    query = "select id, started_at from turns -- of 'sessions'\nwhere started_at > $least order by id"
+    own, users = sample.own_sql(query, {"least": 2_000}), sample.sql(query, {"least": 2_000})
+    assert own.rows() == list(own) == users.rows() != []
+    assert own.dicts() == users.dicts()
+    assert (own.columns, own.types) == (users.columns, users.types)
+    assert own.part(1, 1).rows() == users.part(1, 1).rows()
+    with pytest.raises(SqlError, match="nowhere"):
+        sample.own_sql("from nowhere").rows()
+
+
 def test_parameters_are_bound_by_place_or_name(sample: Ledger) -> None:
     query = "select count(*) from turns where started_at between $1 and $2"
     assert sample.sql(query, [2_000, 2_500]).rows() == [(3,)]

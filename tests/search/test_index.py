@@ -130,6 +130,16 @@ def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path, damage: str)
     assert found(tmp_path, "copper") == ["one-0"]
 
 
+def test_a_row_that_an_index_names_and_no_file_has_is_left_out(tmp_path: Path) -> None:
+    say(tmp_path, "one", "copper kettle")
+    say(tmp_path, "two", "copper pan")
+    assert found(tmp_path, "copper") == ["one-0", "two-0"]
+    index = next(path for path in index_files(tmp_path) if b"one-0" in path.read_bytes())
+    with sqlite3.connect(index) as database:
+        database.execute("update item set row = row + 1000000")
+    assert found(tmp_path, "copper") == ["two-0"]
+
+
 def test_an_index_behind_a_link_is_not_followed(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     say(ledger, "one", "copper kettle")

@@ -151,9 +151,9 @@ class Detail:
 
 def find_compaction(ledger: "Ledger", turn_id: str) -> "Result":
     """Return the one row of the compaction that this turn is."""
-    found = ledger.sql(_COMPACTION, [turn_id])
+    found = ledger.own_sql(_COMPACTION, [turn_id])
     if not found.rows():
-        near = tuple(near for (near,) in ledger.sql(_NEAR, [turn_id]))
+        near = tuple(near for (near,) in ledger.own_sql(_NEAR, [turn_id]))
         raise NotCompactionError(turn_id, near)
     return found
 
@@ -162,22 +162,23 @@ def read_detail(ledger: "Ledger", found: "Result", *, limit: int) -> Detail:
     """Read what stands around the compaction that was found, the summary up to a limit."""
     [row] = found.dicts()
     turn = row["turn_id"]
-    [stored] = ledger.sql(_SUMMARY, {"turn": turn, "limit": limit}).dicts()
+    [stored] = ledger.own_sql(_SUMMARY, {"turn": turn, "limit": limit}).dicts()
     parts = ledger.context(turn).dicts()
     before = _parts_before(
         [part for part in parts if part["turn_id"] not in (None, turn)], stored["first_kept_turn_id"]
     )
     summarised = [part.turn_id for part in before if not part.is_kept]
     label = row["session_label"]
+    requests = ledger.own_sql(_REQUESTS, {"turn": turn, "count": FIRST_REQUESTS})
     return Detail(
         row,
         names_of_sessions(ledger, [label])[label] if label else None,
         before,
         next((part["tokens"] for part in parts if part["part"] == "unlogged"), None),
         Excerpt(stored["summary"], stored["characters"]),
-        tuple(LaterRequest(**each) for each in ledger.sql(_REQUESTS, {"turn": turn, "count": FIRST_REQUESTS}).dicts()),
+        tuple(LaterRequest(**each) for each in requests.dicts()),
         _balance(ledger, turn, label),
-        tuple(SummarisedFile(**each) for each in ledger.sql(_FILES, {"turn": turn, "turns": summarised}).dicts()),
+        tuple(SummarisedFile(**each) for each in ledger.own_sql(_FILES, {"turn": turn, "turns": summarised}).dicts()),
     )
 
 

@@ -50,7 +50,7 @@ def hand_over(
 ) -> Handover:
     """Return the context with which a model would go on after a turn, of about so many characters at most."""
     places = [
-        (place, turn_id, is_summary) for place, turn_id, is_summary in ledger.sql(TURNS_TO_GO_ON_WITH, [thread_id])
+        (place, turn_id, is_summary) for place, turn_id, is_summary in ledger.own_sql(TURNS_TO_GO_ON_WITH, [thread_id])
     ]
     summaries = [(place, turn_id) for place, turn_id, is_summary in places if is_summary]
     turns = [(place, turn_id) for place, turn_id, is_summary in places if not is_summary]

@@ -116,16 +116,16 @@ def read_transcript(ledger: "Ledger", name: str, *, limit: int = WHOLE, last: in
     """Read the session or turn of that name, each text up to a limit, and of a session the last turns only."""
     named = ledger.find(name)
     if named.kind is Kind.TURN:
-        depth = ledger.sql("select depth from threads where turn_id = $1", [named.key]).rows()
+        depth = ledger.own_sql("select depth from threads where turn_id = $1", [named.key]).rows()
         return Transcript(None, read_turns(ledger, [((depth[0][0] if depth else None) or 1, named.key)], limit))
-    places = [(place, turn_id) for place, turn_id in ledger.sql(PLACES_OF_SESSION, [named.key])]
+    places = [(place, turn_id) for place, turn_id in ledger.own_sql(PLACES_OF_SESSION, [named.key])]
     wanted = places if last is None else places[-last:]
     return Transcript(_read_header(ledger, named.key), read_turns(ledger, wanted, limit))
 
 
 def _read_header(ledger: "Ledger", label: str) -> Header:
     sessions = find_query("overview/sessions").sql
-    [row] = ledger.sql(f"select * from (\n{sessions}\n) where label = $label", {"label": label}).dicts()  # noqa: S608
+    [row] = ledger.own_sql(f"select * from (\n{sessions}\n) where label = $label", {"label": label}).dicts()  # noqa: S608
     return Header(
         **_picked(row, "label", "title", "origin", "project", "workspace_path", "parent_session_label"),
         **_picked(row, "created_at", "updated_at", "status", "turns", "failed_turns", "models"),
@@ -136,17 +136,17 @@ def _read_header(ledger: "Ledger", label: str) -> Header:
 
 
 def _cost_of_subagents(ledger: "Ledger", label: str) -> Cost | None:
-    if not ledger.sql("select 1 from sessions where parent_session_label = $1 limit 1", [label]).rows():
+    if not ledger.own_sql("select 1 from sessions where parent_session_label = $1 limit 1", [label]).rows():
         return None
-    [row] = ledger.sql(_COST_OF_SUBAGENTS, {"label": label}).dicts()
+    [row] = ledger.own_sql(_COST_OF_SUBAGENTS, {"label": label}).dicts()
     return _cost_of(row)
 
 
 def read_turns(ledger: "Ledger", places: Sequence[tuple[int, str]], limit: int) -> Iterator[Turn]:
     """Go through turns, given by their place and id, each text up to a limit."""
     turn_ids = [turn_id for _, turn_id in places]
-    sizes = dict(ledger.sql(_SIZES, {"turns": turn_ids, "limit": limit}).rows()) if turn_ids else {}
-    priced = ledger.sql(_COSTS, {"turns": turn_ids}).dicts() if turn_ids else []
+    sizes = dict(ledger.own_sql(_SIZES, {"turns": turn_ids, "limit": limit}).rows()) if turn_ids else {}
+    priced = ledger.own_sql(_COSTS, {"turns": turn_ids}).dicts() if turn_ids else []
     costs = {row["turn_id"]: _cost_of(row) for row in priced}
     for batch in _batches(places, sizes):
         yield from _Batch(ledger, {turn_id: place for place, turn_id in batch}, limit, costs).turns()
@@ -174,15 +174,15 @@ class _Batch:
         limited = wanted | {"limit": limit}
         self._numbers = numbers
         self._costs = costs
-        self._turns = ledger.sql(_TURNS, wanted).dicts()
-        self._messages = _grouped(ledger.sql(_MESSAGES, limited).dicts(), "turn_id")
+        self._turns = ledger.own_sql(_TURNS, wanted).dicts()
+        self._messages = _grouped(ledger.own_sql(_MESSAGES, limited).dicts(), "turn_id")
         # The view stands on many others, and most ledgers have no chats.
-        has_chats = bool(ledger.sql(_HAS_CHATS).rows())
-        self._authors: dict[str, str | None] = dict(ledger.sql(_AUTHORS, wanted).rows()) if has_chats else {}
-        self._calls = _grouped(ledger.sql(_CALLS, limited).dicts(), "turn_id")
-        self._files = _grouped(ledger.sql(_FILES, wanted).dicts(), "message_id")
-        self._subagents = _grouped(ledger.sql(_SUBAGENTS, wanted).dicts(), "turn_id")
-        self._compactions = {row["turn_id"]: row for row in ledger.sql(_COMPACTIONS, limited).dicts()}
+        has_chats = bool(ledger.own_sql(_HAS_CHATS).rows())
+        self._authors: dict[str, str | None] = dict(ledger.own_sql(_AUTHORS, wanted).rows()) if has_chats else {}
+        self._calls = _grouped(ledger.own_sql(_CALLS, limited).dicts(), "turn_id")
+        self._files = _grouped(ledger.own_sql(_FILES, wanted).dicts(), "message_id")
+        self._subagents = _grouped(ledger.own_sql(_SUBAGENTS, wanted).dicts(), "turn_id")
+        self._compactions = {row["turn_id"]: row for row in ledger.own_sql(_COMPACTIONS, limited).dicts()}
 
     def turns(self) -> Iterator[Turn]:
         """Go through the turns in their order."""
