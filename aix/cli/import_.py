@@ -281,6 +281,9 @@ def _notes(report: "Report", *, dry_run: bool) -> list[str]:
     from aix.pipeline.discovery import Refused
 
     notes: list[str] = []
+    if report.after is not None and report.after.personas != (report.before or EMPTY).personas:
+        applied = "the personas of the file are applied" if report.after.personas else "no file names personas any more"
+        notes.append(f"{applied}; `aix personas` lists all")
     if unknown := sum(refusal.kind is Refused.UNRECOGNISED for refusal in report.refusals):
         files = "1 file looks like a log" if unknown == 1 else f"{unknown:,} files look like logs"
         notes.append(f"{files} but no importer recognises {'it' if unknown == 1 else 'them'}; see `aix sources`")

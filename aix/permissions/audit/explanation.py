@@ -55,6 +55,7 @@ select t.number, t.kind, t.access, t.target, t.command, t.wrappers, t.is_outside
 from call_targets t where t.call_id = $call and t.kind is not null order by t.number
 """
 _VERDICT = "select decision, rule, kind, scope, file, reason, runs_by_itself from rule_verdicts where call_id = $call"
+_PERSONA = "select persona_id, decision, kind, rule, reason from persona_verdicts where call_id = $call"
 _MATCHING = """
 select kind, rule, scope, file, bool_or(is_deciding) as is_deciding
 from rule_matches where call_id = $call group by all order by is_deciding desc, kind, rule, file
@@ -148,6 +149,7 @@ def explain(ledger: "Ledger", name: str) -> dict[str, object]:
     call = _find(ledger, name)
     [about] = ledger.sql(_CALL, {"call": call}).dicts()
     verdicts = ledger.sql(_VERDICT, {"call": call}).dicts()
+    personas = ledger.sql(_PERSONA, {"call": call}).dicts()
     return {
         "call": call,
         **about,
@@ -155,6 +157,7 @@ def explain(ledger: "Ledger", name: str) -> dict[str, object]:
         "verdict": verdicts[0] if verdicts else None,
         "matching": ledger.sql(_MATCHING, {"call": call}).dicts(),
         **_programs(ledger, call).as_object(),
+        "persona": personas[0] if personas else None,
     }
 
 
@@ -191,17 +194,22 @@ def _lines(explained: Mapping[str, object]) -> Iterator[str]:
         named = target["command"] or target["target"]
         yield f"  {_VERBS.get(str(target['access']), 'uses')} {target['kind']}: {named}{wrapped}{outside}{risky}"
     verdict = explained["verdict"]
-    if not isinstance(verdict, dict):
+    if isinstance(verdict, dict):
+        yield f"rules: {verdict['decision']}. {verdict['reason']}"
+        if verdict["decision"] == Decision.NONE:
+            yield f"  by default the tool {'runs it by itself' if verdict['runs_by_itself'] else 'asks before it'}"
+    else:
         yield "rules: none are known for this call"
-        return
-    yield f"rules: {verdict['decision']}. {verdict['reason']}"
-    if verdict["decision"] == Decision.NONE:
-        yield f"  by default the tool {'runs it by itself' if verdict['runs_by_itself'] else 'asks before it'}"
     for rule in _listed(explained["matching"]):
         part = "decides" if rule["is_deciding"] else "matches"
         yield f"  {part}: {rule['kind']} {rule['rule']} ({rule['scope']}, {rule['file']})"
     for missed in _listed(explained["missed_spellings"]):
         yield f"  {missed['why']}"
+    persona = explained["persona"]
+    if isinstance(persona, dict):
+        yield f"persona {persona['persona_id']}: {persona['decision']}. {persona['reason']}"
+        if persona["rule"]:
+            yield f"  decides: {persona['kind']} {persona['rule']}"
 
 
 def _programs(ledger: "Ledger", call: str) -> Programs:
