@@ -211,6 +211,7 @@ def _create_library_views(
     from aix.derived.materialised_tables import derived_selects
     from aix.derived.view_cache import cached_selects, cached_views
     from aix.permissions.derived_tables import derive, read_rule_book
+    from aix.personas.persona_tables import stored_tables
 
     words = {word for query in checks for word in query.names}
     kept = derived_selects(ledger, manifest)
@@ -220,7 +221,7 @@ def _create_library_views(
     derived = [view.name for view in needed if view.derived and view.name not in kept]
     try:
         if derived:
-            derive(connection, derived, read_rule_book(connection))
+            derive(connection, derived, read_rule_book(connection), personas=stored_tables(ledger, manifest))
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:

@@ -17,7 +17,7 @@ from aix.permissions.rule_book import RuleBook, in_force_rows, rule_book
 from aix.permissions.rule_rows import RuleRows, remark_rows, text_or_none
 from aix.permissions.shell import split
 from aix.permissions.targets import parts_of
-from aix.personas.persona_tables import FILE_TABLES, VERDICTS, PersonaTables
+from aix.personas.persona_tables import FILE_TABLES, NOBODY, VERDICTS, PersonaTables
 from aix.personas.verdicts import PersonaVerdicts
 from aix.query.views import library_views, with_foundations, words_of
 from aix.schema import TABLES
@@ -106,10 +106,10 @@ def _persona_views(personas: PersonaTables) -> "list[Query]":
 
 
 def _persona_clauses(personas: PersonaTables) -> str:
-    """Return the tables of a file of personas, and the views that read them, for the end of a WITH clause."""
+    """Return the tables of a file of personas, and the views that read them, as parts of a WITH clause."""
     selects = {name: personas.select(name) for name in FILE_TABLES}
     selects |= {view.name: f"{view.statement}\n" for view in _persona_views(personas)}
-    return "".join(f", {quote_name(name)} as ({select})" for name, select in selects.items())
+    return ", ".join(f"{quote_name(name)} as ({select})" for name, select in selects.items())
 
 
 class TargetRows:
@@ -151,14 +151,17 @@ def derive(
     names: Collection[str],
     book: RuleBook,
     risks: Risks | None = None,
+    personas: PersonaTables = NOBODY,
 ) -> None:
     """Make these tables on a connection to a database in memory that has the ledger's."""
     for name in names:
         columns = ", ".join(f"{quote_name(column)} {type_}" for column, type_ in _columns(name))
         connection.execute(f"create or replace table {quote_name(name)} ({columns})")
+        if name in FILE_TABLES:
+            connection.execute(f"insert into {quote_name(name)} {personas.select(name)}")
     # Another connection, because one can do nothing else while its rows are read.
     with closing(duplicate(connection)) as reading:
-        for name, answers in derived_rows(reading, names, book, risks):
+        for name, answers in derived_rows(reading, names, book, risks, personas=personas):
             connection.register("derived_rows", answers.rows())
             connection.execute(f"insert into {quote_name(name)} from derived_rows")
             connection.unregister("derived_rows")
@@ -199,7 +202,7 @@ def derived_rows(
     risks: Risks | None = None,
     tables: str = "",
     *,
-    personas: PersonaTables | None = None,
+    personas: PersonaTables = NOBODY,
     is_numbered: bool = False,
 ) -> Iterator[tuple[str, Answers]]:
     """Go through the rows of these tables, which follow from those of the ledger that a connection has.
@@ -216,12 +219,13 @@ def derived_rows(
         asking.append((RuleRows(book).about, _RULE_QUESTION))
         tools |= book.whole_input_tools()
     calls, with_personas = _CALLS.format(number=number and f", d.{COMPONENT}", persona="null"), tables
-    if personas and personas.lists and VERDICTS in wanted:
+    if personas.lists and VERDICTS in wanted:
         verdicts = PersonaVerdicts(personas.lists)
         asking.append((verdicts.about, _PERSONA_QUESTION))
         tools |= verdicts.whole_input_tools()
         calls = _CALLS.format(number=number and f", d.{COMPONENT}", persona="p.persona_id") + _OF_PERSONA
-        with_personas = tables + _persona_clauses(personas)
+        with_personas = f"{tables}, " if tables else "with "
+        with_personas += _persona_clauses(personas)
     if asking:
         select = with_personas + calls
         known = [(lru_cache(_MOST_KNOWN_ANSWERS)(about), question) for about, question in asking]

@@ -83,6 +83,10 @@ class PersonaTables(msgspec.Struct, frozen=True, dict=True):
         return pa.record_batch(values, names=[column.name for column in columns])
 
 
+NOBODY = PersonaTables()
+"""Those of no file."""
+
+
 def tables_of(book: PersonaBook) -> PersonaTables:
     """Return the tables that follow from a file."""
     personas: list[Row] = []
@@ -109,7 +113,7 @@ def stored_tables(ledger: Path, version: "Manifest") -> PersonaTables:
     from aix.store.segments import read_row_groups
 
     if version.personas is None:
-        return PersonaTables()
+        return NOBODY
     rows: dict[str, list[Row]] = {}
     for name in FILE_TABLES:
         columns = [column.name for column in library_views()[name].columns]
@@ -117,7 +121,7 @@ def stored_tables(ledger: Path, version: "Manifest") -> PersonaTables:
         for segment in version.views.get(name, ()):
             for group in read_row_groups(segment_path(ledger, segment)):
                 if not {*columns} <= {*group.column_names}:
-                    return PersonaTables()  # another AIX wrote them: the next import reads the file again
+                    return NOBODY  # another AIX wrote them: the next import reads the file again
                 rows[name] += zip(*(group.column(column).to_pylist() for column in columns), strict=True)
     return PersonaTables(version.personas, rows)
 

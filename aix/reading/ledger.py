@@ -437,11 +437,13 @@ class Ledger:
         """Make in memory what no version has kept, or what other rules give, and what comes of the same pass."""
         if names:
             from aix.permissions.derived_tables import derive, made_with
+            from aix.personas.persona_tables import stored_tables
             from aix.reading.connection import damage_to
 
             wanted = made_with(names) - self._kept_views.keys() - self._created_views
             with damage_to(self.path):
-                derive(self._tables(), wanted, self.rule_book, self._risks)
+                personas = stored_tables(self.path, self.manifest)
+                derive(self._tables(), wanted, self.rule_book, self._risks, personas)
             self._created_views |= wanted
 
     @cached_property

@@ -28,6 +28,7 @@ from aix.merge.selection import Selection
 from aix.merge.tagging import Entity, add_tag
 from aix.permissions import derived_tables
 from aix.permissions.derived_tables import RULE_TABLES, TargetRows, derive, read_rule_book
+from aix.personas.persona_tables import stored_tables
 from aix.pipeline.run import Settings, import_histories
 from aix.query.views import create_library_views, library_views, with_foundations
 from aix.store import locks
@@ -42,7 +43,7 @@ from tests.support.row_batches import deliver
 pytestmark = pytest.mark.long
 
 FIXTURES = ROOT / "fixtures"
-KEPT = [view.name for view in library_views().values() if view.kept_with]
+KEPT = [view.name for view in library_views().values() if view.kept_with or view.derived]
 FIRST_LOGS = ("compaction_auto", "microcompaction", "forked_copy", "api_errors", "rewind")
 GROWING = FIXTURES / "claude_code" / "denials" / "input"
 READING_AGAIN = FIXTURES / "library/claude-code/projects/-home-ada-press/a0c0de01-5e55-4000-8000-000000000001.jsonl"
@@ -50,6 +51,19 @@ HALF = 20
 SECRET = "npm_" + "q7ZkM4xWb9TrNd2LcVy8HsGp5JfRa3EuQwXn"
 """Made up, and in two pieces, so that no scanner finds it here."""
 
+PERSONAS = """
+[personas.one]
+tools.deny = ["Bash(ls *)"]
+[personas.two]
+tools.allow = ["Read"]
+[[mappings]]
+persona = "two"
+agent = "p"
+[[mappings]]
+persona = "one"
+origin = "claude-code"
+"""
+"""The second is that of the rows that `conversation` makes."""
 Rows = dict[str, Counter[tuple[object, ...]]]
 
 
@@ -61,8 +75,13 @@ class World:
     ledger: Path
 
     def load(self, prices: Path | None = None) -> Manifest:
-        import_histories(self.ledger, [self.logs], Settings(jobs=0, prices=prices))
+        import_histories(self.ledger, [self.logs], Settings(jobs=0, prices=prices, personas=self.personas))
         return read_latest(self.ledger)
+
+    @property
+    def personas(self) -> Path | None:
+        file = self.logs.with_name("personas.toml")
+        return file if file.exists() else None
 
     @property
     def growing_log(self) -> Path:
@@ -92,6 +111,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     shutil.copy(READING_AGAIN, world.logs / READING_AGAIN.name)
     world.write_log(HALF)
     write_rules(world, allow=["Bash", "Bash(ls *)"])
+    (folder / "personas.toml").write_text(PERSONAS, "utf-8")
     world.load()
     secret = {"messages": [message("m-secret", "apart-0", "user", content=f"{SECRET} for @[Ada](user:ada)")]}
     deliver(world.ledger, conversation("apart"), secret)
@@ -111,7 +131,9 @@ def rows_by_sql(ledger: Path) -> Rows:
     """The rows that the SQL of the views, and derivation, give on the whole ledger."""
     with duckdb.connect() as connection:
         create_views(connection, ledger, read_latest(ledger))
-        derive(connection, [view.name for view in library_views().values() if view.derived], read_rule_book(connection))
+        derived = [view.name for view in library_views().values() if view.derived]
+        personas = stored_tables(ledger, read_latest(ledger))
+        derive(connection, derived, read_rule_book(connection), personas=personas)
         for view in library_views().values():
             if view.derived:
                 continue
