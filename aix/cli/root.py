@@ -34,6 +34,7 @@ COMMANDS = {
     "resume": "Print how to go on with a session: a command, or its context.",
     "alias": "Add, remove and list other names of sessions.",
     "audit": "Compare permissions with what agents actually did.",
+    "mcp": "Serve the ledger to AI assistants, read-only.",
     "query": "List or run ready-made queries.",
     "sql": "Run your own SQL on the ledger.",
     "export": "Write the ledger as Parquet, a DuckDB database or logs of sessions.",
@@ -62,7 +63,7 @@ JOBS = {
         *("resolve", "resume", "alias"),
     ),
     "Permissions": ("audit",),
-    "Data": ("query", "sql", "export", "events", "schema", "prices"),
+    "Data": ("query", "sql", "export", "mcp", "events", "schema", "prices"),
     "Maintenance": (
         *("sources", "importers", "problems", "check", "forget", "vacuum"),
         *("config", "completion", "version"),

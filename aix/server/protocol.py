@@ -1,0 +1,74 @@
+"""The Model Context Protocol over stdin and stdout, by the official SDK: an optional part of AIX.
+
+While it serves, the SDK owns stdout, and sends what else is written there to stderr.
+"""
+
+from functools import partial
+
+import anyio
+from anyio.to_thread import run_sync
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from aix.server.calls import Calls
+from aix.server.tools import INSTRUCTIONS, TOOLS
+from aix.version import __version__
+
+
+def make_server(calls: Calls) -> Server:
+    """Return a server that offers the tools."""
+
+    async def list_tools(context: object, params: PaginatedRequestParams | None) -> ListToolsResult:  # noqa: ARG001
+        return ListToolsResult(
+            tools=[
+                Tool(
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=tool.schema,
+                    annotations=ToolAnnotations(
+                        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+                    ),
+                )
+                for tool in TOOLS.values()
+            ]
+        )
+
+    async def call_tool(context: object, params: CallToolRequestParams) -> CallToolResult:  # noqa: ARG001
+        limit = calls.limit()
+        try:
+            answer = partial(calls.answer, params.name, params.arguments or {}, limit)
+            text, is_error = await run_sync(answer, abandon_on_cancel=True)
+        finally:
+            limit.stop()  # of a call that was cancelled; its statement ends, and the next call can begin
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
+
+    return Server(
+        "aix",
+        version=__version__,
+        title="AIX",
+        description="Session histories of AI coding assistants: search, transcripts, contexts, cost, SQL",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def serve(calls: Calls) -> None:
+    """Answer calls from stdin until it ends."""
+
+    async def run() -> None:
+        server = make_server(calls)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    anyio.run(run)
