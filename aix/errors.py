@@ -27,8 +27,8 @@
     │   ├── SearchTextError        a text cannot be searched for
     │   ├── UnknownTextError       no thread has any word of a text
     │   ├── SearchUnavailableError  SQLite cannot make an index of texts
-    │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── TimeLimitError         a statement took longer than it may
+    │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
     │   │   └── MissingExtraError      one of an optional part of AIX
     │   └── PlaceError             something is wrong at a place that the user chose
@@ -363,7 +363,7 @@ class SearchUnavailableError(UsageError):
 class TimeLimitError(UsageError):
     seconds: float
     template = "it was stopped after {seconds:g} s"
-    remedy_template = "ask for less: fewer sessions or days, and no texts of whole tables"
+    remedy_template = "narrow it down by session, turn or time; a search finds words in texts faster"
 
 
 class NotCanonicalError(UsageError):

@@ -15,16 +15,13 @@ from aix.schema.sql import quote_name
 if TYPE_CHECKING:
     import duckdb
 
-    from aix.query.query_file import Query
-
 Hide = Callable[[str], str]
 _FUNCTION = "aix_hidden"
 _OF_LOGS = {Unit.TEXT, Unit.PATH, Unit.NAME, Unit.JSON, Unit.JSON_OBJECT, Unit.JSON_ARRAY}
-_NAMES_OF_IDS = ("id", "label", "hash", "fingerprint")
 
 
 def lay_hiding(connection: "duckdb.DuckDBPyConnection", hide: Hide) -> None:
-    """Give a connection the function that `hidden_column` and `hidden_select` name."""
+    """Give a connection the function that `hidden_column` names."""
 
     def hide_all(texts: pa.Array) -> pa.Array:
         return pa.array([None if text is None else hide(text) for text in texts.to_pylist()], pa.string())
@@ -38,17 +35,7 @@ def hidden_column(column: Column) -> str:
     """Return the SQL of a column of a table; a vector says much about its text, and is left out."""
     if column.unit is Unit.VECTOR:
         return "null"
-    # Derived columns have ids and counts, and some are far longer than all texts.
-    is_hidden = column.type is Type.VARCHAR and column.unit in _OF_LOGS and column.join is not Join.DERIVED
+    # Derived lists have ids, and those of ancestors can be far longer than all texts.
+    has_ids = column.unit is Unit.JSON_ARRAY and column.join is Join.DERIVED
+    is_hidden = column.type is Type.VARCHAR and column.unit in _OF_LOGS and not has_ids
     return f"{_FUNCTION}({quote_name(column.name)})" if is_hidden else quote_name(column.name)
-
-
-def hidden_select(view: "Query", select: str) -> str:
-    """Return the SELECT of the kept rows of a view with its texts hidden."""
-    columns = (
-        f"{_FUNCTION}({quote_name(column.name)}) as {quote_name(column.name)}"
-        if column.type == "VARCHAR" and not column.name.endswith(_NAMES_OF_IDS)
-        else quote_name(column.name)
-        for column in view.columns
-    )
-    return f"select {', '.join(columns)} from ({select})"  # noqa: S608 - made of names of the library

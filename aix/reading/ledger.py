@@ -158,8 +158,8 @@ class Ledger:
     def hiding(self, hide: Callable[[str], str]) -> "Ledger":
         """Return the same version with texts that a function has changed before any SQL sees them.
 
-        These are the texts, paths and names of logs, and JSON; ids stay. Statements then read no file by its name. A
-        statement that reads all texts lasts as long as the function takes for them.
+        These are the texts, paths and names of logs, and JSON; ids stay. Statements then read no file by its name, and
+        views are made of changed texts each time. A statement that reads all texts lasts as long as the function does.
 
         >>> with ledger.hiding(lambda text: text.replace("Who", "[name]")) as hidden:
         ...     hidden.sql("select left(content, 8) from messages where content like '%calls it%'").rows()
@@ -410,20 +410,11 @@ class Ledger:
         others = [view for view in needed if view.name not in self._created_views]
         self._tables(tables_named([sql, *(view.sql for view in others if view.name not in self._kept_views)]))
         try:
-            create_library_views(self._connection, others, self._kept_selects(others), self.path)
+            create_library_views(self._connection, others, self._kept_views, self.path)
         except QueryFileError as error:
             self._check_files(error)
             raise
         self._created_views.update(view.name for view in others)
-
-    def _kept_selects(self, views: "Iterable[Query]") -> Mapping[str, str]:
-        """Return the SELECTs of these views whose rows are kept, with texts hidden where that is asked for."""
-        if self._hide is None:
-            return self._kept_views
-        from aix.reading.hidden_texts import hidden_select
-
-        kept = (view for view in views if view.name in self._kept_views)
-        return {view.name: hidden_select(view, self._kept_views[view.name]) for view in kept}
 
     def _tables(self, names: Iterable[str] = TABLES) -> "duckdb.DuckDBPyConnection":
         """Return the connection with views of these tables: to create one for each takes longer than many an answer."""
@@ -438,6 +429,8 @@ class Ledger:
 
     def _fill_cache(self, sql: str) -> None:
         """See to it that the rows of the views that a statement names are in the cache, where there can be one."""
+        if self._hide is not None:
+            return
         cached = cached_views()
         named = with_foundations(words_of(sql), self._library_views, cached | self._kept_views.keys())
         wanted = {view.name for view in named} & cached - self._kept_views.keys() - self._asked_views
@@ -467,6 +460,8 @@ class Ledger:
         """
         views = self._library_views.values()
         kept = {view.name: empty_select(view.columns) for view in views if not can_have_rows(view, self.manifest)}
+        if self._hide is not None:  # rows that are kept were made of texts as they are
+            return kept
         kept |= derived_selects(self.path, self.manifest)
         if self._rules is None and self._risks is None:
             return kept

@@ -139,12 +139,15 @@ class Result:
         """Return so many of the rows, from the one of that number on; the first is 0.
 
         With a number of characters, values that are neither numbers nor booleans become texts of at most as many.
+        A plan is not divided.
 
         >>> ledger.sql("select role from messages group by role order by role").part(1, 5).rows()
         [('system',), ('user',)]
         >>> ledger.sql("select 1 as one, ['a', 'b'] as two").part(0, 1, 6).rows()
         [(1, '["a","')]
         """
+        if self._statement.is_explain:
+            return self
         described = list(zip(self.columns, self.types, strict=True))
         columns = "*"
         if characters is not None:

@@ -48,7 +48,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool answers."""
+    """The result of a call, before it is written."""
 
     lines: Sequence[str]
     """Data, which may hold texts of logs."""

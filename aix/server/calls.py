@@ -6,7 +6,7 @@ from threading import Lock
 
 import msgspec
 
-from aix.errors import AixError
+from aix.errors import AixError, TimeLimitError
 from aix.reading.time_limit import TimeLimit
 from aix.server.answer import Answer, error_answer, written
 from aix.server.latest_ledger import LatestLedger
@@ -30,8 +30,12 @@ class Calls:
 
     def answer(self, name: str, arguments: Mapping[str, object], limit: TimeLimit | None = None) -> tuple[str, bool]:
         """Return the text of an answer, and whether the call failed."""
-        with self._lock, limit or self.limit() as self._ledger.limit:
+        with self._lock, limit or self.limit() as running:
+            self._ledger.limit = running
             answer = self._answer(name, arguments)
+            if answer.is_error and running.is_over:  # whatever its end looked like
+                late = TimeLimitError(self._seconds)
+                answer = error_answer(str(late), late.remedy, self._ledger.hiding)
             return written(answer, is_redacted=self._ledger.is_redacted), answer.is_error
 
     def limit(self) -> TimeLimit:

@@ -24,7 +24,7 @@ class LatestLedger:
         self._for_sql: Ledger | None = None
         self.is_redacted = is_redacted
         self.hiding: Hiding = Redactor(token_bytes(_KEY_BYTES)) if is_redacted else Nothing()
-        """What hides secrets in the texts of the version that was opened last."""
+        """Hides secrets in the texts of the version that was opened last."""
         self.limit: TimeLimit | None = None
         """The limit of the call that is being answered."""
 

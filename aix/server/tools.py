@@ -274,7 +274,8 @@ TOOLS = {
             "Ask with SQL",
             "Run one SELECT in DuckDB's SQL on the tables and views that the tool schema lists. Nothing is written, no"
             " file is read. Times are Unix milliseconds: make_timestamp(started_at * 1000). Put ORDER BY into queries"
-            " that you page through. To look for words in texts, take the tool search, which has an index."
+            " that you page through. Texts are redacted before SQL sees them, about a megabyte a second: narrow down by"
+            " session, turn or time, and look for words with the tool search, which has an index."
             ' Example: {"query": "select model, count(*) as turns from turns group by model order by turns desc"}.',
             SqlArguments,
             _sql,
