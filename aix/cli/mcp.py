@@ -59,5 +59,6 @@ def command(ctx: click.Context, is_redacted: bool, names_file: Path | None, ledg
         raise UsageError("stdin is closed; a client of the protocol starts this command, as docs/mcp.md shows")
     if sys.stdin.isatty():
         say("this waits for a client on stdin; docs/mcp.md shows how clients start it, and Ctrl-D ends it")
-    with LatestLedger(ledger, is_redacted=is_redacted, names_file=names) as opened:
-        serve(Calls(opened, config.timezone, report_defect))
+    opened = LatestLedger(ledger, is_redacted=is_redacted, names_file=names)
+    with Calls(opened, config.timezone, report_defect) as calls:
+        serve(calls, sys.stdin.buffer)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from threading import Lock
+from typing import Self
 
 import msgspec
 
@@ -14,10 +15,11 @@ from aix.server.tools import TOOLS, Call
 
 SECONDS = 60.0
 """The time of a call, about as long as clients wait."""
+_SECONDS_TO_END = 2.0
 
 
 class Calls:
-    """Answers calls on one ledger, from any thread."""
+    """Answers calls on one ledger, from any thread; for `with`, at whose end the ledger is closed."""
 
     def __init__(
         self, ledger: LatestLedger, zone: tzinfo, report: Callable[[str, Exception], None], seconds: float = SECONDS
@@ -37,6 +39,15 @@ class Calls:
                 late = TimeLimitError(self._seconds)
                 answer = error_answer(str(late), late.remedy, self._ledger.hiding)
             return written(answer, is_redacted=self._ledger.is_redacted), answer.is_error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # A call that was cancelled may still be on its way to its end; then the process ends before it.
+        if self._lock.acquire(timeout=_SECONDS_TO_END):
+            self._ledger.close()
+            self._lock.release()
 
     def limit(self) -> TimeLimit:
         """Return the limit of a call that begins now."""

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from secrets import token_bytes
-from typing import Self
 
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.time_limit import TimeLimit
@@ -56,9 +55,3 @@ class LatestLedger:
             if opened is not None:
                 opened.close()
         self._ledger = self._for_sql = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

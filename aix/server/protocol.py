@@ -4,6 +4,8 @@ While it serves, the SDK owns stdout, and sends what else is written there to st
 """
 
 from functools import partial
+from io import TextIOWrapper
+from typing import BinaryIO
 
 import anyio
 from anyio.to_thread import run_sync
@@ -63,12 +65,20 @@ def make_server(calls: Calls) -> Server:
     )
 
 
-def serve(calls: Calls) -> None:
+class _Input(anyio.AsyncFile[str]):
+    """Lines of a stream; the thread that waits for one is left behind when the server is interrupted."""
+
+    async def readline(self) -> str:
+        return await run_sync(self.wrapped.readline, abandon_on_cancel=True)
+
+
+def serve(calls: Calls, stdin: BinaryIO) -> None:
     """Answer calls from stdin until it ends."""
 
     async def run() -> None:
         server = make_server(calls)
-        async with stdio_server() as (incoming, outgoing):
+        lines = _Input(TextIOWrapper(stdin, encoding="utf-8", errors="replace"))
+        async with stdio_server(lines) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     anyio.run(run)

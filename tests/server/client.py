@@ -34,8 +34,8 @@ def ask(
     reported: list[str] = []
 
     async def run() -> list[CallToolResult]:
-        with LatestLedger(ledger, is_redacted=is_redacted, names_file=names_file) as opened:
-            calls = Calls(opened, UTC, lambda name, _: reported.append(name), seconds)
+        opened = LatestLedger(ledger, is_redacted=is_redacted, names_file=names_file)
+        with Calls(opened, UTC, lambda name, _: reported.append(name), seconds) as calls:
             async with Client(make_server(calls)) as client:
                 return [await client.call_tool(name, dict(arguments)) for name, arguments in questions]
 
@@ -54,13 +54,6 @@ def texts(ledger: Path, *questions: Question, is_redacted: bool = True) -> list[
 def text(ledger: Path, tool: str, /, **arguments: object) -> str:
     """Return the text of the answer of a tool."""
     return texts(ledger, (tool, arguments))[0]
-
-
-def failure(ledger: Path, tool: str, /, **arguments: object) -> str:
-    """Return the text of a call that must fail."""
-    [result] = ask(ledger, (tool, arguments))
-    assert result.is_error
-    return text_of(result)
 
 
 def data_of(answer: str) -> list[str]:

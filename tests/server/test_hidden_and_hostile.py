@@ -2,7 +2,6 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,8 +40,8 @@ def test_nothing_that_was_planted_leaves_by_any_tool(planted: Path, tmp_path: Pa
         ("sql", {"query": "from tool_calls"}),
     ]
     check_hidden(planted, names_file(tmp_path), questions)
-    for question, answer in zip(questions, texts(planted, *questions, is_redacted=False), strict=True):
-        assert PLANTED.search(answer.encode()), question
+    [shown] = texts(planted, questions[2], is_redacted=False)
+    assert PLANTED.search(shown.encode())
 
 
 @pytest.mark.long
@@ -83,89 +82,90 @@ def from_base64(text: str) -> str:
     return b64decode(text).decode()
 
 
-@pytest.mark.parametrize(
-    ("value", "undo"),
-    [
-        ("left({}, strpos({}, 'zq') + 3)", itself),
-        ("substr({}, strpos({}, 'zq') + 1)", itself),
-        ("regexp_extract({}, 'zq[0-9]+')", itself),
-        ("string_split({}, '=')", itself),
-        ("json_array({})", itself),
-        ("struct_pack(a := {})", itself),
-        ("reverse({})", turned),
-        ("array_to_string(string_split({}, ''), ' ')", joined),
-        ("hex({})", from_hex),
-        ("base64(encode({}))", from_base64),
-    ],
-)
-def test_sql_cannot_take_a_secret_apart(planted: Path, value: str, undo: Callable[[str], str]) -> None:
+APART = {
+    "left({}, strpos({}, 'zq') + 3)": itself,
+    "substr({}, strpos({}, 'zq') + 1)": itself,
+    "regexp_extract({}, 'zq[0-9]+')": itself,
+    "string_split({}, '=')": itself,
+    "json_array({})": itself,
+    "struct_pack(a := {})": itself,
+    "reverse({})": turned,
+    "array_to_string(string_split({}, ''), ' ')": joined,
+    "hex({})": from_hex,
+    "base64(encode({}))": from_base64,
+}
+"""Ways to write a text, with the way back."""
+COLUMNS = [
+    ("messages", "content"), ("messages", "thinking"), ("tool_calls", "params_json"), ("tool_calls", "result_json"),
+    ("compactions", "summary"), ("turns", "workspace_path"), ("session_context", "title"), ("turns", "model"),
+    ("v_session_titles", "title"), ("v_requests", "cwd"), ("import_runs", "argv"),
+]  # fmt: skip
+
+
+def test_sql_cannot_take_a_secret_apart(planted: Path) -> None:
     """Each text is redacted before a statement sees it."""
-    columns = [
-        ("messages", "content"), ("messages", "thinking"), ("tool_calls", "params_json"), ("tool_calls", "result_json"),
-        ("compactions", "summary"), ("turns", "workspace_path"), ("session_context", "title"), ("turns", "model"),
-        ("v_session_titles", "title"), ("v_requests", "cwd"), ("import_runs", "argv"),
-    ]  # fmt: skip
-    queries = [f"select {value.replace('{}', column)} as x from {table}" for table, column in columns]
-    for query, answer in zip(queries, texts(planted, *(("sql", {"query": each}) for each in queries)), strict=True):
+    texts_of_all = " union all ".join(
+        f"select cast({column} as varchar) as x from {table}" for table, column in COLUMNS
+    )
+    queries = [f"select {value.replace('{}', 'x')} as x from ({texts_of_all}) where x <> ''" for value in APART]
+    answers = texts(planted, *(("sql", {"query": each}) for each in queries))
+    for (value, undo), answer in zip(APART.items(), answers, strict=True):
         values = [undo(row["x"]) for row in rows_of(answer) if isinstance(row["x"], str)]
-        assert values, query
-        assert not [each for each in values if PIECES.search(each)], query
-    plain = "select content as x from messages where content like '%zq%'"
-    [answer] = texts(planted, ("sql", {"query": plain}), is_redacted=False)
-    assert rows_of(answer)
+        assert len(values) > len(COLUMNS), value
+        assert not [each for each in values if PIECES.search(each)], value
+    [answer] = texts(planted, ("sql", {"query": f"{texts_of_all} limit 500"}), is_redacted=False)
+    assert PIECES.search(answer)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "from read_parquet('{}')",
-        "from parquet_scan(['{}'])",
-        "from '{}'",
-        'from "{}"',
-        "with x as (from '{}') from x",
-        "select (select max(content) from '{}')",
-        "from parquet_metadata('{}')",
-        "select * from messages where content in (select content from '{}')",
-        "explain analyze from '{}'",
-        "from query_table('{}')",
-        "from query('from ''{}''')",
-        "select stats_max from parquet_metadata('{}')",
-        "pivot '{}' on role in ('user') using max(content)",
-        "describe from '{}'",
-        "summarize '{}'",
-        "from glob('{}')",
-    ],
-)
-def test_sql_reads_no_file_of_the_ledger_past_the_redaction(planted: Path, query: str) -> None:
+FILES = [
+    "from read_parquet('{}')",
+    "from parquet_scan(['{}'])",
+    "from '{}'",
+    'from "{}"',
+    "with x as (from '{}') from x",
+    "select (select max(content) from '{}')",
+    "from parquet_metadata('{}')",
+    "select * from messages where content in (select content from '{}')",
+    "explain analyze from '{}'",
+    "from query_table('{}')",
+    "from query('from ''{}''')",
+    "select stats_max from parquet_metadata('{}')",
+    "pivot '{}' on role in ('user') using max(content)",
+    "describe from '{}'",
+    "summarize '{}'",
+    "from glob('{}')",
+]
+
+
+def test_sql_reads_no_file_of_the_ledger_past_the_redaction(planted: Path) -> None:
     [path] = planted.glob("data/messages/*.parquet")
-    [result] = ask(planted, ("sql", {"query": query.format(path)}))
-    assert result.is_error
-    assert not PLANTED.search(text_of(result).encode())
+    for query, result in zip(
+        FILES, ask(planted, *(("sql", {"query": each.format(path)}) for each in FILES)), strict=True
+    ):
+        assert result.is_error, query
+        assert not PLANTED.search(text_of(result).encode()), query
 
 
 def test_errors_hide_what_they_quote(planted: Path, tmp_path: Path) -> None:
-    for query in (
-        "select cast(content as integer) from messages",
-        "select error(content) from messages",
-        "select 'API_KEY=zq0001Secret'::integer",
-    ):
-        [result] = ask(planted, ("sql", {"query": query}), names_file=names_file(tmp_path))
+    questions: list[Question] = [
+        ("sql", {"query": "select cast(content as integer) from messages"}),
+        ("sql", {"query": "select error(content) from messages"}),
+        ("sql", {"query": "select 'API_KEY=zq0001Secret'::integer"}),
+    ]
+    for result in ask(planted, *questions, names_file=names_file(tmp_path)):
         assert result.is_error
         assert not PLANTED.search(text_of(result).encode())
         assert "[secret:" in text_of(result)
 
 
-def test_near_misses_stay(planted: Path) -> None:
+def test_near_misses_stay_and_columns_say_what_their_texts_are(planted: Path) -> None:
     query = "select 500 as max_tokens, 0 as unpriced_tokens, '${API_KEY}' as note, 'tokens=500' as text"
-    [answer] = texts(planted, ("sql", {"query": query}))
-    assert '{"max_tokens":500,"unpriced_tokens":0,"note":"${API_KEY}","text":"tokens=500"}' in answer
-    assert "Hidden" not in answer
-
-
-def test_columns_say_what_their_texts_are(planted: Path) -> None:
-    [answer] = texts(planted, ("sql", {"query": "select 'correct horse battery' as password"}))
-    assert "horse" not in answer
-    assert "Hidden below, each behind a mark such as [secret:…]: 1 secret." in answer
+    password = "select 'correct horse battery' as password"
+    misses, hidden = texts(planted, ("sql", {"query": query}), ("sql", {"query": password}))
+    assert '{"max_tokens":500,"unpriced_tokens":0,"note":"${API_KEY}","text":"tokens=500"}' in misses
+    assert "Hidden" not in misses
+    assert "horse" not in hidden
+    assert "Hidden below, each behind a mark such as [secret:…]: 1 secret." in hidden
 
 
 def test_no_text_of_a_log_leaves_its_marks(hostile: Path) -> None:
