@@ -35,8 +35,10 @@ def command(ctx: click.Context, is_redacted: bool, names_file: Path | None, ledg
     """Serve the ledger to AI assistants, read-only, over stdin and stdout.
 
     A client of the Model Context Protocol starts this command and calls its tools: search, sessions, show, context,
-    cost, sql and schema. docs/mcp.md shows how clients are told to. It needs the package mcp:
-    pip install 'aix-ledger[mcp]'.
+    cost, sql and schema. docs/mcp.md shows how clients are told to. It needs a package that is installed with
+
+    \b
+      pip install 'aix-ledger[mcp]'
 
     Text of logs is marked as untrusted, secrets are hidden, answers are bounded, and nothing can be changed. Each call
     reads the newest version of the ledger; nothing is imported by the server. The first search makes the index of

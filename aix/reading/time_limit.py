@@ -5,6 +5,7 @@ much as the index names.
 """
 
 from contextvars import ContextVar, Token
+from math import inf
 from time import monotonic
 from typing import Self
 
@@ -14,7 +15,7 @@ _limit: "ContextVar[TimeLimit | None]" = ContextVar("aix_time_limit", default=No
 
 
 class TimeLimit:
-    """The time that a block has, for `with`; `stop` ends it from another thread.
+    """The time that a block has, for `with`, from its beginning on; `stop` ends it from another thread.
 
     >>> with TimeLimit(60) as limit:
     ...     current_limit() is limit, limit.is_over
@@ -23,7 +24,7 @@ class TimeLimit:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._end = monotonic() + seconds
+        self._end = inf
         self._token: Token[TimeLimit | None] | None = None
 
     @property
@@ -41,6 +42,7 @@ class TimeLimit:
             raise TimeLimitError(self._seconds)
 
     def __enter__(self) -> Self:
+        self._end = min(self._end, monotonic() + self._seconds)
         self._token = _limit.set(self)
         return self
 

@@ -50,7 +50,7 @@ class Calls:
             self._lock.release()
 
     def limit(self) -> TimeLimit:
-        """Return the limit of a call that begins now."""
+        """Return the limit of a call, whose time begins when it is its turn."""
         return TimeLimit(self._seconds)
 
     def _answer(self, name: str, arguments: Mapping[str, object]) -> Answer:

@@ -31,8 +31,10 @@ class LatestLedger:
         """Return the newest version."""
         if self._ledger is None or self._ledger.manifest != read_latest(self._path):
             self.close()
-            self._ledger = open_ledger(self._path)
-            self.hiding = open_redactor(self._ledger, self._names_file) if self.is_redacted else Nothing()
+            opened = open_ledger(self._path)
+            # Where there can be no redactor, there is no ledger either.
+            self.hiding = open_redactor(opened, self._names_file) if self.is_redacted else Nothing()
+            self._ledger = opened
         return self._ledger
 
     def open_for_sql(self) -> Ledger:

@@ -202,3 +202,11 @@ def test_without_redaction_texts_are_as_they_are(planted: Path) -> None:
     assert PLANTED.search(answer.encode())
     assert "Hidden" not in answer
     assert "untrusted" in answer
+
+
+def test_a_list_of_names_that_cannot_be_read_gives_no_answer_at_all(planted: Path, tmp_path: Path) -> None:
+    question: Question = ("sql", {"query": "select content from messages"})
+    for result in ask(planted, question, question, names_file=tmp_path / "none.txt"):
+        assert result.is_error
+        assert "none.txt" in text_of(result)
+        assert not PLANTED.search(text_of(result).encode())
