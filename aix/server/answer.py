@@ -146,6 +146,7 @@ def _plain(value: object) -> object:
 
 def _said_of_rows(shown: int, offset: int, total: int | None, *, has_more: bool) -> list[str]:
     of_all = "" if total is None else f" of {total:,}"
+    has_more = has_more if total is None else offset + shown < total
     more = f"; offset={offset + shown} gives the next" if has_more else ", and these are the last" if offset else ""
     return [f"Rows {offset + 1:,} to {offset + shown:,}{of_all}{more}."]
 

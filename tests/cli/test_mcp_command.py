@@ -92,6 +92,7 @@ def test_without_the_package_the_error_says_how_to_get_it(tmp_path: Path, monkey
     assert process.stdout == ""
 
 
+@pytest.mark.long
 def test_a_person_is_told_what_the_command_waits_for(tmp_path: Path) -> None:
     shown, code = run_on_terminal(AIX, "mcp", "--ledger", str(tmp_path), answer="\x04")
     assert code == 0

@@ -80,6 +80,15 @@ def test_a_search_finds_turns_and_says_how_to_open_one(sample: Path) -> None:
     assert text(sample, "search", text="nowhere").startswith("No text has that")
 
 
+def test_pages_of_a_search_give_each_turn_once(hostile: Path) -> None:
+    first, last = texts(
+        hostile, ("search", {"text": "needle", "limit": 28}), ("search", {"text": "needle", "offset": 28})
+    )
+    assert f"Rows 1 to 28 of {TURNS}; offset=28 gives the next." in first
+    assert f"Rows 29 to 30 of {TURNS}, and these are the last." in last
+    assert len({row["turn_id"] for row in rows_of(first) + rows_of(last)}) == TURNS
+
+
 def test_a_transcript_is_shown_turn_by_turn(sample: Path) -> None:
     whole, first, second, last = texts(
         sample,
