@@ -3,6 +3,7 @@
 While it serves, the SDK owns stdout, and sends what else is written there to stderr.
 """
 
+import asyncio
 from functools import partial
 from io import TextIOWrapper
 from typing import BinaryIO
@@ -78,7 +79,13 @@ def serve(calls: Calls, stdin: BinaryIO) -> None:
     async def run() -> None:
         server = make_server(calls)
         lines = _Input(TextIOWrapper(stdin, encoding="utf-8", errors="replace"))
-        async with stdio_server(lines) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        try:
+            async with stdio_server(lines) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+        except Exception:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # Ctrl-C, of which a message on its way makes another error
+                raise KeyboardInterrupt from None
+            raise
 
     anyio.run(run)
