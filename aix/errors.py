@@ -27,8 +27,10 @@
     │   ├── SearchTextError        a text cannot be searched for
     │   ├── UnknownTextError       no thread has any word of a text
     │   ├── SearchUnavailableError  SQLite cannot make an index of texts
+    │   ├── TimeLimitError         a statement took longer than it may
     │   ├── NotCanonicalError      a value that RFC 8785 has no canonical JSON for
     │   ├── MissingLibraryError    a library that AIX does not bring along is not installed
+    │   │   └── MissingExtraError      one of an optional part of AIX
     │   └── PlaceError             something is wrong at a place that the user chose
     │       ├── ConfigError            config.toml or an AIX_… variable is wrong
     │       ├── PriceFileError         a file of prices says something that cannot be meant
@@ -359,6 +361,12 @@ class SearchUnavailableError(UsageError):
     remedy_template = "search needs an SQLite with FTS5, as most Pythons have, and room for its temporary files"
 
 
+class TimeLimitError(UsageError):
+    seconds: float
+    template = "it was stopped after {seconds:g} s"
+    remedy_template = "narrow it down by session, turn or time; a search finds words in texts faster"
+
+
 class NotCanonicalError(UsageError):
     place: str
     problem: str
@@ -370,6 +378,11 @@ class MissingLibraryError(UsageError):
     library: str
     template = "{library} is not installed"
     remedy_template = "pip install {library}"
+
+
+class MissingExtraError(MissingLibraryError):
+    extra: str
+    remedy_template = "pip install 'aix-ledger[{extra}]'"
 
 
 class PlaceError(UsageError):

@@ -39,6 +39,8 @@ EXAMPLES = [
     errors.SearchUnavailableError("no such module: fts5"),
     errors.NotCanonicalError("params.seed", "it is beyond 2^53-1"),
     errors.MissingLibraryError("pandas"),
+    errors.MissingExtraError("the package mcp 2", "mcp"),
+    errors.TimeLimitError(60.0),
     errors.PlaceError("here", "wrong", "there"),
     errors.ConfigError("config.toml", "wrong", "right it"),
     errors.SettingsFileError(Path("settings.json"), "it holds no JSON object"),

@@ -169,18 +169,11 @@ def exact_dates(parameters: Mapping[str, object], *, is_zone_known: bool) -> dic
     """
     if not parameters.keys() & {"since", "until"}:
         return dict(parameters)
-    from aix.query.dates import written_bound
-    from aix.query.values import TIMEZONE, find_zone, read_parameter_date
+    from aix.query.values import TIMEZONE, exact_bounds, find_zone
 
     given = parameters.get(TIMEZONE)
     zone = _configured_zone(click.get_current_context()) if given is None else find_zone(given)
-    exact = dict(parameters)
-    for name in ("since", "until"):
-        if name in parameters:
-            span = read_parameter_date(name, str(parameters[name]), zone)
-            bound = span.since if name == "since" else span.end
-            exact[name] = written_bound(bound, zone) if is_zone_known else bound.isoformat()
-    return exact
+    return exact_bounds(parameters, zone, is_zone_known=is_zone_known)
 
 
 def _ledger_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001

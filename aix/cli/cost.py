@@ -4,18 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 from msgspec.structs import replace
 
 from aix.cli.command import Command, ledger_option, listing_output, parameter_options
-from aix.cli.cost_notes import block_notes, certainty_notes, turn_notes
 from aix.cli.freshness import import_first
 from aix.config import load_config
 from aix.output import Listing, ListingColumn
 from aix.output.charts import bar
+from aix.output.cost_notes import block_notes, certainty_notes, turn_notes
 from aix.output.humanise import (
     TITLE_CHARACTERS,
     counted,
@@ -31,18 +31,10 @@ from aix.output.humanise import (
 from aix.output.tables import TOTAL
 from aix.query.dates import last_day
 from aix.query.values import TIMEZONE, find_zone
+from aix.reading.costs import BY, IN_TIME, OF_PROGRAMS, find_costs, with_block_times
 from aix.reading.ledger import Ledger, open_ledger
 from aix.store.manifest import count_rows
 
-if TYPE_CHECKING:
-    from aix.reading.result import Result
-
-_IN_TIME = ("day", "week", "month", "block")
-_OF_PROGRAMS = ("task", "agent", "human", "situation")
-BY = (
-    *("model", "project", "session", "branch", *_IN_TIME),
-    *("tool", "tag", "origin", "provider", "role", "turn", *_OF_PROGRAMS, "persona"),
-)
 _PLURALS = {f"{'branche' if name == 'branch' else name}s": name for name in BY}
 _KEYS = {
     "session": "session_label",
@@ -171,8 +163,8 @@ def command(
     zone = find_zone(parameters.get(TIMEZONE, load_config(ctx.obj).timezone.key))
     given = {TIMEZONE: zone.key} | parameters
     opened = open_ledger(ledger)
-    found = _find_costs(opened, dimensions, given)
-    is_in_time = dimensions[0] in _IN_TIME
+    found = find_costs(opened, dimensions, given)
+    is_in_time = dimensions[0] in IN_TIME
     shown = found
     if limit is not None:
         first = max(0, sum(1 for _ in found) - limit) if is_in_time else 0
@@ -186,7 +178,7 @@ def command(
             for by, column in zip(dimensions, listing.columns, strict=False)
         ]
         columns = (*named, *listing.columns[len(named) :])
-        listing = replace(listing, columns=columns, rows=_with_block_times(dimensions, listing.rows), arrow_reader=None)
+        listing = replace(listing, columns=columns, rows=with_block_times(dimensions, listing.rows), arrow_reader=None)
     rows = found.dicts()
     running = [row for row in rows if row.get("is_running")]
     if not models:
@@ -203,29 +195,6 @@ def command(
         ],
         for_people=_cost_table(opened, dimensions, zone, rows, totals, limit),
     )
-
-
-def _find_costs(ledger: Ledger, dimensions: tuple[str, ...], given: Mapping[str, object]) -> "Result":
-    match dimensions:
-        case ("block",):
-            from aix.query.dates import present
-
-            return ledger.query("token_economics/blocks", **given, now=present())
-        case (one,):
-            return ledger.query(f"token_economics/cost_by_{one}", **given)
-        case (first, second):
-            return ledger.query("token_economics/cost_by_two", **given, first=first, second=second)
-    raise ValueError(dimensions)
-
-
-def _with_block_times(dimensions: tuple[str, ...], rows: Iterable[Sequence[object]]) -> Iterator[Sequence[object]]:
-    """Give the rows of pairs with the beginning of a block as a number, as `--by block` has it."""
-    for row in rows:
-        pair = (
-            int(value) if by == "block" and isinstance(value, str) else value
-            for by, value in zip(dimensions, row, strict=False)
-        )
-        yield (*pair, *row[len(dimensions) :])
 
 
 def _cost_table(
@@ -269,7 +238,7 @@ def _lines(
     limit: int | None,
     numbers: list[str],
 ) -> Iterator[Sequence[object]]:
-    is_in_time = dimensions[0] in _IN_TIME
+    is_in_time = dimensions[0] in IN_TIME
     rest: list[_Row] = []
     if limit is not None and len(rows) > limit:
         rest, rows = (rows[:-limit], rows[-limit:]) if is_in_time else (rows[limit:], rows[:limit])
@@ -390,7 +359,7 @@ def _program_notes(ledger: Ledger, dimensions: Sequence[str], rows: Sequence[_Ro
     """Say why no row has a name where the ledger has no programs, of which tasks, agents and humans are some."""
     if rows and not count_rows(ledger.manifest, "programs"):
         for by, key in zip(dimensions, rows[0], strict=False):
-            if by in _OF_PROGRAMS and all(row[key] is None for row in rows):
+            if by in OF_PROGRAMS and all(row[key] is None for row in rows):
                 yield f"No {by} is known: the ledger has no programs (docs/programs.md)"
 
 

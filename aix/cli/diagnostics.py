@@ -72,6 +72,12 @@ def run(command: click.Command) -> ExitCode:
     return ExitCode(outcome or ExitCode.OK)
 
 
+def report_defect(place: str, error: Exception) -> None:
+    """Say that something failed that does not end the command; of the error only its kind, as it may quote logs."""
+    _trace()
+    say(f"{place}: this is a defect: {type(error).__name__}")
+
+
 def say(message: str) -> None:
     """Say something beside the data, on a line of its own; on a terminal, on as many as its width needs."""
     for line in _message_lines(message):

@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from aix.redaction.ledger_redactor import LedgerRedactor
 
 _F = TypeVar("_F", bound=Callable[..., object])
-_THINGS = {
-    "secret": ("secret", "secrets"),
-    "private-key": ("private key", "private keys"),
-    "email": ("e-mail address", "e-mail addresses"),
-    "home": ("home folder", "home folders"),
-    "user": ("user name", "user names"),
-    "host": ("host name", "host names"),
-    "name": ("listed name", "listed names"),
-}
 
 
 def redact_options(command: _F) -> _F:
@@ -58,10 +49,8 @@ def report_redaction(redactor: "LedgerRedactor | None") -> None:
     """Say how much of each kind was hidden."""
     if redactor is None:
         return
-    from aix.redaction.redactor import KINDS
+    from aix.redaction.redactor import counts_in_words
 
-    counts = [(redactor.counts[kind], _THINGS[kind]) for kind in KINDS if redactor.counts[kind]]
-    listed = ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in counts)
-    say(f"hidden: {listed or 'nothing'}")
+    say(f"hidden: {counts_in_words(redactor.counts)}")
     if redactor.unkept_reason:
         say(f"the ledger cannot keep a key ({redactor.unkept_reason}), so these marks agree only with each other")

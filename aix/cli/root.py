@@ -35,6 +35,7 @@ COMMANDS = {
     "alias": "Add, remove and list other names of sessions.",
     "personas": "List personas, or show what holds for a thread.",
     "audit": "Compare permissions with what agents actually did.",
+    "mcp": "Serve the ledger to AI assistants, read-only.",
     "query": "List or run ready-made queries.",
     "sql": "Run your own SQL on the ledger.",
     "export": "Write the ledger as Parquet, a DuckDB database or logs of sessions.",
@@ -63,7 +64,7 @@ JOBS = {
         *("resolve", "resume", "alias"),
     ),
     "Permissions": ("audit", "personas"),
-    "Data": ("query", "sql", "export", "events", "schema", "prices"),
+    "Data": ("query", "sql", "export", "mcp", "events", "schema", "prices"),
     "Maintenance": (
         *("sources", "importers", "problems", "check", "forget", "vacuum"),
         *("config", "completion", "version"),

@@ -16,7 +16,7 @@ from aix.output.transcript.finding import Finder
 from aix.output.transcript.forms import json_lines, markdown_lines, paragraphs
 from aix.output.transcript.model import View
 from aix.output.transcript.redaction import redacted
-from aix.output.transcript.source import WHOLE, read_transcript
+from aix.output.transcript.source import ALL, WHOLE, read_transcript
 from aix.reading.ledger import open_ledger
 
 _SUFFIXES = {".json": "json", ".md": "markdown"}
@@ -91,10 +91,11 @@ def command(
         spans=None if finder is None else finder.spans,
     )
     limit = WHOLE if full or finder or chosen == "json" else _FOLDED_CHARACTERS
+    part = ALL if last is None else slice(-last, None)
     opened = open_ledger(ledger)
     try:
         redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
-        transcript = read_transcript(opened, name, limit=WHOLE if redactor else limit, last=last)
+        transcript = read_transcript(opened, name, limit=WHOLE if redactor else limit, part=part)
     except UnknownSessionError as error:
         if opened.sql(_PROGRAM, {"id": name}).rows():
             raise UsageError(f"{name} is a program; see `aix program show {quote(name)}`") from error

@@ -4,7 +4,7 @@ They are kept in each version with the digest of the file, and are no part of wh
 same logs give the same rows of all other tables.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -52,6 +52,14 @@ class PersonaTables(msgspec.Struct, frozen=True, dict=True):
         for persona_id, kind, _, value in self.rows.get(PERMISSIONS, ()):
             lists[str(persona_id)].setdefault(str(kind), []).append(str(value))
         return cast("dict[str, Lists]", lists)
+
+    def with_texts(self, change: Callable[[str], str]) -> "PersonaTables":
+        """Return the same tables with their texts changed."""
+        rows = {
+            name: [tuple(change(each) if isinstance(each, str) else each for each in row) for row in listed]
+            for name, listed in self.rows.items()
+        }
+        return PersonaTables(self.digest, rows)
 
     def select(self, name: str) -> str:
         """Return a SELECT of the rows of a table."""

@@ -13,7 +13,7 @@ from math import isfinite, nan
 from zoneinfo import ZoneInfo, available_timezones
 
 from aix.errors import ParameterError, UnknownParameterError, nearest_names
-from aix.query.dates import ADVICE, Span, read_date, span_of, unreadable
+from aix.query.dates import ADVICE, Span, read_date, span_of, unreadable, written_bound
 from aix.query.query_file import Parameter, ParameterType, Query
 
 TIMEZONE = "timezone"
@@ -108,6 +108,19 @@ def read_parameter_date(name: str, text: str, zone: tzinfo) -> Span:
         return read_date(text, zone)
     except ValueError as error:
         raise ParameterError(name, str(error), ADVICE) from error
+
+
+def exact_bounds(parameters: Mapping[str, object], zone: tzinfo, *, is_zone_known: bool) -> dict[str, object]:
+    """Return parameters with the dates of `since` and `until` as bounds: `until` is the first moment left out.
+
+    They are written in the zone; where the reader of the parameters does not know it, with their distance from UTC.
+    """
+    exact = dict(parameters)
+    for name in {"since", "until"} & parameters.keys():
+        span = read_parameter_date(name, str(parameters[name]), zone)
+        bound = span.since if name == "since" else span.end
+        exact[name] = written_bound(bound, zone) if is_zone_known else bound.isoformat()
+    return exact
 
 
 def _milliseconds(name: str, value: object, zone: tzinfo) -> int:

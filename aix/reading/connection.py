@@ -71,6 +71,8 @@ _VOLATILE_FUNCTIONS = {
     "uuidv4",
     "uuidv7",
 }
+_FILE_FUNCTIONS = {name for name in _TABLE_FUNCTIONS if name.startswith("parquet_")} | {"read_parquet"}
+_FILE_NAME = re.compile(r"[./\\]")
 HARMLESS_FUNCTIONS = frozenset(_TABLE_FUNCTIONS | _VOLATILE_FUNCTIONS)
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _ANALYZE = (b"analyze", b"analyse")
@@ -140,8 +142,11 @@ class Statement:
     """Whether AIX wrote it: its values are such as Python has, so that none needs a cast."""
 
 
-def accept(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
-    """Return the one statement of the query, or raise an error that says why it is not run."""
+def accept(connection: duckdb.DuckDBPyConnection, query: str, *, reads_files: bool = True) -> Statement:
+    """Return the one statement of the query, or raise an error that says why it is not run.
+
+    A statement that reads no files sees the ledger's rows only through its tables and views.
+    """
     if _NO_TEXT.search(query):
         raise SqlError("the SQL holds characters that are no text", _ADVICE)
     try:
@@ -154,23 +159,24 @@ def accept(connection: duckdb.DuckDBPyConnection, query: str) -> Statement:
         raise SqlError(f"{kinds[0].replace('_', ' ')} is not run here", _ADVICE)
     words = _Words(query)
     is_explain = kinds[0] == "EXPLAIN"
-    _check_select(connection, words.explained() if is_explain else words.text)
+    _check_select(connection, words.explained() if is_explain else words.text, reads_files=reads_files)
     return Statement(words.text, is_explain)
 
 
-def _check_select(connection: duckdb.DuckDBPyConnection, select: str) -> None:
+def _check_select(connection: duckdb.DuckDBPyConnection, select: str, *, reads_files: bool) -> None:
     found = connection.execute(
         """
         with parsed as (select json_serialize_sql(cast($1 as varchar)) as tree)
         select json_array_length(tree, '$.statements'),
                json_extract_string(tree, '$..type'),
-               json_extract_string(tree, '$..function_name')
+               json_extract_string(tree, '$..function_name'),
+               json_extract_string(tree, '$..table_name')
         from parsed
         """,
         [select],
     ).fetchone()
     assert found is not None  # noqa: S101 - the query has one row
-    statements, types, functions = found
+    statements, types, functions, tables = found
     writing = {node for node in types if node and node.endswith("_NODE")} - _QUERY_NODES
     if statements != 1 or writing:
         raise SqlError("this statement is no plain SELECT", _ADVICE)
@@ -178,6 +184,8 @@ def _check_select(connection: duckdb.DuckDBPyConnection, select: str) -> None:
     refused = sorted(called & _refused_functions())
     if refused:
         raise SqlError(f"the function {refused[0]} is not called here: it can do more than look at the ledger", _ADVICE)
+    if not reads_files and (called & _FILE_FUNCTIONS or any(map(_FILE_NAME.search, filter(None, tables)))):
+        raise SqlError("no file is read here, those of the ledger neither", "name the tables and views of the ledger")
 
 
 @cache

@@ -1,7 +1,7 @@
 """A ledger as a Python object."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,7 @@ from aix.store.manifest import (
     read_manifest,
     version_numbers,
 )
-from aix.store.views import create_views, stored_rows, tables_named
+from aix.store.views import column_name, create_views, stored_rows, tables_named
 
 if TYPE_CHECKING:
     import duckdb
@@ -61,12 +61,18 @@ class Ledger:
     """
 
     def __init__(
-        self, path: Path, manifest: Manifest, rules: "RuleBook | None" = None, risks: "Risks | None" = None
+        self,
+        path: Path,
+        manifest: Manifest,
+        rules: "RuleBook | None" = None,
+        risks: "Risks | None" = None,
+        hide: Callable[[str], str] | None = None,
     ) -> None:
         self.path = path
         self.manifest = manifest
         self._rules = rules
         self._risks = risks
+        self._hide = hide
         self._created_tables: set[str] = set()
         self._created_views: set[str] = set()
         self._asked_views: set[str] = set()
@@ -102,7 +108,7 @@ class Ledger:
         known = self.versions()
         if version not in known:
             raise UnknownVersionError(version, known)
-        return Ledger(self.path, read_manifest(manifest_path(self.path, version)), self._rules, self._risks)
+        return Ledger(self.path, read_manifest(manifest_path(self.path, version)), self._rules, self._risks, self._hide)
 
     @property
     def settings_problems(self) -> tuple[str, ...]:
@@ -151,7 +157,19 @@ class Ledger:
         from aix.permissions.rule_book import read_rules_for_all
 
         rules = read_rules_for_all(map(Path, settings), origin) if settings else self._rules
-        return Ledger(self.path, self.manifest, rules, load_risks(Path(risks)) if risks else self._risks)
+        return Ledger(self.path, self.manifest, rules, load_risks(Path(risks)) if risks else self._risks, self._hide)
+
+    def hiding(self, hide: Callable[[str], str]) -> "Ledger":
+        """Return the same version with texts that a function has changed before any SQL sees them.
+
+        These are the texts, paths and names of logs, and JSON; ids stay. Statements then read no file by its name, and
+        views are made of changed texts each time. A statement that reads all texts lasts as long as the function does.
+
+        >>> with ledger.hiding(lambda text: text.replace("Who", "[name]")) as hidden:
+        ...     hidden.sql("select left(content, 8) from messages where content like '%calls it%'").rows()
+        [('[name] c',)]
+        """
+        return Ledger(self.path, self.manifest, self._rules, self._risks, hide)
 
     def sql(self, query: str, parameters: "Parameters | None" = None) -> "Result":
         """Run one SELECT, or the EXPLAIN of one; the tables are those of `aix schema`.
@@ -214,7 +232,7 @@ class Ledger:
         files = stored_rows(self.path, self.manifest, self.manifest.tables.get(name, ()))
         if not files:
             return pl.DataFrame(arrow_schema(table).empty_table()).lazy()
-        if name in changed_tables(self.manifest.schema_version):
+        if self._hide is not None or name in changed_tables(self.manifest.schema_version):
             return self.sql(f"from {quote_name(name)}").polars().lazy()
         plain = [path for path, dead in files if not dead]
         thinned = [path for path, dead in files if dead]
@@ -389,7 +407,7 @@ class Ledger:
         from aix.reading.result import Result
 
         with self._preparing:
-            statement = accept(self._connection, sql)
+            statement = accept(self._connection, sql, reads_files=self._hide is None)
             if statement.is_explain or looks_around(sql):
                 self._tables()
             self._create_views_named(sql)
@@ -421,12 +439,17 @@ class Ledger:
         """Return the connection with views of these tables: to create one for each takes longer than many an answer."""
         connection = self._connection  # which may bring tables of its own
         missing = [name for name in names if name not in self._created_tables]
-        create_views(connection, self.path, self.manifest, missing, typed=True)
+        read = column_name
+        if self._hide is not None:
+            from aix.reading.hidden_texts import hidden_column as read
+        create_views(connection, self.path, self.manifest, missing, typed=True, read=read)
         self._created_tables.update(missing)
         return connection
 
     def _fill_cache(self, sql: str) -> None:
         """See to it that the rows of the views that a statement names are in the cache, where there can be one."""
+        if self._hide is not None:
+            return
         cached = cached_views()
         named = with_foundations(words_of(sql), self._library_views, cached | self._kept_views.keys())
         wanted = {view.name for view in named} & cached - self._kept_views.keys() - self._asked_views
@@ -443,6 +466,7 @@ class Ledger:
             wanted = made_with(names) - self._kept_views.keys() - self._created_views
             with damage_to(self.path):
                 personas = stored_tables(self.path, self.manifest)
+                personas = personas.with_texts(self._hide) if self._hide else personas
                 derive(self._tables(), wanted, self.rule_book, self._risks, personas)
             self._created_views |= wanted
 
@@ -458,6 +482,8 @@ class Ledger:
         """
         views = self._library_views.values()
         kept = {view.name: empty_select(view.columns) for view in views if not can_have_rows(view, self.manifest)}
+        if self._hide is not None:  # rows that are kept were made of texts as they are
+            return kept
         kept |= derived_selects(self.path, self.manifest)
         if self._rules is None and self._risks is None:
             return kept
@@ -495,6 +521,10 @@ class Ledger:
         from aix.reading.connection import connect
 
         connection = connect(self.path, self.manifest)
+        if self._hide is not None:
+            from aix.reading.hidden_texts import lay_hiding
+
+            lay_hiding(connection, self._hide)
         if self._rules is not None:
             from aix.permissions.derived_tables import RULES, lay_rules
 

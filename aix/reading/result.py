@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 import duckdb
 
-from aix.errors import MissingLibraryError, SqlError
+from aix.errors import MissingLibraryError, SqlError, TimeLimitError
 from aix.output import Listing, ListingColumn
 from aix.query.values import Variable
 from aix.reading.connection import Statement
+from aix.reading.time_limit import current_limit
 from aix.schema.sql import quote_name
 from aix.store.engine import Parameters, start_reader
 
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 _INTEGERS = {"tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint"}
 _COMMON = {*_INTEGERS, "float", "double", "boolean", "blob"}
 _TIMES = {"date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone"}
+_BOUNDED = {*_INTEGERS, "hugeint", "uhugeint", "decimal", "float", "double", "boolean"}
 PYTHON_TYPES = frozenset(_COMMON | {"hugeint", "uhugeint"})
 ARROW_TYPES = frozenset(_COMMON | _TIMES)
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _ROWS_AT_A_TIME = 2_000
 _ERROR_CHARACTERS = 2_000
+_WAIT_SECONDS = 0.1
 _INDENT = re.compile("^ +")
 _LINE = re.compile(r"^LINE (\d+): ", re.MULTILINE)
 
@@ -52,14 +55,18 @@ class Work:
         self._thread = ThreadPoolExecutor(max_workers=1)
 
     def do(self, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Take a step of the work, and stop it when Ctrl-C is pressed meanwhile."""
+        """Take a step of the work, and stop it when Ctrl-C is pressed meanwhile, or when its time is over."""
         result = self._thread.submit(step, *args, **kwargs)
+        limit = current_limit()
         try:
+            while limit is not None and not result.done():
+                limit.check()
+                wait([result], timeout=_WAIT_SECONDS)
             return result.result()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TimeLimitError):
             while not result.done():  # an interruption before the statement begins is lost
                 self.connection.interrupt()
-                wait([result], timeout=0.1)
+                wait([result], timeout=_WAIT_SECONDS)
             raise
 
     def __enter__(self) -> Self:
@@ -148,20 +155,36 @@ class Result:
             rows = self._do(work, work.connection.fetchall)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def part(self, first: int, count: int) -> "Result":
+    def part(self, first: int, count: int, characters: int | None = None) -> "Result":
         """Return so many of the rows, from the one of that number on; the first is 0.
+
+        With a number of characters, values that are neither numbers nor booleans become texts of at most as many.
+        A plan is not divided.
 
         >>> ledger.sql("select role from messages group by role order by role").part(1, 5).rows()
         [('system',), ('user',)]
+        >>> ledger.sql("select 1 as one, ['a', 'b'] as two").part(0, 1, 6).rows()
+        [(1, '["a","')]
         """
-        sql = f"{self._wrapped('*')} limit {int(count)} offset {int(first)}"
+        if self._statement.is_explain:
+            return self
+        described = list(zip(self.columns, self.types, strict=True))
+        columns = "*"
+        if characters is not None:
+            short = [_shortened(number, each, characters) for number, each in enumerate(self.types, start=1)]
+            columns = ", ".join(f"{sql} as {quote_name(name)}" for sql, name in zip(short, self.columns, strict=True))
+            described = [
+                (name, sql_type if sql.startswith("#") else "VARCHAR")
+                for sql, (name, sql_type) in zip(short, described, strict=True)
+            ]
+        sql = f"{self._wrapped(columns)} limit {int(count)} offset {int(first)}"
         return Result(
             self._connection,
             self._check_files,
             Statement(sql, is_explain=False),
             self._parameters,
             self._variables,
-            self._described,
+            described,
         )
 
     @contextmanager
@@ -293,6 +316,15 @@ class Result:
             # What DuckDB says of a missing or damaged file depends on its release, and on what it looked for next.
             self._check_files(error)
             raise SqlError(_bounded(_unwrapped(str(error), self._statement))) from error
+
+
+def _shortened(number: int, sql_type: str, characters: int) -> str:
+    """Return the SQL of the column of that number, bounded."""
+    bare = sql_type.lower().partition("(")[0]
+    if bare in _BOUNDED:
+        return f"#{number}"
+    is_nested = sql_type.endswith("]") or bare in ("struct", "map")
+    return f"left(cast({f'to_json(#{number})' if is_nested else f'#{number}'} as varchar), {int(characters)})"
 
 
 def _dotted(blanks: re.Match[str]) -> str:

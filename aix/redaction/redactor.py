@@ -17,9 +17,18 @@ from aix.redaction.secret_names import is_certain_name
 from aix.redaction.secret_texts import is_secret_value, looks_like_password, secrets
 from aix.redaction.tokens import credentials, private_keys
 
-KINDS = ("secret", "private-key", "email", "home", "user", "host", "name")
+_KINDS = {
+    "secret": ("secret", "secrets"),
+    "private-key": ("private key", "private keys"),
+    "email": ("e-mail address", "e-mail addresses"),
+    "home": ("home folder", "home folders"),
+    "user": ("user name", "user names"),
+    "host": ("host name", "host names"),
+    "name": ("listed name", "listed names"),
+}
+KINDS = tuple(_KINDS)
 """Kinds of hidden texts, in the order in which they are counted for people."""
-_MARK = re.compile(rf"\[(?:{'|'.join(KINDS)}):[0-9a-f]{{10}}\]")
+_MARK = re.compile(rf"\[(?P<kind>{'|'.join(KINDS)}):[0-9a-f]{{10}}\]")
 _FINGERPRINT_CHARACTERS = 10
 _MOST_REMEMBERED = 20_000
 _LONGEST_REMEMBERED = 400
@@ -82,6 +91,12 @@ class Redactor:
         redacted, counts = (self._remembered if len(text) <= _LONGEST_REMEMBERED else self._redact)(text)
         self.counts.update(counts)
         return redacted
+
+    def record(self, values: Mapping[str, object]) -> dict[str, object]:
+        """Return the values of a row with its texts redacted; a name such as `password` says what a text is."""
+        texts = {name: value for name, value in values.items() if isinstance(value, str)}
+        redacted = iter(self._of_object(texts, self.counts, 0).items())
+        return dict(next(redacted) if name in texts else (name, value) for name, value in values.items())
 
     def mark(self, kind: str, text: str) -> str:
         """Return the mark that stands for a text."""
@@ -211,6 +226,26 @@ class Redactor:
                 return self._of_object(value, counts, depth, of_secret=name)
             case _:
                 return self._of_value(value, counts, depth)
+
+
+def marks_in(text: str) -> Counter[str]:
+    """Count the marks in a text by their kind.
+
+    >>> dict(marks_in("[name:145c2fe205] has token=[secret:b214c83f36]"))
+    {'name': 1, 'secret': 1}
+    """
+    return Counter(found["kind"] for found in _MARK.finditer(text))
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """Say how much of each kind was hidden.
+
+    >>> counts_in_words({"email": 1, "secret": 1200}), counts_in_words({})
+    ('1,200 secrets, 1 e-mail address', 'nothing')
+    """
+    known = [(counts.get(kind, 0), names) for kind, names in _KINDS.items()]
+    listed = (f"{count:,} {one if count == 1 else several}" for count, (one, several) in known if count)
+    return ", ".join(listed) or "nothing"
 
 
 def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,12 +1,12 @@
 """DuckDB views over one version of the ledger: one view per table, in the schema of today."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aix.errors import LedgerDamagedError
-from aix.schema import SCHEMA_VERSION, TABLES, Table
+from aix.schema import SCHEMA_VERSION, TABLES, Column, Table
 from aix.schema.migrations import upgrade_select
 from aix.schema.sql import empty_select, name_list, quote_name, quote_text
 from aix.store.manifest import COMPONENT, Manifest, Segment, dead_in, segment_path
@@ -17,8 +17,16 @@ if TYPE_CHECKING:
 StoredRows = tuple[Path, tuple[int, ...]]
 """A file, and the families whose rows in it are dead."""
 
+ColumnReader = Callable[[Column], str]
+"""Gives the SQL of a column's value, mostly its name."""
+
 _WORD = re.compile(r"\w+")
 _GLOB_CHARACTER = re.compile(r"[*?\[]")
+
+
+def column_name(column: Column) -> str:
+    """Read a column as it is stored."""
+    return quote_name(column.name)
 
 
 def create_views(
@@ -28,11 +36,12 @@ def create_views(
     names: Iterable[str] = TABLES,
     *,
     typed: bool = False,
+    read: ColumnReader = column_name,
 ) -> None:
     """Create or replace a view for every table of the schema, or for some, whatever version wrote the files.
 
     With `typed` its columns have the types of the schema even where a file has others. That takes a moment, and is for
-    readers whose programs rely on them.
+    readers whose programs rely on them; each is then given by what `read` makes of it.
     """
     import duckdb
 
@@ -40,7 +49,7 @@ def create_views(
         try:
             select = view_select(table, ledger, manifest)
             if typed and manifest.tables.get(table.name):
-                columns = (f"cast({quote_name(each.name)} as {each.type}) as {quote_name(each.name)}" for each in table)
+                columns = (f"cast({read(each)} as {each.type}) as {quote_name(each.name)}" for each in table)
                 select = f"select {', '.join(columns)} from ({select})"
             connection.execute(f"create or replace view {quote_name(table.name)} as {select}")
         except (duckdb.Error, LedgerDamagedError) as error:

@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 
 import aix
-from aix.cli.cost import BY, command
+from aix.cli.cost import command
 from aix.derived.derived_data import renew
 from aix.errors import ParameterError, UnknownSessionError
 from aix.prices.table import PriceTable
 from aix.query import dates
+from aix.reading.costs import BY
 from tests.support.command_line import AIX, run_here, run_on_terminal
 from tests.support.conversations import message, request, session, turn
 from tests.support.priced_ledger import MARCH_2, make_priced_ledger

@@ -9,7 +9,7 @@ import pytest
 from aix.pipeline.run import Settings, import_histories
 from tests.importers.session_log.logs import entry, write_log
 
-HEAVY = {"duckdb", "polars", "pyarrow", "tree_sitter"}
+HEAVY = {"duckdb", "polars", "pyarrow", "tree_sitter", "mcp", "mcp_types", "pydantic"}
 RUN_MAIN = "from aix.cli import main\ntry: main()\nexcept SystemExit: pass"
 SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
 
@@ -48,6 +48,7 @@ SHOW_HEAVY = f"import sys; print(sorted({HEAVY} & set(sys.modules)))"
                 ["schema"],
                 ["audit", "split", "--help"],
                 ["config", "--json"],
+                ["mcp", "--help"],
             )
         ),
     ],

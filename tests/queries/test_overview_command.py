@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import aix
-from aix.cli.cost import BY
 from aix.cli.overview_figures import last_period
 from aix.output.humanise import counted
 from aix.query import dates
+from aix.reading.costs import BY
 from aix.reading.ledger import Ledger
 from aix.store.manifest import FINDINGS_FILE
 from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal

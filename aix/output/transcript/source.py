@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 WHOLE = 2**32 - 1
 """A limit that no text of DuckDB exceeds."""
+ALL = slice(None)
+"""All turns of a session."""
 _BATCH_BYTES = 4 * 2**20
 _BATCH_TURNS = 2_000
 _NO_COST = Cost(None, None, 0)
@@ -112,15 +114,14 @@ class Transcript:
     turns: Iterator[Turn]
 
 
-def read_transcript(ledger: "Ledger", name: str, *, limit: int = WHOLE, last: int | None = None) -> Transcript:
-    """Read the session or turn of that name, each text up to a limit, and of a session the last turns only."""
+def read_transcript(ledger: "Ledger", name: str, *, limit: int = WHOLE, part: slice = ALL) -> Transcript:
+    """Read the session or turn of that name, each text up to a limit, and of a session a part of its turns."""
     named = ledger.find(name)
     if named.kind is Kind.TURN:
         depth = ledger.own_sql("select depth from threads where turn_id = $1", [named.key]).rows()
         return Transcript(None, read_turns(ledger, [((depth[0][0] if depth else None) or 1, named.key)], limit))
     places = [(place, turn_id) for place, turn_id in ledger.own_sql(PLACES_OF_SESSION, [named.key])]
-    wanted = places if last is None else places[-last:]
-    return Transcript(_read_header(ledger, named.key), read_turns(ledger, wanted, limit))
+    return Transcript(_read_header(ledger, named.key), read_turns(ledger, places[part], limit))
 
 
 def _read_header(ledger: "Ledger", label: str) -> Header:
