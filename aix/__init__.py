@@ -52,7 +52,8 @@ def import_histories(
 
     target = load_config().ledger if ledger is None else Path(ledger)
     places = None if paths is None else [Path(path) for path in paths]
-    return run.import_histories(target, places, settings or run.Settings(jobs=0))
+    own = run.Settings(jobs=0, personas=load_config().personas)
+    return run.import_histories(target, places, settings or own)
 
 
 def queries() -> "list[Query]":

@@ -277,13 +277,18 @@ def _is_size_known(read: "list[Outcome]") -> bool:
     return 2 * sum(outcome.size_bytes > 0 for outcome in read) > len(read)
 
 
+def _persona_notes(report: "Report") -> list[str]:
+    """Say that the file of personas was applied, or that there is none any more."""
+    if report.after is None or report.after.personas == (report.before or EMPTY).personas:
+        return []
+    applied = "the personas of the file are applied" if report.after.personas else "no file names personas any more"
+    return [f"{applied}; `aix personas` lists all"]
+
+
 def _notes(report: "Report", *, dry_run: bool) -> list[str]:
     from aix.pipeline.discovery import Refused
 
-    notes: list[str] = []
-    if report.after is not None and report.after.personas != (report.before or EMPTY).personas:
-        applied = "the personas of the file are applied" if report.after.personas else "no file names personas any more"
-        notes.append(f"{applied}; `aix personas` lists all")
+    notes = _persona_notes(report)
     if unknown := sum(refusal.kind is Refused.UNRECOGNISED for refusal in report.refusals):
         files = "1 file looks like a log" if unknown == 1 else f"{unknown:,} files look like logs"
         notes.append(f"{files} but no importer recognises {'it' if unknown == 1 else 'them'}; see `aix sources`")
@@ -396,7 +401,7 @@ def _join_and_list(ledger: Path, others: list[Path], settings: "Settings") -> Li
         (*_JOIN_COLUMNS, *_EXAMPLE),
         rows,
         has_findings=bool(report.failures),
-        notes=_join_notes(report, dry_run=settings.dry_run),
+        notes=[*_persona_notes(report), *_join_notes(report, dry_run=settings.dry_run)],
         for_people=Listing(_JOIN_COLUMNS, [row[: len(_JOIN_COLUMNS)] for row in rows]),
     )
 

@@ -17,6 +17,7 @@ from aix.config import load_config
 from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import grouped, local_time, one_line
 from aix.personas.in_force import Holding, Overrides, holdings
+from aix.personas.persona_book import is_rule
 from aix.reading.ledger import Ledger, open_ledger
 
 _ID_CHARACTERS = 30
@@ -69,7 +70,10 @@ def command(
       aix personas login-fix
       aix personas persona:builder --model small-model --deny "Bash(git push *)"
     """
-    overrides = Overrides(model, allow, ask, deny)
+    for rule in (*allow, *ask, *deny):
+        if not is_rule(rule):
+            raise click.UsageError(f"{rule!r} is no rule; write Tool or Tool(specifier).")
+    overrides = Overrides(model or None, allow, ask, deny)
     opened = open_ledger(ledger)
     if target is None:
         if overrides != Overrides():
@@ -130,7 +134,8 @@ def _notes(ledger: Ledger, rows: Sequence[Mapping[str, Any]], file: Path | None)
 def _held_notes(held: Sequence[Holding], thread_id: str, reason: str) -> Iterator[str]:
     yield f"thread {thread_id[:_THREAD_CHARACTERS]}: {reason}"
     settings = {each.setting for each in held}
-    if "allow" not in settings:
+    is_described = any(each.source == "persona" for each in held)
+    if "allow" not in settings and is_described:
         yield "no list of what is allowed: all that is not denied is"
     elif settings & {"deny", "ask"}:
         yield "deny wins over ask, and ask over allow"

@@ -96,6 +96,7 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage", personas: "Persona
     try:
         is_of_base = personas is None or (are_same and personas.digest == base.personas)
         known = stored_tables(stage.ledger, base) if is_of_base else tables_of(personas or PersonaBook())
+        known = known if are_same else known.with_gains()
         with engine_errors_of(stage.ledger), engine(stage.ledger) as connection:
             book = _rule_book(connection, stage.ledger, new)
             follow = {
@@ -121,8 +122,7 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage", personas: "Persona
                 views[name] = [stage.write_view(name, batch.schema, [batch], None)]
     except (LedgerError, QueryFileError):
         # Nothing that a log says keeps it from being imported; who asks the view is told what is wrong.
-        digest = base.personas if personas is None else personas.digest
-        return msgspec.structs.replace(new, views={}, views_made_by=in_vain(made_by), rules=None, personas=digest)
+        return msgspec.structs.replace(new, views={}, views_made_by=in_vain(made_by), rules=None, personas=None)
     kept = {name: tuple(segments) for name, segments in views.items() if segments}
     return msgspec.structs.replace(new, views=kept, views_made_by=made_by, rules=book.digest, personas=known.digest)
 

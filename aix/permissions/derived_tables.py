@@ -107,8 +107,10 @@ def _persona_views(personas: PersonaTables) -> "list[Query]":
 
 def _persona_clauses(personas: PersonaTables) -> str:
     """Return the tables of a file of personas, and the views that read them, as parts of a WITH clause."""
-    selects = {name: personas.select(name) for name in FILE_TABLES}
-    selects |= {view.name: f"{view.statement}\n" for view in _persona_views(personas)}
+    views = _persona_views(personas)
+    named = {name for view in views for name in view.names & {*FILE_TABLES}}
+    selects = {name: personas.select(name) for name in sorted(named)}
+    selects |= {view.name: f"{view.statement}\n" for view in views}
     return ", ".join(f"{quote_name(name)} as ({select})" for name, select in selects.items())
 
 

@@ -24,6 +24,11 @@ from aix.errors import PersonasFileError, nearest_names
 _LARGEST_FILE = 2**20
 _REMEDY = "docs/personas.md shows what such a file can say"
 _RULE = re.compile(r"[^()\s][^()]*(\(.*\))?", re.DOTALL)
+_HOST = re.compile(r"(\*\.)?[\w-]+(\.[\w-]+)*")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_ABSOLUTE = re.compile(r"[/\\]|~(?:[/\\]|$)|[A-Za-z]:[/\\]")
+_MOST_ENTRIES = 5_000
+"""Each rule is held against all others when what personas gain is found."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$\.(?P<place>.*)`)?")
 _WRONG_TYPE = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`(?: - at `\$\.(?P<place>.*)`)?")
@@ -112,6 +117,11 @@ class Mapped(_Fields, frozen=True):
     workspace: _OneOrMore | None = None
     agent: _OneOrMore | None = None
 
+    @property
+    def combinations(self) -> int:
+        """How many rows there are."""
+        return len(_each(self.origin)) * len(_each(self.workspace)) * len(_each(self.agent))
+
     def rows(self) -> list[tuple[str | None, str | None, str | None]]:
         """Return each combination of an origin, a workspace and an agent."""
         return list(product(_each(self.origin), map(_folder, _each(self.workspace)), _each(self.agent)))
@@ -127,7 +137,7 @@ class PersonaBook(msgspec.Struct, frozen=True):
 
 
 def read_personas(path: Path | None) -> PersonaBook:
-    """Read a file of personas, or raise an error that says which line of thought in it cannot be meant."""
+    """Read a file of personas, or raise an error that says what in it cannot be meant, and where."""
     if path is None:
         return PersonaBook()
     import tomllib  # takes a while, and most have no such file
@@ -162,6 +172,13 @@ def read_personas(path: Path | None) -> PersonaBook:
             _refuse(path, f"mapping {number}: the persona {mapping.persona!r} is not described{meant}")
         if mapping.origin is mapping.workspace is mapping.agent is None:
             _refuse(path, f"mapping {number}: it fits every session; give it an origin, a workspace or an agent")
+        for folder in filter(None, _each(mapping.workspace)):
+            if not _is_absolute(folder):
+                _refuse(path, f"mapping {number}: the workspace {folder[:100]!r} must be an absolute path")
+    entries = sum(len(listed) for persona in personas.values() for listed in persona.lists.values())
+    combinations = sum(mapping.combinations for mapping in mappings)
+    if max(entries, combinations) > _MOST_ENTRIES:
+        _refuse(path, f"its lists, or its mappings, have more than {_MOST_ENTRIES:,} entries")
     home = str(Path.home()) if b"~" in content else ""  # another home makes other folders of the same file
     return PersonaBook(sha256(b"%b\0%b" % (content, home.encode())).hexdigest(), personas, mappings)
 
@@ -182,16 +199,32 @@ def _check(path: Path, name: str, persona: Persona) -> None:
         _refuse(path, f"the id {name!r} of a persona must be a name on one line")
     for kind in ("allow", "ask", "deny"):
         for rule in persona.lists.get(kind, ()):
-            if not _RULE.fullmatch(rule.strip()):
+            if not is_rule(rule):
                 _refuse(path, f"{rule[:100]!r} in {kind} of {name} is no rule; write Tool or Tool(specifier)")
     for kind in ("read", "write"):
         for folder in persona.lists.get(kind, ()):
             if folder != WORKSPACE and not _is_absolute(folder):
-                _refuse(path, f"{folder[:100]!r} in sandbox.{kind} of {name} must be `{WORKSPACE}` or a whole path")
+                _refuse(path, f"{folder[:100]!r} in sandbox.{kind} of {name} must be `{WORKSPACE}` or an absolute path")
+    for kind, form, wanted in (
+        ("host", _HOST, "shop.example or *.shop.example"),
+        ("credential", _VARIABLE, "SHOP_TOKEN"),
+    ):
+        for entry in persona.lists.get(kind, ()):
+            if not form.fullmatch(entry.strip()):
+                _refuse(path, f"{entry[:100]!r} of {name} is no {kind}; write {wanted}")
+
+
+def is_rule(text: str) -> bool:
+    """Whether a text has the form of a rule on a tool.
+
+    >>> is_rule("Bash(rm *)"), is_rule("Bash(rm")
+    (True, False)
+    """
+    return _RULE.fullmatch(text.strip()) is not None
 
 
 def _is_absolute(folder: str) -> bool:
-    return bool(re.match(r"[/\\~]|[A-Za-z]:[/\\]", folder))
+    return _ABSOLUTE.match(folder) is not None and ".." not in re.split(r"[/\\]", folder)
 
 
 def _folder(written: str | None) -> str | None:
@@ -202,14 +235,15 @@ def _folder(written: str | None) -> str | None:
 def folder_of(written: str) -> str:
     r"""Return a folder with `~` written out, slashes, and none at the end.
 
-    >>> folder_of("C:\\work\\")
+    >>> folder_of("c:\\work\\")
     'C:/work'
     """
     try:
         whole = str(Path(written).expanduser()) if written.startswith("~") else written
     except RuntimeError:
         whole = written
-    return whole.replace("\\", "/").rstrip("/") or "/"
+    plain = whole.replace("\\", "/").rstrip("/") or "/"
+    return plain[:1].upper() + plain[1:] if plain[1:2] == ":" else plain
 
 
 def _each(given: str | tuple[str, ...] | None) -> tuple[str | None, ...]:

@@ -53,6 +53,10 @@ class PersonaTables(msgspec.Struct, frozen=True, dict=True):
             lists[str(persona_id)].setdefault(str(kind), []).append(str(value))
         return cast("dict[str, Lists]", lists)
 
+    def with_gains(self) -> "PersonaTables":
+        """Return the same tables with what each persona gains, as dialects read the rules today."""
+        return PersonaTables(self.digest, {**self.rows, GAINS: list(gains(self.lists))})
+
     def with_texts(self, change: Callable[[str], str]) -> "PersonaTables":
         """Return the same tables with their texts changed."""
         rows = {
@@ -105,14 +109,12 @@ def tables_of(book: PersonaBook) -> PersonaTables:
         defaults = (persona.model, persona.thinking, persona.max_tokens, persona.temperature)
         personas.append((persona_id, *identity, *defaults, persona.main, *listed, book.digest))
         for kind, values in persona.lists.items():
-            written = dict.fromkeys(_value(kind, value) for value in values)
+            written = dict.fromkeys(each for value in values for each in _written(kind, value))
             permissions += [(persona_id, kind, position, value) for position, value in enumerate(written)]
     mappings: list[Row] = [
         (position, mapped.persona, *row) for position, mapped in enumerate(book.mappings) for row in mapped.rows()
     ]
-    known = PersonaTables(book.digest, {PERSONAS: personas, PERMISSIONS: permissions})
-    rows = {**known.rows, MAPPINGS: mappings, GAINS: list(gains(known.lists))}
-    return PersonaTables(book.digest, rows)
+    return PersonaTables(book.digest, {PERSONAS: personas, PERMISSIONS: permissions, MAPPINGS: mappings}).with_gains()
 
 
 def stored_tables(ledger: Path, version: "Manifest") -> PersonaTables:
@@ -134,11 +136,15 @@ def stored_tables(ledger: Path, version: "Manifest") -> PersonaTables:
     return PersonaTables(version.personas, rows)
 
 
-def _value(kind: str, value: str) -> str:
-    """Return an entry of a list as it is compared: folders and hosts are, rules and names stay as they are written."""
+def _written(kind: str, value: str) -> tuple[str, ...]:
+    """Return an entry of a list in the forms that are compared: rules and names stay as they are written.
+
+    A call that names a folder in the home may be known with `~`, as where the home of its machine is not known.
+    """
     if kind in ("read", "write") and value != WORKSPACE:
-        return folder_of(value)
-    return value.strip().lower() if kind == "host" else value.strip()
+        own = value.replace("\\", "/").rstrip("/") if value.startswith("~") else ""
+        return (folder_of(value), *([own] if own else []))
+    return (value.strip().lower() if kind == "host" else value.strip(),)
 
 
 def _literal(value: object) -> str:

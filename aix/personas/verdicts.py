@@ -8,9 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 
-from aix.permissions.contract import Call, Decision, Dialect, Rule, dialects
+from msgspec.structs import replace
+
+from aix.permissions.contract import Call, Decision, Dialect, Judge, Rule, dialects
 from aix.permissions.rule_book import Row, RuleSet
 from aix.permissions.rule_rows import call_of, text_or_none
+from aix.permissions.shell import split
 
 Lists = Mapping[str, Sequence[str]]
 """The lists of a persona by kind; one that is missing sets no bound."""
@@ -62,7 +65,7 @@ class PersonaVerdicts:
                 call = call_of(
                     rule_set.dialect, str(tool), text_or_none(target), str(cwd or ""), text_or_none(parameters)
                 )
-                kind, text = _by_dialect(rule_set, call)
+                kind, text = _by_dialect(rule_set, call, lists)
         except Exception as error:
             reason = f"The rules could not be held against this call: {type(error).__name__}."
             return {"persona_verdicts": ((persona, "none", None, None, reason),)}
@@ -75,34 +78,36 @@ class PersonaVerdicts:
 
 
 def gains(lists: Mapping[str, Lists]) -> Iterator[Row]:
-    """Go through the rows of `persona_gains`: what a persona permits that another does not, as each origin reads it."""
-    for origin, dialect in dialects().items():
+    """Go through the rows of `persona_gains`: what a persona permits that another does not, as each origin reads it.
+
+    A row without an origin compares rules by their text, for origins without a dialect. Where nothing is gained, a row
+    says so by having no kind.
+    """
+    for origin, dialect in (*dialects().items(), (None, None)):
         readings = {name: _Reading(dialect, each) for name, each in lists.items()}
         for before, reading in readings.items():
             for after, other in readings.items():
                 if before != after:
-                    for kind, gained in reading.gained_by(other):
-                        yield origin, before, after, kind, gained
+                    found: list[tuple[str | None, str | None]] = [*reading.gained_by(other)]
+                    yield from ((origin, before, after, *each) for each in found or [(None, None)])
 
 
 class _Reading:
-    """The lists of one persona, as one dialect reads them."""
+    """The lists of one persona, as one dialect reads them; without one, rules are their texts."""
 
-    def __init__(self, dialect: Dialect, lists: Lists) -> None:
+    def __init__(self, dialect: Dialect | None, lists: Lists) -> None:
         self._dialect = dialect
         self._lists = lists
-        self._rule_sets = {kind: _rule_set(dialect, {kind: lists.get(kind, ())}) for kind in RULE_KINDS}
+        self._covered = cache(self._find_covered)
+        self._judge = cache(self._make_judge)
 
     def gained_by(self, other: "_Reading") -> Iterator[tuple[str, str]]:
         """Give what another persona permits and this one does not, with its kind."""
         ours, theirs = self._lists, other._lists
-        for rule in theirs.get("allow", ()):
-            if self._covers("deny", rule) or self._covers("ask", rule) or not self._lists_or_covers("allow", rule):
-                yield "allow", rule
-        for rule in theirs.get("ask", ()):
-            is_known = self._lists_or_covers("allow", rule) or self._covers("ask", rule)
-            if self._covers("deny", rule) or not is_known:
-                yield "ask", rule
+        for kind in ("allow", "ask"):
+            for rule in theirs.get(kind, ()):
+                if not other._covers("deny", rule) and not self._permits(kind, rule):
+                    yield kind, rule
         if "allow" in ours and "allow" not in theirs:
             yield "allow", _ANY
         for rule in ours.get("deny", ()):
@@ -110,15 +115,22 @@ class _Reading:
                 yield "deny", rule
         for rule in ours.get("ask", ()):
             is_held = other._covers("deny", rule) or other._covers("ask", rule)
-            if not is_held and "allow" not in theirs:
+            if not is_held and other._may_permit(rule) and rule not in theirs.get("allow", ()):
                 yield "ask", rule
         for kind in _PLACES:
             if kind in ours:
                 given = theirs.get(kind)
-                yield from ((kind, each) for each in ((_ANY,) if given is None else given) if each not in ours[kind])
+                new = (_ANY,) if given is None else given
+                yield from ((kind, each) for each in new if not _is_within(kind, each, ours[kind]))
 
-    def _lists_or_covers(self, kind: str, rule: str) -> bool:
-        return kind not in self._lists or self._covers(kind, rule)
+    def _permits(self, kind: str, rule: str) -> bool:
+        """Whether it allows all that a rule matches, or, of a rule that asks, allows it or asks as well."""
+        if self._covers("deny", rule):
+            return False
+        asks = self._covers("ask", rule)
+        return (
+            asks if asks and kind == "ask" else not asks and ("allow" not in self._lists or self._covers("allow", rule))
+        )
 
     def _may_permit(self, rule: str) -> bool:
         """Whether a list of what is allowed, if there is one, names the tool of a rule."""
@@ -128,13 +140,27 @@ class _Reading:
     def _covers(self, kind: str, rule: str) -> bool:
         """Whether a rule of a list matches all that another rule does."""
         listed = self._lists.get(kind, ())
-        if rule in listed or tool_of(rule) in listed:
-            return True
+        return bool(listed) and (rule in listed or tool_of(rule) in listed or self._covered(kind, rule))
+
+    def _find_covered(self, kind: str, rule: str) -> bool:
+        if self._dialect is None:
+            return False
         with suppress(Exception):  # of another distribution: then the rules differ, as their texts do
             found = self._dialect.examples(_rule(kind, rule, 0))
-            judge = self._rule_sets[kind].judge
-            return bool(found) and all(judge.matching(call) for call in found)
+            return bool(found) and all(self._judge(self._dialect, kind).matching(call) for call in found)
         return False
+
+    def _make_judge(self, dialect: Dialect, kind: str) -> Judge:
+        return _rule_set(dialect, {kind: self._lists[kind]}).judge
+
+
+def _is_within(kind: str, place: str, listed: Sequence[str]) -> bool:
+    """Whether one of the places that are listed is a place, or is above it."""
+    if place in listed:
+        return True
+    if kind == "host":
+        return any(each.startswith("*.") and place.removeprefix("*").endswith(each[1:]) for each in listed)
+    return kind in ("read", "write") and any(place.startswith(f"{each.rstrip('/')}/") for each in listed)
 
 
 def _rule_set(dialect: Dialect, lists: Lists) -> RuleSet:
@@ -146,16 +172,30 @@ def _rule(kind: str, text: str, position: int) -> Rule:
     return Rule(kind, text.strip(), _SCOPE, "", position, "")
 
 
-def _by_dialect(rule_set: RuleSet, call: Call) -> tuple[str | None, str | None]:
+def _by_dialect(rule_set: RuleSet, call: Call, lists: Lists) -> tuple[str | None, str | None]:
     """Return the kind and the text of the rule that decides; None where none does."""
     verdict = rule_set.judge.judge(call)
-    rule = verdict.rule
-    if verdict.decision is Decision.NONE and rule_set.judge.runs_by_itself(call):
-        # A tool asks for no rule about what it runs by itself, so none decides; a list that names it allows it.
-        rule = next((each for each in rule_set.judge.matching(call) if each.kind == "allow"), None)
-    elif verdict.decision is Decision.NONE:
-        rule = None
-    return (rule.kind, rule.text) if rule and rule.kind in RULE_KINDS else (None, None)
+    rule = verdict.rule if verdict.decision is not Decision.NONE else None
+    if rule is not None and rule.kind in ("deny", "ask"):
+        return rule.kind, rule.text
+    listing = _listing(rule_set, call) if "allow" in lists else None
+    return ("allow", listing.text) if listing else (None, None)
+
+
+def _listing(rule_set: RuleSet, call: Call) -> Rule | None:
+    """Return the first rule that allows a call, when each command of it is allowed by one.
+
+    The verdict does not say so: a tool needs no rule for what it runs by itself.
+    """
+    access, command = rule_set.dialect.access_of(call)
+    parts = [call]
+    if access == "exec" and command:
+        script = split(command)
+        if script.is_whole and len(script.simple) > 1:
+            of_tool = rule_set.dialect.input_of
+            parts = [replace(call, input=of_tool(call.tool, simple.source)) for simple in script.simple]
+    found = [next((rule for rule in rule_set.judge.matching(part) if rule.kind == "allow"), None) for part in parts]
+    return found[0] if all(found) else None
 
 
 def _by_name(lists: Lists, tool: str) -> tuple[str | None, str | None]:
@@ -165,6 +205,8 @@ def _by_name(lists: Lists, tool: str) -> tuple[str | None, str | None]:
 def _reason(decision: str, kind: str | None) -> str:
     if decision == "unlisted":
         return "The persona lists what is allowed, and nothing in the list allows all of this call."
+    if kind == "allow":
+        return "The persona's list of what is allowed names every part of the call."
     if kind is None:
         return "The persona does not deny it, and has no list of what is allowed."
-    return f"A rule of the persona's list {kind} matches the call{'' if kind == 'allow' else ' or a part of it'}."
+    return f"A rule of the persona's list {kind} matches the call or a part of it."

@@ -277,4 +277,4 @@ def _main_session(ledger: "Ledger", persona_id: str) -> Route:
     known = sorted(persona for (persona,) in ledger.sql(_PERSONAS))
     if persona_id not in known:
         raise UnknownNameError("persona", persona_id, tuple(known))
-    raise UsageError(f"the persona {persona_id} has no main session: none of its sessions is active and no subagent")
+    raise UsageError(f"the persona {persona_id} has no main session: its sessions are archived, or of subagents")

@@ -52,12 +52,13 @@ changed_session as (
 -- The permissions that these gain, with the first few as a text.
 gained_permission as (
   select
-    c.session_label, c.from_session_label, count(*) as gained,
+    c.session_label, c.from_session_label, count(g.kind) as gained,
     string_agg(case when g.place <= 3 then left(g.said, 100) end, ', ' order by g.place) as gains
   from changed_session c
+  left join (select origin from persona_gains group by origin) k on k.origin = c.origin
   join (
     select
-      origin, from_persona_id, to_persona_id,
+      origin, from_persona_id, to_persona_id, kind,
       case
         when gained = '*' then case kind
           when 'credential' then 'every credential' when 'read' then 'reading everywhere'
@@ -73,7 +74,8 @@ gained_permission as (
       row_number() over (partition by origin, from_persona_id, to_persona_id order by kind, gained) as place
     from persona_gains
   ) g
-    on g.origin = c.origin and g.from_persona_id = c.from_persona_id and g.to_persona_id = c.persona_id
+    on g.from_persona_id = c.from_persona_id and g.to_persona_id = c.persona_id
+    and coalesce(g.origin, '') = coalesce(k.origin, '')
   group by c.session_label, c.from_session_label
 ),
 counted_session as (

@@ -21,6 +21,7 @@
 -- empty: No command of a persona with a list of credentials named one.
 -- next: `aix audit explain CALL` shows one call
 -- caveat: Variables that a command names are known; those that a program reads by itself are not.
+-- caveat: A name that a command only quotes, or sets itself, counts too.
 -- caveat: What no persona lists counts as a credential when it is called like one, such as NPM_TOKEN.
 -- remedy: Take the variable out of the environment of the agent, or list it in the file of personas.
 -- references: docs/personas.md#what-a-persona-may-do; credentials
@@ -28,7 +29,9 @@ with named_variable as (
   select
     c.call_id, c.session_label, c.turn_id, c.called_at,
     unnest(
-      regexp_extract_all(c.command, '(?:[$][{]?|printenv +)([A-Za-z_][A-Za-z0-9_]*)', 1)
+      regexp_extract_all(
+        c.command, '(?:[$](?:env:|[{]!?)?|printenv +(?:-[^ ]+ +)*|%)([A-Za-z_][A-Za-z0-9_]*)', 1
+      )
     ) as credential
   from v_counted_targets c
   where c.kind = 'command' and c.outcome = 'ran'

@@ -32,7 +32,10 @@ with reached_place as (
     p.persona_id,
     case when c.kind = 'host' then 'host' else c.access end as access,
     replace(lower(case when c.kind = 'host' then c.target end), '\', '/') as host,
-    case when c.kind = 'path' then replace(c.target, '\', '/') end as path,
+    case when c.kind = 'path' then
+      case when substring(c.target, 2, 1) = ':' then upper(left(c.target, 1)) else left(c.target, 1) end
+      || replace(right(c.target, length(c.target) - 1), '\', '/')
+    end as path,
     c.target, c.is_outside, c.session_label, c.turn_id, c.call_id, c.called_at,
     right('00000000000000' || cast(c.called_at as varchar), 15) || ' ' || c.call_id as call_order
   from v_counted_targets c
@@ -47,8 +50,8 @@ with reached_place as (
 ),
 -- Whether one of the places that are listed is it, or is above it.
 listed_place as (
-  select distinct r.call_id, r.access, r.target
-  from reached_place r
+  select distinct r.persona_id, r.access, r.target, r.is_outside
+  from (select distinct persona_id, access, target, host, path, is_outside from reached_place) r
   join persona_permissions m on m.persona_id = r.persona_id and m.kind = r.access
   where r.host = m.value
     or (left(m.value, 2) = '*.' and right(r.host, length(m.value) - 1) = right(m.value, length(m.value) - 1))
@@ -61,13 +64,18 @@ judged_place as (
   select
     r.*,
     case
-      when l.call_id is not null then 'within'
-      when r.path is not null and r.is_outside is null and left(r.path, 1) <> '/' and substring(r.path, 2, 1) <> ':'
+      when l.persona_id is not null then 'within'
+      when r.path is not null and r.is_outside is null
+        and (w.persona_id is not null or (left(r.path, 1) not in ('/', '~') and substring(r.path, 2, 1) <> ':'))
         then 'unknown'
       else 'outside'
     end as place_kind
   from reached_place r
-  left join listed_place l on l.call_id = r.call_id and l.access = r.access and l.target = r.target
+  left join listed_place l
+    on l.persona_id = r.persona_id and l.access = r.access and l.target = r.target
+    and l.is_outside is not distinct from r.is_outside
+  left join persona_permissions w
+    on w.persona_id = r.persona_id and w.kind = r.access and w.value = 'workspace'
 ),
 place_totals as (
   select

@@ -2,10 +2,10 @@
 -- question: What does each persona permit that another does not?
 -- why: A thread that goes on as another persona can gain permissions that it was not begun with.
 -- grain: origin, both personas, kind and what is gained
--- column origin: VARCHAR; where the calls come from: the rules are read as the tool of that origin does
+-- column origin: VARCHAR; where the calls come from: the rules are read as the tool of that origin does; NULL where no such reading is known
 -- column from_persona_id: VARCHAR; the persona that does not permit it
 -- column to_persona_id: VARCHAR; the persona that permits it
--- column kind: VARCHAR; allow, what is allowed; ask, what is asked for; deny, what is denied no more; credential, read, write, host
+-- column kind: VARCHAR; NULL where nothing is gained; allow, what is allowed; ask, what is asked for; deny, what is denied no more; credential, read, write, host
 -- column gained: VARCHAR; the rule, credential, folder or host; `*` where there is no bound any more
 -- caveat: Rules are compared by calls that stand for all they match; where none can, by their text.
 -- references: docs/personas.md#audits; how permissions are compared

@@ -35,23 +35,33 @@ described_session as (
       case when left(s.routing_key, 3) = 'ws:' then right(s.routing_key, length(s.routing_key) - 3)
         else f.workspace_path end,
       '\', '/'
-    ) as folder
+    ) as written_folder
   from sessions s
   left join started_session a on a.session_label = s.label
   left join permission_decisions b on b.call_id = s.spawn_tool_call_id
   left join first_folder f on f.session_label = s.label
+),
+-- Drives of Windows are written either way.
+placed_session as (
+  select
+    *,
+    case when substring(written_folder, 2, 1) = ':'
+      then upper(left(written_folder, 1)) || right(written_folder, length(written_folder) - 1)
+      else written_folder end as folder
+  from described_session
 ),
 -- What an agent is called counts for subagents too; everything else they have from whoever started them.
 fitting_mapping as (
   select
     s.label, m.persona_id, m.position,
     row_number() over (partition by s.label order by m.position) as place
-  from described_session s
+  from placed_session s
   join persona_mappings m
     on (m.origin is null or m.origin = s.origin)
     and (
       m.workspace is null
-      or m.workspace in (s.folder, '/')
+      or m.workspace = s.folder
+      or (m.workspace = '/' and left(s.folder, 1) = '/')
       or left(s.folder, length(m.workspace) + 1) = m.workspace || '/'
     )
     and (m.agent is null or m.agent = s.persona_id or m.agent = s.agent_type)

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import aix
-from aix.errors import PersonasFileError
+from aix.errors import LedgerDamagedError, PersonasFileError
 from aix.merge.forget import forget
 from aix.merge.ledger_merge import join_ledger
 from aix.merge.selection import Selection
 from aix.merge.tagging import Entity, add_tag
+from aix.permissions import derived_tables
 from aix.personas.persona_tables import FILE_TABLES, VERDICTS
 from aix.pipeline.run import Settings, import_histories
 from aix.store.manifest import PRICE_TABLES, Manifest, read_latest
@@ -189,3 +190,95 @@ def test_odd_texts_come_through_the_tables(tmp_path: Path) -> None:
     with aix.open(tmp_path / "ledger") as opened:
         assert opened.sql("select soul, temperature, has_tool_list from personas").rows() == [(odd, 0.25, False)]
         assert opened.sql("select value from persona_permissions").rows() == [(f"Bash({odd})",)]
+
+
+def fork(name: str, parent: str, folder: str, origin: str = "claude-code", started_at: int = 5) -> Rows:
+    """Return a session whose only own turn follows one of another session."""
+    head = f"turn-{name}"
+    return {
+        "turns": [turn(head, parent, workspace_path=folder, started_at=started_at)],
+        "turn_context": [{**context(head), "origin": origin}],
+        "sessions": [{**session(name, head), "origin": origin, "routing_key": f"ws:{folder}"}],
+        "session_turns": [{"session_label": name, "turn_id": head}],
+    }
+
+
+def test_forks_that_change_the_persona_are_judged_by_what_they_gain(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    forks = [
+        fork("to-baker", "turn-shop", "/srv/bakery"),
+        fork("to-seller", "turn-bakery", "/srv/shop"),
+        fork("to-nobody", "turn-shop", "/elsewhere"),
+        fork("to-same", "turn-shop", "/srv/shop/desk"),
+        {**fork("of-workshop", "turn-bakery", "/srv/shop", "workshop", started_at=9)},
+    ]
+    deliver(ledger, SHOP, BAKERY, *forks)
+    apply_personas(ledger, write(tmp_path, FILE.replace("[personas.baker]", "[personas.baker]\ncredentials = []")))
+    with aix.open(ledger) as opened:
+        rows = opened.query("permission_usage/persona_changes").dicts()
+        found = {row["session_label"]: (row["status"], row["how"], row["gained"], row["gains"]) for row in rows}
+        assert found == {
+            "to-baker": ("ok", "fork", 0, None),
+            "to-seller": ("alarm", "fork", 2, "every tool, every credential"),
+            "to-nobody": ("skip", "fork", 0, None),
+            "of-workshop": ("alarm", "fork", 2, "every tool, every credential"),
+        }
+        later = opened.query("permission_usage/persona_changes", since=6).dicts()
+        assert [row["session_label"] for row in later] == ["of-workshop"]
+
+
+def test_places_are_judged_in_the_form_that_calls_name_them(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    calls = {"home": "cat ~/docs/a", "drive": "cat C:/Docs/a", "etc": "cat /etc/passwd", "own": "cat notes.md"}
+    deliver(ledger, *(conversation(name, "/srv/shop", command) for name, command in calls.items()))
+    lists = "sandbox.read = ['workspace', '~/docs', 'c:/Docs']\n"
+    apply_personas(ledger, write(tmp_path, FILE.replace("[personas.seller]", f"[personas.seller]\n{lists}")))
+    with aix.open(ledger) as opened:
+        rows = opened.query("permission_usage/persona_sandbox").dicts()
+    assert [(row["status"], row["place"], row["calls"]) for row in rows] == [
+        ("alarm", "/etc/passwd", 1),
+        ("ok", None, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("curl -H $NPM_TOKEN x", ["NPM_TOKEN"]),
+        ("echo ${!X_SECRET}", ["X_SECRET"]),
+        ("echo $env:WIN_PASSWORD", ["WIN_PASSWORD"]),
+        ("printenv -0 API_KEY", ["API_KEY"]),
+        ("type %DB_PASSWORD%", ["DB_PASSWORD"]),
+        ("use $SHOP_VALUE", ["SHOP_VALUE"]),
+        ("echo $HOME $KEYBOARD $TOKENS_LEFT_OVER $MONKEY", []),
+        ("npm token list", []),
+    ],
+)
+def test_credentials_are_found_by_how_commands_name_them(tmp_path: Path, command: str, named: list[str]) -> None:
+    ledger = tmp_path / "ledger"
+    deliver(ledger, conversation("shop", "/srv/shop", command))
+    text = FILE.replace("[personas.seller]", "[personas.seller]\ncredentials = []")
+    apply_personas(
+        ledger, write(tmp_path, text.replace("[personas.baker]", "[personas.baker]\ncredentials = ['SHOP_VALUE']"))
+    )
+    with aix.open(ledger) as opened:
+        rows = opened.query("permission_usage/persona_credentials").dicts()
+    assert [row["credential"] for row in rows] == named
+
+
+def test_a_derivation_that_fails_loses_no_personas_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = tmp_path / "ledger"
+    deliver(ledger, SHOP)
+    before = read_latest(apply_personas(ledger, write(tmp_path)))
+
+    def fail(*_: object, **__: object) -> None:
+        raise LedgerDamagedError(ledger, "it cannot be split")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(derived_tables, "derived_rows", fail)
+        deliver(ledger, BAKERY)
+    assert (read_latest(ledger).views, read_latest(ledger).personas) == ({}, None)
+    add_tag(ledger, "good", [Entity("sessions", "shop")], 1)
+    assert read_latest(ledger).personas is None, "so that the next import sees that the file is not applied"
+    assert read_latest(apply_personas(ledger, write(tmp_path))).personas == before.personas
+    assert verdicts(ledger) == [OF_BAKERY, OF_SHOP]

@@ -20,6 +20,10 @@ def decide(lists: Lists, tool: str, target: str | None, origin: str = CLAUDE_COD
         (READER, "Bash", "git push origin", ("deny", "deny", "Bash(git push *)")),
         (READER, "Bash", "git status && git push", ("deny", "deny", "Bash(git push *)")),
         (READER, "Bash", "git status && make", ("unlisted", None, None)),
+        (READER, "Bash", "ls a && cat secrets.txt", ("unlisted", None, None)),
+        (READER, "Bash", "cd docs && git status", ("unlisted", None, None)),
+        (READER, "Bash", "git status && ls docs", ("allow", "allow", "Bash(git *)")),
+        ({"allow": ["Bash"]}, "Bash", "cd docs && make", ("allow", "allow", "Bash")),
         (READER, "Bash", "ls docs", ("allow", "allow", "Bash(ls *)")),
         (READER, "Bash", "cat notes.md", ("unlisted", None, None)),
         (READER, "Read", "/srv/shop/a.md", ("allow", "allow", "Read")),
@@ -66,7 +70,8 @@ def test_hostile_calls_are_judged_and_not_run() -> None:
 
 def gained(before: Lists, after: Lists) -> list[tuple[object, ...]]:
     found = gains({"before": before, "after": after})
-    return [row[3:] for row in found if row[:3] == (CLAUDE_CODE, "before", "after")]
+    rows = [row[3:] for row in found if row[:3] == (CLAUDE_CODE, "before", "after")]
+    return [] if rows == [(None, None)] else rows
 
 
 @pytest.mark.parametrize(
@@ -86,6 +91,14 @@ def gained(before: Lists, after: Lists) -> list[tuple[object, ...]]:
         ({"deny": ["Bash(git push *)"]}, {"allow": ["Bash(git *)"]}, [("deny", "Bash(git push *)")]),
         ({"ask": ["Bash(git push *)"]}, {"allow": ["Bash(git push *)"]}, [("allow", "Bash(git push *)")]),
         ({"ask": ["Bash(git push *)"]}, {}, [("ask", "Bash(git push *)")]),
+        (
+            {"allow": ["Bash"], "ask": ["Bash(git push *)"]},
+            {"allow": ["Bash"]},
+            [("ask", "Bash(git push *)")],
+        ),
+        ({"allow": ["Read"]}, {"allow": ["Read", "Write"], "deny": ["Write"]}, []),
+        ({"write": ["/srv"], "host": ["*.a.example"]}, {"write": ["/srv/shop"], "host": ["b.a.example"]}, []),
+        ({"write": ["/srv"]}, {"write": ["/srvs"]}, [("write", "/srvs")]),
         ({"ask": ["Bash(git push *)"]}, {"deny": ["Bash(git push *)"]}, []),
         ({"allow": ["Read"]}, {"allow": ["Read"], "ask": ["WebFetch"]}, [("ask", "WebFetch")]),
         ({"credential": ["A"]}, {"credential": ["A", "B"]}, [("credential", "B")]),
@@ -96,3 +109,10 @@ def gained(before: Lists, after: Lists) -> list[tuple[object, ...]]:
 )
 def test_gains_are_what_only_the_second_permits(before: Lists, after: Lists, expected: list[tuple[str, str]]) -> None:
     assert gained(before, after) == expected
+
+
+def test_origins_without_known_rules_compare_texts() -> None:
+    lists: dict[str, Lists] = {"before": {"deny": ["hammer(nails)"]}, "after": {}, "same": {"deny": ["hammer(nails)"]}}
+    found = {row[1:3]: row[3:] for row in gains(lists) if row[0] is None}
+    assert found["before", "after"] == ("deny", "hammer(nails)")
+    assert found["before", "same"] == found["after", "before"] == (None, None)

@@ -26,6 +26,7 @@ Values = Mapping[str, str | int | float | bool]
 Rows = list[tuple[object, ...]]
 
 _SPARK_TYPES = {Type.VARCHAR: "STRING", Type.VECTOR: "ARRAY<FLOAT>"}
+_SPARK_TYPES_BY_NAME = {str(type_): name for type_, name in _SPARK_TYPES.items()}
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -91,7 +92,7 @@ class SparkLedger:
             rows.createOrReplaceTempView(table.name)
         for view in views.values():
             if view.derived:
-                columns = [(column.name, _SPARK_TYPES.get(Type(column.type), column.type)) for column in view.columns]
+                columns = [(column.name, _SPARK_TYPES_BY_NAME.get(column.type, column.type)) for column in view.columns]
                 rows = self._table(columns, ledger, manifest, manifest.views.get(view.name, ()))
                 rows.createOrReplaceTempView(view.name)
 

@@ -19,7 +19,7 @@ from aix.store.manifest import read_latest
 from aix.store.views import create_views
 from tests import ROOT
 from tests.merge.test_groups import conversation
-from tests.permissions.ledger import build_permission_ledger
+from tests.permissions.ledger import apply_personas, build_permission_ledger
 from tests.queries.agent_graphs import build_graph_ledger
 from tests.queries.spark import (
     Rows,
@@ -50,6 +50,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(groups, "_TIMES_LARGER", 0)
         for turns in (1, 2):
             deliver(folder, conversation("grown", turns), conversation("beside"))
+    apply_personas(folder)
     assert read_latest(folder).dead, "else it is not shown that dead rows are left out"
     return folder
 
