@@ -23,7 +23,7 @@ from aix.errors import LedgerDamagedError, UnknownNameError
 from aix.query.packs import find_query, own_query_names
 from aix.query.query_file import Query
 from aix.query.views import create_library_views, library_views, views_named
-from aix.reading.ledger import can_have_rows
+from aix.reading.database import can_have_rows
 from aix.store.manifest import EMPTY, Manifest, dead_in, manifest_path, read_latest, read_manifest, segments_of
 from aix.store.views import create_views
 

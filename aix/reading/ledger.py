@@ -1,28 +1,20 @@
 """A ledger as a Python object."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING, Self
 
 from aix.config import load_config
 from aix.derived.catalog import refresh_catalog
-from aix.derived.materialised_tables import derived_columns, derived_selects
-from aix.derived.view_cache import cached_selects, cached_views
-from aix.errors import LedgerDamagedError, QueryFileError, SqlError, UnknownVersionError, UsageError
+from aix.errors import SqlError, UnknownVersionError, UsageError
 from aix.paths import check_ledger_path
 from aix.query.views import (
-    create_library_views,
-    library_views,
     looks_around,
-    views_named,
-    with_foundations,
-    words_of,
 )
-from aix.schema import TABLES, find_table
+from aix.reading.database import NOTHING_REPLACED, LedgerDatabase, Replaced, can_have_rows
+from aix.schema import find_table
 from aix.schema.migrations import changed_tables
 from aix.schema.sql import empty_select, quote_name
 from aix.store.manifest import (
@@ -33,16 +25,16 @@ from aix.store.manifest import (
     read_manifest,
     version_numbers,
 )
-from aix.store.views import column_name, create_views, stored_rows, tables_named
+from aix.store.views import stored_rows
 
 if TYPE_CHECKING:
-    import duckdb
     import polars as pl
 
     from aix.permissions.risks import Risks
     from aix.permissions.rule_book import RuleBook
     from aix.query.query_file import Query
     from aix.query.values import Variable
+    from aix.reading.connection import Statement
     from aix.reading.names import Named
     from aix.reading.result import Result
     from aix.search.search import Hit
@@ -64,19 +56,12 @@ class Ledger:
         self,
         path: Path,
         manifest: Manifest,
-        rules: "RuleBook | None" = None,
-        risks: "Risks | None" = None,
-        hide: Callable[[str], str] | None = None,
+        replaced: Replaced = NOTHING_REPLACED,
     ) -> None:
         self.path = path
         self.manifest = manifest
-        self._rules = rules
-        self._risks = risks
-        self._hide = hide
-        self._created_tables: set[str] = set()
-        self._created_views: set[str] = set()
-        self._asked_views: set[str] = set()
-        self._preparing = RLock()
+        self._replaced = replaced
+        self._database = LedgerDatabase(path, manifest, replaced)
 
     def __repr__(self) -> str:
         return f"<aix ledger {self.path}, version {self.version}>"
@@ -108,7 +93,7 @@ class Ledger:
         known = self.versions()
         if version not in known:
             raise UnknownVersionError(version, known)
-        return Ledger(self.path, read_manifest(manifest_path(self.path, version)), self._rules, self._risks, self._hide)
+        return Ledger(self.path, read_manifest(manifest_path(self.path, version)), self._replaced)
 
     @property
     def settings_problems(self) -> tuple[str, ...]:
@@ -117,7 +102,7 @@ class Ledger:
         >>> ledger.settings_problems
         ()
         """
-        return () if self._rules is None else tuple(self._rules.problems)
+        return () if self._replaced.rules is None else tuple(self._replaced.rules.problems)
 
     @property
     def rule_book(self) -> "RuleBook":
@@ -125,10 +110,7 @@ class Ledger:
 
         >>> ledger.rule_book.in_force("nobody", "/work")
         """
-        from aix.permissions.derived_tables import RULES_IN_FORCE, read_rule_book
-
-        with self._preparing:
-            return self._rules or read_rule_book(self._tables(tables_named([RULES_IN_FORCE])))
+        return self._database.rule_book
 
     @property
     def risks(self) -> "Risks":
@@ -139,7 +121,7 @@ class Ledger:
         """
         from aix.permissions.risks import load_risks
 
-        return self._risks or load_risks()
+        return self._replaced.risks or load_risks()
 
     def under(self, *settings: Path | str, risks: Path | str | None = None, origin: str | None = None) -> "Ledger":
         """Return the same version with the permission rules of these files in place of those that imports found.
@@ -156,8 +138,9 @@ class Ledger:
         from aix.permissions.risks import load_risks
         from aix.permissions.rule_book import read_rules_for_all
 
-        rules = read_rules_for_all(map(Path, settings), origin) if settings else self._rules
-        return Ledger(self.path, self.manifest, rules, load_risks(Path(risks)) if risks else self._risks, self._hide)
+        rules = read_rules_for_all(map(Path, settings), origin) if settings else self._replaced.rules
+        own = load_risks(Path(risks)) if risks else self._replaced.risks
+        return Ledger(self.path, self.manifest, replace(self._replaced, rules=rules, risks=own))
 
     def hiding(self, hide: Callable[[str], str]) -> "Ledger":
         """Return the same version with texts that a function has changed before any SQL sees them.
@@ -169,7 +152,7 @@ class Ledger:
         ...     hidden.sql("select left(content, 8) from messages where content like '%calls it%'").rows()
         [('[name] c',)]
         """
-        return Ledger(self.path, self.manifest, self._rules, self._risks, hide)
+        return Ledger(self.path, self.manifest, replace(self._replaced, hide=hide))
 
     def sql(self, query: str, parameters: "Parameters | None" = None) -> "Result":
         """Run one SELECT, or the EXPLAIN of one; the tables are those of `aix schema`.
@@ -190,11 +173,9 @@ class Ledger:
         [{'turns': 6}]
         """
         from aix.reading.connection import Statement
-        from aix.reading.result import Result
 
-        with self._preparing:
-            self._create_views_named(_COMMENT_OR_TEXT.sub("", query))
-        return Result(self._connection, self._check_files, Statement(query, is_explain=False, is_own=True), parameters)
+        self._database.create_views_named(_COMMENT_OR_TEXT.sub("", query))
+        return self._result(Statement(query, is_explain=False, is_own=True), parameters)
 
     def query(self, name: "str | Query", /, **parameters: object) -> "Result":
         """Run a query of the library; `aix query` lists them, and `aix query NAME --help` says what each takes.
@@ -232,7 +213,7 @@ class Ledger:
         files = stored_rows(self.path, self.manifest, self.manifest.tables.get(name, ()))
         if not files:
             return pl.DataFrame(arrow_schema(table).empty_table()).lazy()
-        if self._hide is not None or name in changed_tables(self.manifest.schema_version):
+        if self._replaced.hide is not None or name in changed_tables(self.manifest.schema_version):
             return self.sql(f"from {quote_name(name)}").polars().lazy()
         plain = [path for path, dead in files if not dead]
         thinned = [path for path, dead in files if dead]
@@ -285,7 +266,7 @@ class Ledger:
         """
         from aix.reading.search import COMPACTIONS, COUNTED
 
-        return self._run(COMPACTIONS, [trigger], self._bind(self._library_views[COUNTED], parameters))
+        return self._run(COMPACTIONS, [trigger], self._bind(self._database.library_views[COUNTED], parameters))
 
     def turns_counted(
         self, since_ms: int | None = None, until_ms: int | None = None, /, **parameters: object
@@ -300,7 +281,7 @@ class Ledger:
         from aix.reading.search import TURNS, TURNS_COUNTED
 
         times = {"since_ms": since_ms, "until_ms": until_ms}
-        return self._run(TURNS, times, self._bind(self._library_views[TURNS_COUNTED], parameters))
+        return self._run(TURNS, times, self._bind(self._database.library_views[TURNS_COUNTED], parameters))
 
     def search(self, text: str, limit: int | None = 10, **conditions: object) -> "list[Hit]":
         """Return the turns whose texts have these words, the best first; see docs/search.md for what text can be.
@@ -345,8 +326,8 @@ class Ledger:
         from aix.reading.connection import damage_to
         from aix.reading.names import TABLES_OF_SESSIONS, find_session
 
-        with self._preparing, damage_to(self.path):
-            return find_session(self._tables(TABLES_OF_SESSIONS), name)
+        with self._database.lock, damage_to(self.path):
+            return find_session(self._database.tables(TABLES_OF_SESSIONS), name)
 
     def find(self, name: str) -> "Named":
         """Return the session of that name, else the turn.
@@ -360,8 +341,8 @@ class Ledger:
         from aix.reading.connection import damage_to
         from aix.reading.names import TABLES_OF_NAMES, find_session_or_turn
 
-        with self._preparing, damage_to(self.path):
-            return find_session_or_turn(self._tables(TABLES_OF_NAMES), name)
+        with self._database.lock, damage_to(self.path):
+            return find_session_or_turn(self._database.tables(TABLES_OF_NAMES), name)
 
     def find_anything(self, name: str) -> tuple[str, str]:
         """Return the table and the key of the session or turn of that name, else of anything that has it as its id.
@@ -374,8 +355,8 @@ class Ledger:
         from aix.reading.connection import damage_to
         from aix.reading.names import TABLES_OF_IDS, find_anything
 
-        with self._preparing, damage_to(self.path):
-            return find_anything(self._tables(TABLES_OF_IDS), name)
+        with self._database.lock, damage_to(self.path):
+            return find_anything(self._database.tables(TABLES_OF_IDS), name)
 
     def _bind(self, query: "Query", parameters: Mapping[str, object]) -> "list[Variable]":
         from aix.query.values import bind
@@ -388,14 +369,11 @@ class Ledger:
     def _run_own(self, query: "Query", variables: "Sequence[Variable]") -> "Result":
         """Run a query that AIX brings along: it only reads, and has the columns that its header names."""
         from aix.reading.connection import Statement
-        from aix.reading.result import Result
 
         sql = query.statement if can_have_rows(query, self.manifest) else empty_select(query.columns)
-        with self._preparing:
-            self._create_views_named(sql)
+        self._database.create_views_named(sql)
         described = [(column.name, column.type) for column in query.columns]
-        statement = Statement(sql, is_explain=False)
-        return Result(self._connection, self._check_files, statement, None, variables, described)
+        return self._result(Statement(sql, is_explain=False), None, variables, described)
 
     def _run(
         self,
@@ -404,102 +382,32 @@ class Ledger:
         variables: "Sequence[Variable]" = (),
     ) -> "Result":
         from aix.reading.connection import accept
+
+        database = self._database
+        with database.lock:
+            statement = accept(database.connection, sql, reads_files=self._replaced.hide is None)
+            if statement.is_explain or looks_around(sql):
+                database.tables()
+            database.create_views_named(sql)
+        try:
+            return self._result(statement, parameters, variables)
+        except SqlError:
+            if database.has_all_tables:
+                raise
+        database.tables()  # with all there, DuckDB can say which names are near to one that is wrong
+        return self._result(statement, parameters, variables)
+
+    def _result(
+        self,
+        statement: "Statement",
+        parameters: "Parameters | None" = None,
+        variables: "Sequence[Variable]" = (),
+        described: "Sequence[tuple[str, str]] | None" = None,
+    ) -> "Result":
         from aix.reading.result import Result
 
-        with self._preparing:
-            statement = accept(self._connection, sql, reads_files=self._hide is None)
-            if statement.is_explain or looks_around(sql):
-                self._tables()
-            self._create_views_named(sql)
-        try:
-            return Result(self._connection, self._check_files, statement, parameters, variables)
-        except SqlError:
-            if self._created_tables >= TABLES.keys():
-                raise
-        # With all tables there, DuckDB can say which names are near to one that is wrong.
-        with self._preparing:
-            self._tables()
-        return Result(self._connection, self._check_files, statement, parameters, variables)
-
-    def _create_views_named(self, sql: str) -> None:
-        self._fill_cache(sql)
-        named = views_named(sql, self._library_views, self._kept_views)
-        needed = [view for view in named if view.name not in self._created_views]
-        self._derive([view.name for view in needed if view.derived and view.name not in self._kept_views])
-        others = [view for view in needed if view.name not in self._created_views]
-        self._tables(tables_named([sql, *(view.sql for view in others if view.name not in self._kept_views)]))
-        try:
-            create_library_views(self._connection, others, self._kept_views, self.path)
-        except QueryFileError as error:
-            self._check_files(error)
-            raise
-        self._created_views.update(view.name for view in others)
-
-    def _tables(self, names: Iterable[str] = TABLES) -> "duckdb.DuckDBPyConnection":
-        """Return the connection with views of these tables: to create one for each takes longer than many an answer."""
-        connection = self._connection  # which may bring tables of its own
-        missing = [name for name in names if name not in self._created_tables]
-        read = column_name
-        if self._hide is not None:
-            from aix.reading.hidden_texts import hidden_column as read
-        create_views(connection, self.path, self.manifest, missing, typed=True, read=read)
-        self._created_tables.update(missing)
-        return connection
-
-    def _fill_cache(self, sql: str) -> None:
-        """See to it that the rows of the views that a statement names are in the cache, where there can be one."""
-        if self._hide is not None:
-            return
-        cached = cached_views()
-        named = with_foundations(words_of(sql), self._library_views, cached | self._kept_views.keys())
-        wanted = {view.name for view in named} & cached - self._kept_views.keys() - self._asked_views
-        self._asked_views |= wanted
-        self._kept_views.update(cached_selects(self.path, self.manifest, sorted(wanted)))
-
-    def _derive(self, names: list[str]) -> None:
-        """Make in memory what no version has kept, or what other rules give, and what comes of the same pass."""
-        if names:
-            from aix.permissions.derived_tables import derive, made_with
-            from aix.personas.persona_tables import stored_tables
-            from aix.reading.connection import damage_to
-
-            wanted = made_with(names) - self._kept_views.keys() - self._created_views
-            with damage_to(self.path):
-                personas = stored_tables(self.path, self.manifest)
-                personas = personas.with_texts(self._hide) if self._hide else personas
-                derive(self._tables(), wanted, self.rule_book, self._risks, personas)
-            self._created_views |= wanted
-
-    @cached_property
-    def _library_views(self) -> "dict[str, Query]":
-        return library_views()
-
-    @cached_property
-    def _kept_views(self) -> dict[str, str]:
-        """SELECTs of rows that are computed already, by view; the cache adds its own when they are asked for.
-
-        A view that can have no rows needs no SQL: DuckDB would plan it for longer than many an answer takes.
-        """
-        views = self._library_views.values()
-        kept = {view.name: empty_select(view.columns) for view in views if not can_have_rows(view, self.manifest)}
-        if self._hide is not None:  # rows that are kept were made of texts as they are
-            return kept
-        kept |= derived_selects(self.path, self.manifest)
-        if self._rules is None and self._risks is None:
-            return kept
-        from aix.permissions.derived_tables import RISKS, RULE_TABLES
-
-        own = (*(RULE_TABLES if self._rules is not None else ()), *((RISKS,) if self._risks is not None else ()))
-        return {name: select for name, select in kept.items() if name not in own}
-
-    def _check_files(self, error: Exception) -> None:
-        """Raise LedgerDamagedError when a statement failed because of the files of the version."""
-        from aix.reading.connection import is_of_files
-        from aix.store.segments import check_segments
-
-        check_segments(self.path, self.manifest, derived_columns(self.manifest))
-        if is_of_files(error, self.path):
-            raise LedgerDamagedError(self.path, f"a file of it cannot be read: {error}") from error
+        database = self._database
+        return Result(database.connection, database.check_files, statement, parameters, variables, described)
 
     def close(self) -> None:
         """Let go of the database in memory; results that were not converted cannot be any more.
@@ -507,30 +415,13 @@ class Ledger:
         >>> opened = aix.open(folder)
         >>> opened.close()
         """
-        if "_connection" in vars(self):
-            self._connection.close()
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @cached_property
-    def _connection(self) -> "duckdb.DuckDBPyConnection":
-        from aix.reading.connection import connect
-
-        connection = connect(self.path, self.manifest)
-        if self._hide is not None:
-            from aix.reading.hidden_texts import lay_hiding
-
-            lay_hiding(connection, self._hide)
-        if self._rules is not None:
-            from aix.permissions.derived_tables import RULES, lay_rules
-
-            lay_rules(connection, self._rules)
-            self._created_tables.add(RULES)
-        return connection
 
 
 def open_ledger(path: Path | str | None = None) -> Ledger:
@@ -544,9 +435,3 @@ def open_ledger(path: Path | str | None = None) -> Ledger:
     manifest = read_latest(absolute)
     refresh_catalog(absolute)
     return Ledger(absolute, manifest)
-
-
-def can_have_rows(query: "Query", manifest: Manifest) -> bool:
-    """Whether a query may have rows in a version: the files of a table without which it has none hold rows."""
-    segments = (segment for table in query.only_with for segment in manifest.tables.get(table, ()))
-    return not query.only_with or any(segment.rows for segment in segments)

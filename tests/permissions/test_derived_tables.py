@@ -30,8 +30,8 @@ def rows_of(ledger: Ledger, name: str) -> Counter[tuple[object, ...]]:
     return Counter(ledger.sql(f"from {name}").rows())
 
 
-def test_every_derived_table_has_rows(permission_ledger: Path) -> None:
-    with aix.open(permission_ledger) as opened:
+def test_every_derived_table_has_rows(persona_ledger: Path) -> None:
+    with aix.open(persona_ledger) as opened:
         assert all(rows_of(opened, name) for name in DERIVED)
 
 
@@ -48,9 +48,21 @@ def test_what_no_version_has_kept_is_made_by_whoever_reads(permission_ledger: Pa
             assert rows_of(bare, name) == rows_of(kept, name)
 
 
-def test_any_client_reads_them(permission_ledger: Path) -> None:
-    catalog = str(permission_ledger / CATALOG)
-    with aix.open(permission_ledger) as opened, duckdb.connect(catalog, read_only=True) as plain:
+def test_what_another_release_kept_is_made_by_whoever_reads(persona_ledger: Path, tmp_path: Path) -> None:
+    version = read_latest(persona_ledger)
+    earlier = tmp_path / "ledger"
+    (earlier / "versions").mkdir(parents=True)
+    (earlier / "data").symlink_to(persona_ledger / "data")
+    said = json.loads(manifest_path(persona_ledger, version.version).read_text("utf-8"))
+    manifest_path(earlier, version.version).write_text(json.dumps({**said, "views_made_by": "another"}), "utf-8")
+    with aix.open(persona_ledger) as kept, aix.open(earlier) as bare:
+        for name in DERIVED:
+            assert rows_of(bare, name) == rows_of(kept, name)
+
+
+def test_any_client_reads_them(persona_ledger: Path) -> None:
+    catalog = str(persona_ledger / CATALOG)
+    with aix.open(persona_ledger) as opened, duckdb.connect(catalog, read_only=True) as plain:
         for name in DERIVED:
             assert Counter(plain.table(name).fetchall()) == rows_of(opened, name)
 

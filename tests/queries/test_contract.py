@@ -17,7 +17,8 @@ from aix.query.packs import find_query
 from aix.query.query_file import ParameterType, Query, query_root
 from aix.query.values import bind
 from aix.query.views import library_views, views_named
-from aix.reading.ledger import Ledger, can_have_rows
+from aix.reading.database import can_have_rows
+from aix.reading.ledger import Ledger
 from aix.reading.result import Result
 from aix.schema import TABLES
 from aix.store.nodes import in_conversations

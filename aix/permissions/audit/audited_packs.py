@@ -6,7 +6,8 @@ from aix.errors import UnknownNameError, UsageError
 from aix.permissions.audit.findings import judges
 from aix.query.packs import Pack, find_pack, packs, read_packs
 from aix.query.query_file import Query
-from aix.reading.ledger import Ledger, can_have_rows
+from aix.reading.database import can_have_rows
+from aix.reading.ledger import Ledger
 
 OWN_PACK = "permission_usage"
 """The pack that `aix audit` runs by default."""
