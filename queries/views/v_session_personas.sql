@@ -8,6 +8,8 @@
 -- column basis: VARCHAR; mapping, a mapping of the file fits; parent, that of the session that started it; log, the stated one
 -- column mapping: BIGINT; place of the mapping that fits, from 0
 -- references: docs/personas.md#which-sessions-are-its-own; how a mapping fits
+
+-- Sessions that another one of the ledger started.
 with started_session as (
   select d.session_label, min(d.distance) as distance
   from v_subagents d
@@ -27,6 +29,7 @@ first_folder as (
   ) own_turn
   where place = 1
 ),
+-- Sessions with what mappings ask about.
 described_session as (
   select
     s.label, s.origin, s.persona_id, b.raw_target as agent_type,
@@ -67,6 +70,7 @@ fitting_mapping as (
     and (m.agent is null or m.agent = s.persona_id or m.agent = s.agent_type)
     and (m.agent is not null or not s.is_started)
 ),
+-- The first mapping that fits.
 mapped_session as (
   select label, persona_id, position from fitting_mapping where place = 1
 ),

@@ -38,6 +38,7 @@ def test_a_client_starts_the_command_and_calls_its_tools(tmp_path: Path, empty_h
     anyio.run(run)
 
 
+@pytest.mark.long
 def test_the_end_of_input_ends_the_server_quietly_whatever_came_before(tmp_path: Path) -> None:
     sent = 'this is no JSON\n\n{}\n[1]\n{"jsonrpc": "2.0", "method": "none", "id": 1}\n'
     process = subprocess.run(

@@ -118,6 +118,7 @@ def test_a_model_is_that_of_the_persona_else_of_the_thread(
     assert expected.items() <= {row["setting"]: row["value"] for row in rows}.items()
 
 
+@pytest.mark.long
 def test_costs_are_shown_by_persona(persona_ledger: Path) -> None:
     lines = ask(persona_ledger, "cost", "--by", "persona").splitlines()
     assert [line.split()[0] for line in lines[2:]][:5] == ["sailor", "printer", "miller", "weaver", "scout"]
@@ -134,6 +135,7 @@ def test_options_of_a_router_need_a_target(persona_ledger: Path) -> None:
     assert "Name the TARGET" in process.stderr
 
 
+@pytest.mark.long
 def test_an_import_applies_the_file_that_the_settings_name(tmp_path: Path) -> None:
     config, ledger = tmp_path / "config.toml", tmp_path / "ledger"
     config.write_text('personas = "personas.toml"\n')
@@ -155,6 +157,7 @@ def test_without_a_file_the_personas_of_logs_are_listed_with_a_hint(permission_l
     assert "docs/personas.md shows how to describe your own" in process.stderr
 
 
+@pytest.mark.long
 def test_hostile_personas_do_no_harm_on_the_screen(
     persona_ledger: Path, tmp_path: Path, screen: Callable[..., str]
 ) -> None:

@@ -88,6 +88,7 @@ def test_the_file_changes_nothing_that_logs_say(tmp_path: Path) -> None:
     assert verdicts(tmp_path / "with") == [OF_BAKERY, OF_SHOP]
 
 
+@pytest.mark.long
 def test_a_file_is_applied_once_again_when_it_changes_and_no_more_without_it(tmp_path: Path) -> None:
     ledger, file = tmp_path / "ledger", write(tmp_path)
     deliver(ledger, SHOP)
@@ -123,6 +124,7 @@ def test_a_subagent_is_judged_as_its_parent_whichever_comes_first(tmp_path: Path
     assert verdicts(ledger) == [OF_CHILD, OF_SHOP]
 
 
+@pytest.mark.long
 def test_personas_stay_when_answers_of_rules_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = tmp_path / "ledger"
     deliver(ledger, SHOP, BAKERY)
@@ -147,6 +149,7 @@ def test_forgetting_removes_the_verdicts_too(tmp_path: Path) -> None:
     assert left == []
 
 
+@pytest.mark.long
 def test_joining_a_ledger_leaves_its_personas_out(tmp_path: Path) -> None:
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     deliver(ours, SHOP)
@@ -178,6 +181,7 @@ def test_an_import_applies_the_file_also_when_nothing_else_is_new(tmp_path: Path
     assert tables_of_personas(gone) == set()
 
 
+@pytest.mark.long
 def test_odd_texts_come_through_the_tables(tmp_path: Path) -> None:
     odd = 'it\'s; drop table x -- \\ "q" 🖨 \u202e'
     file = tmp_path / "personas.toml"
@@ -241,31 +245,30 @@ def test_places_are_judged_in_the_form_that_calls_name_them(tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize(
-    ("command", "named"),
-    [
-        ("curl -H $NPM_TOKEN x", ["NPM_TOKEN"]),
-        ("echo ${!X_SECRET}", ["X_SECRET"]),
-        ("echo $env:WIN_PASSWORD", ["WIN_PASSWORD"]),
-        ("printenv -0 API_KEY", ["API_KEY"]),
-        ("type %DB_PASSWORD%", ["DB_PASSWORD"]),
-        ("use $SHOP_VALUE", ["SHOP_VALUE"]),
-        ("echo $HOME $KEYBOARD $TOKENS_LEFT_OVER $MONKEY", []),
-        ("npm token list", []),
-    ],
-)
-def test_credentials_are_found_by_how_commands_name_them(tmp_path: Path, command: str, named: list[str]) -> None:
+def test_credentials_are_found_by_how_commands_name_them(tmp_path: Path) -> None:
+    commands = {
+        "NPM_TOKEN": "curl -H $NPM_TOKEN x",
+        "X_SECRET": "echo ${!X_SECRET}",
+        "WIN_PASSWORD": "echo $env:WIN_PASSWORD",
+        "API_KEY": "printenv -0 API_KEY",
+        "DB_PASSWORD": "type %DB_PASSWORD%",
+        "SHOP_VALUE": "use $SHOP_VALUE",
+        "none": "echo $HOME $KEYBOARD $TOKENS_LEFT_OVER $MONKEY",
+        "no variable": "npm token list",
+    }
     ledger = tmp_path / "ledger"
-    deliver(ledger, conversation("shop", "/srv/shop", command))
+    deliver(ledger, *(conversation(name, "/srv/shop", command) for name, command in commands.items()))
     text = FILE.replace("[personas.seller]", "[personas.seller]\ncredentials = []")
-    apply_personas(
-        ledger, write(tmp_path, text.replace("[personas.baker]", "[personas.baker]\ncredentials = ['SHOP_VALUE']"))
-    )
+    text = text.replace("[personas.baker]", "[personas.baker]\ncredentials = ['SHOP_VALUE']")
+    apply_personas(ledger, write(tmp_path, text))
     with aix.open(ledger) as opened:
         rows = opened.query("permission_usage/persona_credentials").dicts()
-    assert [row["credential"] for row in rows] == named
+    assert {(row["credential"], row["session_label"]) for row in rows} == {
+        (name, name) for name in commands if name.isupper()
+    }
 
 
+@pytest.mark.long
 def test_a_derivation_that_fails_loses_no_personas_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = tmp_path / "ledger"
     deliver(ledger, SHOP)

@@ -148,6 +148,7 @@ def test_main_sessions_follow_the_personas_in_force(ledger: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["child", "nick"])
+@pytest.mark.long
 def test_a_file_names_the_main_session_by_its_label_or_an_alias(ledger: Path, tmp_path: Path, named: str) -> None:
     copy = shutil.copytree(ledger, tmp_path / "ledger")
     deliver(

@@ -168,6 +168,7 @@ def test_near_misses_stay_and_columns_say_what_their_texts_are(planted: Path) ->
     assert "Hidden below, each behind a mark such as [secret:…]: 1 secret." in hidden
 
 
+@pytest.mark.long
 def test_no_text_of_a_log_leaves_its_marks(hostile: Path) -> None:
     queries: list[Question] = [
         ("sessions", {}),

@@ -89,6 +89,7 @@ def test_pages_of_a_search_give_each_turn_once(hostile: Path) -> None:
     assert len({row["turn_id"] for row in rows_of(first) + rows_of(last)}) == TURNS
 
 
+@pytest.mark.long
 def test_a_transcript_is_shown_turn_by_turn(sample: Path) -> None:
     whole, first, second, last = texts(
         sample,
@@ -111,6 +112,7 @@ def test_a_context_has_its_parts(sample: Path) -> None:
     assert [row["part"] for row in rows] == ["summary", "this", "unlogged"]
 
 
+@pytest.mark.long
 def test_costs_are_listed_with_their_total_and_how_certain_they_are(sample: Path) -> None:
     by_model, by_day, by_both = texts(
         sample,
@@ -124,6 +126,7 @@ def test_costs_are_listed_with_their_total_and_how_certain_they_are(sample: Path
     assert {"project", "model"} <= rows_of(by_both)[0].keys()
 
 
+@pytest.mark.long
 def test_days_begin_with_the_latest(tmp_path: Path) -> None:
     day = 86_400_000
     requests = [request(f"r-{number}", "t", number * day, model="m", input_tokens=3) for number in range(5)]
@@ -217,6 +220,7 @@ def test_a_huge_result_is_cut_and_says_how_to_read_on(hostile: Path) -> None:
     assert "Rows 1 to 500; offset=500 gives the next." in pages
 
 
+@pytest.mark.long
 def test_pages_of_rows_give_each_row_once(hostile: Path) -> None:
     found: list[object] = []
     while True:
@@ -229,6 +233,7 @@ def test_pages_of_rows_give_each_row_once(hostile: Path) -> None:
     assert found == [f"m-turn{number:02}" for number in range(1, TURNS + 1)]
 
 
+@pytest.mark.long
 def test_pages_of_a_transcript_give_each_line_once(hostile: Path) -> None:
     lines: list[str] = []
     place: dict[str, object] = {}
