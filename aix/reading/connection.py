@@ -33,7 +33,10 @@ _SETTINGS = (
     # So that the same ledger gives the same rows on every machine.
     "set TimeZone = 'UTC'",
 )
+HIDING_FUNCTION = "aix_hidden"
+"""The function by which texts are hidden from statements; see `aix.reading.hidden_texts`."""
 _ADVICE = "one SELECT is run, or the EXPLAIN of one; see `aix sql --help`"
+_OWN_ADVICE = "name the tables and views of the ledger"
 _QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"}
 # Whatever DuckDB lists as a table function, or as one with side effects, is refused unless it is known to only look.
 _TABLE_FUNCTIONS = {
@@ -71,15 +74,23 @@ _VOLATILE_FUNCTIONS = {
     "uuidv4",
     "uuidv7",
 }
-_FILE_FUNCTIONS = {name for name in _TABLE_FUNCTIONS if name.startswith("parquet_")} | {"read_parquet"}
-_FILE_NAME = re.compile(r"[./\\]")
+_FILE_FUNCTIONS = {name for name in _TABLE_FUNCTIONS if name.startswith(("parquet_", "read_"))}
+_UNSAFE_WITH_HIDDEN_TEXTS = {name for name in _TABLE_FUNCTIONS if name.startswith(("duckdb_", "pragma_"))} | {
+    # What they give names files and folders, or says how texts are hidden.
+    *("current_query", "current_setting", HIDING_FUNCTION),
+    # They take time and memory by the square of a length, and are not stopped meanwhile.
+    *("damerau_levenshtein", "editdist3", "levenshtein"),
+}
+_OWN_TABLE = re.compile(r"(?!(?:sqlite|pg)_)\w+", re.IGNORECASE)
+"""The name of a table, a view or a part of a statement; DuckDB takes one with a dot for a file."""
+_OWN_SCHEMAS = {"", "main"}
 HARMLESS_FUNCTIONS = frozenset(_TABLE_FUNCTIONS | _VOLATILE_FUNCTIONS)
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _ANALYZE = (b"analyze", b"analyse")
 _WORD = re.compile(rb"\w+|.")
 
 
-def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
+def connect(ledger: Path, manifest: Manifest, memory_limit: str | None = None) -> duckdb.DuckDBPyConnection:
     """Open a database in memory for views of a version; its files, and the cache, are all that it can reach."""
     try:
         str(ledger).encode()
@@ -91,6 +102,8 @@ def connect(ledger: Path, manifest: Manifest) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for setting in _SETTINGS:
         connection.execute(setting)
+    if memory_limit is not None:
+        connection.execute(f"set memory_limit = {quote_text(memory_limit)}")
     connection.execute(f"set temp_directory = {quote_text(_private_folder(connection))}")
     connection.execute(f"set allowed_paths = [{', '.join(_file_names(ledger, manifest))}]")
     connection.execute("set enable_external_access = false")
@@ -145,7 +158,7 @@ class Statement:
 def accept(connection: duckdb.DuckDBPyConnection, query: str, *, reads_files: bool = True) -> Statement:
     """Return the one statement of the query, or raise an error that says why it is not run.
 
-    A statement that reads no files sees the ledger's rows only through its tables and views.
+    A statement that reads no files sees the ledger's rows only through its tables and views, and nothing of DuckDB.
     """
     if _NO_TEXT.search(query):
         raise SqlError("the SQL holds characters that are no text", _ADVICE)
@@ -159,6 +172,8 @@ def accept(connection: duckdb.DuckDBPyConnection, query: str, *, reads_files: bo
         raise SqlError(f"{kinds[0].replace('_', ' ')} is not run here", _ADVICE)
     words = _Words(query)
     is_explain = kinds[0] == "EXPLAIN"
+    if is_explain and not reads_files:
+        raise SqlError("no plan is shown here: it names files", "ask for the rows themselves")
     _check_select(connection, words.explained() if is_explain else words.text, reads_files=reads_files)
     return Statement(words.text, is_explain)
 
@@ -170,13 +185,15 @@ def _check_select(connection: duckdb.DuckDBPyConnection, select: str, *, reads_f
         select json_array_length(tree, '$.statements'),
                json_extract_string(tree, '$..type'),
                json_extract_string(tree, '$..function_name'),
-               json_extract_string(tree, '$..table_name')
+               json_extract_string(tree, '$..table_name'),
+               json_extract_string(tree, '$..schema_name') || json_extract_string(tree, '$..catalog_name')
+               || json_extract_string(tree, '$..schema') || json_extract_string(tree, '$..catalog')
         from parsed
         """,
         [select],
     ).fetchone()
     assert found is not None  # noqa: S101 - the query has one row
-    statements, types, functions, tables = found
+    statements, types, functions, tables, schemas = found
     writing = {node for node in types if node and node.endswith("_NODE")} - _QUERY_NODES
     if statements != 1 or writing:
         raise SqlError("this statement is no plain SELECT", _ADVICE)
@@ -184,8 +201,13 @@ def _check_select(connection: duckdb.DuckDBPyConnection, select: str, *, reads_f
     refused = sorted(called & _refused_functions())
     if refused:
         raise SqlError(f"the function {refused[0]} is not called here: it can do more than look at the ledger", _ADVICE)
-    if not reads_files and (called & _FILE_FUNCTIONS or any(map(_FILE_NAME.search, filter(None, tables)))):
-        raise SqlError("no file is read here, those of the ledger neither", "name the tables and views of the ledger")
+    if reads_files:
+        return
+    if unsafe := sorted(called & _UNSAFE_WITH_HIDDEN_TEXTS - _FILE_FUNCTIONS):
+        raise SqlError(f"the function {unsafe[0]} is not called here", _OWN_ADVICE)
+    is_own = called.isdisjoint(_FILE_FUNCTIONS) and all(map(_OWN_TABLE.fullmatch, filter(None, tables)))
+    if not is_own or {(name or "").lower() for name in schemas} - _OWN_SCHEMAS:
+        raise SqlError("no file is read here, those of the ledger neither", _OWN_ADVICE)
 
 
 @cache

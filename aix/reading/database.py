@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from aix.query.query_file import Query
 
 
+_MOST_MEMORY = "2GB"
+"""Of statements that see hidden texts: an assistant writes them, and nobody looks at them before."""
+
+
 @dataclass(frozen=True)
 class Replaced:
     """Things that a reader puts in the place of those that a ledger has; None for those that stay."""
@@ -171,7 +175,8 @@ class LedgerDatabase:
         """The connection, opened when it is first used."""
         from aix.reading.connection import connect
 
-        connection = connect(self._path, self._manifest)
+        memory = None if self._replaced.hide is None else _MOST_MEMORY
+        connection = connect(self._path, self._manifest, memory)
         if self._replaced.hide is not None:
             from aix.reading.hidden_texts import lay_hiding
 

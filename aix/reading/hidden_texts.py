@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from aix.reading.connection import HIDING_FUNCTION
 from aix.schema import Column, Join, Type, Unit
 from aix.schema.sql import quote_name
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import duckdb
 
 Hide = Callable[[str], str]
-_FUNCTION = "aix_hidden"
 _OF_LOGS = {Unit.TEXT, Unit.PATH, Unit.NAME, Unit.JSON, Unit.JSON_OBJECT, Unit.JSON_ARRAY}
 
 
@@ -28,7 +28,7 @@ def lay_hiding(connection: "duckdb.DuckDBPyConnection", hide: Hide) -> None:
 
     # By their names: the module that has the words for these options is another one in earlier releases.
     kinds = {"type": "arrow", "null_handling": "special"}
-    connection.create_function(_FUNCTION, hide_all, ["VARCHAR"], "VARCHAR", **kinds)  # type: ignore[call-overload]
+    connection.create_function(HIDING_FUNCTION, hide_all, ["VARCHAR"], "VARCHAR", **kinds)  # type: ignore[call-overload]
 
 
 def hidden_column(column: Column) -> str:
@@ -38,4 +38,4 @@ def hidden_column(column: Column) -> str:
     # Derived lists have ids, and those of ancestors can be far longer than all texts.
     has_ids = column.unit is Unit.JSON_ARRAY and column.join is Join.DERIVED
     is_hidden = column.type is Type.VARCHAR and column.unit in _OF_LOGS and not has_ids
-    return f"{_FUNCTION}({quote_name(column.name)})" if is_hidden else quote_name(column.name)
+    return f"{HIDING_FUNCTION}({quote_name(column.name)})" if is_hidden else quote_name(column.name)

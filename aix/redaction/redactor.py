@@ -94,9 +94,14 @@ class Redactor:
 
     def record(self, values: Mapping[str, object]) -> dict[str, object]:
         """Return the values of a row with its texts redacted; a name such as `password` says what a text is."""
-        texts = {name: value for name, value in values.items() if isinstance(value, str)}
-        redacted = iter(self._of_object(texts, self.counts, 0).items())
-        return dict(next(redacted) if name in texts else (name, value) for name, value in values.items())
+        redacted: dict[str, object] = {}
+        for name, value in values.items():
+            # One by one: two names may have the same mark.
+            [(shown, text)] = self._of_object({name: value if isinstance(value, str) else ""}, self.counts, 0).items()
+            while shown in redacted:
+                shown += "'"
+            redacted[shown] = text if isinstance(value, str) else value
+        return redacted
 
     def mark(self, kind: str, text: str) -> str:
         """Return the mark that stands for a text."""

@@ -21,6 +21,8 @@ class Snippet:
     text: str
     start: int
     """Where the first of the words begins; 0 where the text has none, as when they were hidden."""
+    has_words: bool = True
+    """Whether the text has one of the words."""
 
     def from_word(self, before: int) -> str:
         """Return the snippet from a few characters before the word on.
@@ -46,7 +48,7 @@ def snippet(text: str, terms: Sequence[Term]) -> Snippet:
     is_cut = start + _READ < len(text) or len(after) > _CHARACTERS
     mark = "…" if begin else ""
     shown = f"{mark}{before}{after[:_CHARACTERS].rstrip()}{'…' if is_cut else ''}"
-    return Snippet(shown, len(mark) + len(before) if spans else 0)
+    return Snippet(shown, len(mark) + len(before) if spans else 0, bool(spans))
 
 
 def _best_start(text: str, spans: Sequence[tuple[int, int]]) -> int:

@@ -12,6 +12,7 @@ from secrets import token_hex
 from typing import Protocol
 
 from aix.output.text import escape_unsafe, to_json, to_text
+from aix.reading.time_limit import current_limit
 from aix.redaction.redactor import counts_in_words, marks_in
 
 MOST_CHARACTERS = 40_000
@@ -19,6 +20,8 @@ MOST_CHARACTERS = 40_000
 CELL_CHARACTERS = 4_000
 READ_CHARACTERS = 100_000
 """As much of a cell is read, and redacted, before it is cut."""
+MOST_READ_CHARACTERS = 4_000_000
+"""As much of all cells is."""
 _LEAST_CELL_CHARACTERS = 40
 _ERROR_CHARACTERS = 4_000
 _NUMBER_BYTES = 8
@@ -102,6 +105,8 @@ def rows_answer(
     room, cut, has_more = MOST_CHARACTERS, 0, False
     most = max(_LEAST_CELL_CHARACTERS, min(CELL_CHARACTERS, MOST_CHARACTERS // max(len(names), 1)))
     for row in islice(rows, limit + 1):
+        if (running := current_limit()) is not None:
+            running.check()
         has_more = len(lines) == limit
         if has_more:
             break
@@ -126,7 +131,11 @@ def rows_answer(
 
 def _row_line(names: Sequence[str], row: Sequence[object], hiding: Hiding, most: int) -> tuple[str, int]:
     """Write a row, and count the cells that were cut."""
-    known = {escape_unsafe(name): _plain(value) for name, value in zip(names, row, strict=True)}
+    known: dict[str, object] = {}
+    for name, value in zip(map(escape_unsafe, names), row, strict=True):
+        while name in known:  # two names may be written alike
+            name += "'"
+        known[name] = _plain(value)
     cut = 0
     record = hiding.record(known)
     for name, value in record.items():

@@ -63,8 +63,9 @@ class Calls:
             read = msgspec.convert(given, tool.arguments, strict=False)
             return tool.answer(Call(self._ledger, self._zone), read)
         except msgspec.ValidationError as error:
-            said = [f"Wrong arguments: {error}.", f"See the input schema of the tool {name}."]
-            return Answer((), said, is_error=True)
+            return error_answer(
+                f"Wrong arguments: {error}.", f"See the input schema of the tool {name}.", self._ledger.hiding
+            )
         except AixError as error:
             return error_answer(str(error), error.remedy, self._ledger.hiding)
         except Exception as error:  # the server goes on

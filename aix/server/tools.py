@@ -18,7 +18,7 @@ from aix.reading.search import SessionSearch, require_project, search_sessions
 from aix.schema import TABLES, Column, find_table
 from aix.search.search import SearchRequest, search
 from aix.search.texts import TextKind
-from aix.server.answer import READ_CHARACTERS, Answer, rows_answer
+from aix.server.answer import CELL_CHARACTERS, MOST_READ_CHARACTERS, READ_CHARACTERS, Answer, rows_answer
 from aix.server.arguments import (
     Arguments,
     ContextArguments,
@@ -91,19 +91,21 @@ def _search(call: Call, arguments: SearchArguments) -> Answer:
     )
     opened, hiding = call.ledger.open(), call.ledger.hiding
     require_project(opened, request.narrowed)
-    found = search(opened, request, arguments.offset + arguments.limit, change=hiding.text)
+    found = search(opened, request, arguments.offset + arguments.limit + 1, change=hiding.text)
+    # Words that were hidden are not found either: an answer must not say whether a guess was right.
+    hits = [hit for hit in found.hits if hit.snippet.has_words]
     rows = (
         (
             *(hit.turn_id, hit.session_label, _title(hiding.text(hit.title or "")), call.moment(hit.started_at)),
             *(str(hit.kind), hit.tool_name, hit.snippet.text, hit.texts, hit.cost_usd),
         )
-        for hit in found.hits[arguments.offset :]
+        for hit in hits[arguments.offset :]
     )
     return rows_answer(
         *(_HIT_COLUMNS, rows, hiding),
         offset=arguments.offset,
         limit=arguments.limit,
-        total=found.turns,
+        total=None if call.ledger.is_redacted else found.turns,
         said=["Rows are turns; the tool show with name=turn_id and find=text opens one at the words."],
         empty="No text has that; fewer words, another form (deploy*) or fewer conditions find more.",
     )
@@ -189,7 +191,9 @@ def _cost(call: Call, arguments: CostArguments) -> Answer:
 
 def _sql(call: Call, arguments: SqlArguments) -> Answer:
     found = call.ledger.open_for_sql().sql(arguments.query)
-    rows = found.part(arguments.offset, arguments.limit + 1, READ_CHARACTERS)
+    cells = max(len(found.columns), 1) * (arguments.limit + 1)
+    characters = min(READ_CHARACTERS, max(MOST_READ_CHARACTERS // cells, CELL_CHARACTERS // 10))
+    rows = found.part(arguments.offset, arguments.limit + 1, characters)
     return rows_answer(
         *(found.columns, rows.rows(), call.ledger.hiding), offset=arguments.offset, limit=arguments.limit
     )

@@ -56,8 +56,15 @@ def test_the_ledger_itself_is_not_changed(ledger: Ledger) -> None:
         assert ("Done.",) in ledger.sql("select content from messages").rows()
     [path, *_] = ledger.path.glob("data/messages/*.parquet")
     assert ledger.sql(f"select count(*) from '{path}'").rows() == [(9,)]
-    with ledger.hiding(str) as hidden, pytest.raises(SqlError, match="no file is read here"):
-        hidden.sql(f"select count(*) from '{path}'")
+    stem = str(path.with_suffix(""))
+    forms = [f"'{path}'", f'"{stem}".parquet', f'"{path.parent}"."{path.name}"', f'main."{path}"', f'"{stem}".PARQUET']
+    with ledger.hiding(str) as hidden:
+        for form in forms:
+            with pytest.raises(SqlError, match="no file is read here"):
+                hidden.sql(f"select count(*) from {form}")
+            with pytest.raises(SqlError, match="no file is read here"):
+                hidden.sql(f"with a as (select 1), b as (from {form}) select (select count(*) from b) from a")
+        assert hidden.sql("with a as (select 1 as n) select n from main.turns, a limit 1").rows() == [(1,)]
 
 
 def test_a_statement_is_stopped_when_its_time_is_over(ledger: Ledger) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import aix
 from aix.query.views import library_views
 from aix.reading.costs import BY
 from aix.schema import TABLES
@@ -211,3 +212,19 @@ def test_a_list_of_names_that_cannot_be_read_gives_no_answer_at_all(planted: Pat
         assert result.is_error
         assert "none.txt" in text_of(result)
         assert not PLANTED.search(text_of(result).encode())
+
+
+def test_a_search_does_not_say_whether_a_guess_of_a_secret_was_right(planted: Path) -> None:
+    with aix.open(planted) as raw:
+        found = (
+            "select regexp_extract(content, 'zq[0-9]+[A-Za-z]+') as w from messages where content like '%=zq%' limit 1"
+        )
+        [(secret,)] = raw.sql(found).rows()
+    right, wrong = texts(planted, ("search", {"text": f"{secret[:4]}*"}), ("search", {"text": "zq9x*"}))
+    assert right == wrong == "No text has that; fewer words, another form (deploy*) or fewer conditions find more."
+
+
+def test_columns_that_are_written_alike_stay_apart(planted: Path) -> None:
+    query = """select 'x' as "/home/mara", 'y' as "/Users/mara", 'z' as "a\u200bb", 'w' as "a\\u200bb" """
+    [answer] = texts(planted, ("sql", {"query": query}))
+    assert sorted(map(str, rows_of(answer)[0].values())) == ["w", "x", "y", "z"]

@@ -84,8 +84,8 @@ def test_pages_of_a_search_give_each_turn_once(hostile: Path) -> None:
     first, last = texts(
         hostile, ("search", {"text": "needle", "limit": 28}), ("search", {"text": "needle", "offset": 28})
     )
-    assert f"Rows 1 to 28 of {TURNS}; offset=28 gives the next." in first
-    assert f"Rows 29 to 30 of {TURNS}, and these are the last." in last
+    assert "Rows 1 to 28; offset=28 gives the next." in first
+    assert "Rows 29 to 30, and these are the last." in last
     assert len({row["turn_id"] for row in rows_of(first) + rows_of(last)}) == TURNS
 
 
@@ -136,16 +136,14 @@ def test_days_begin_with_the_latest(tmp_path: Path) -> None:
 
 
 def test_sql_sees_tables_and_views(sample: Path) -> None:
-    counted, texts_of_users, plan = texts(
+    counted, texts_of_users = texts(
         sample,
         ("sql", {"query": "select count(*) as n from turns"}),
         ("sql", {"query": "select title, [1, 2] as list, 'a\nb' as text from v_session_titles order by 1 limit 1"}),
-        ("sql", {"query": "explain select 1"}),
     )
     assert rows_of(counted) == [{"n": 6}]
     assert rows_of(texts_of_users)[0]["list"] == "[1,2]"
     assert rows_of(texts_of_users)[0]["text"] == "a\nb"
-    assert "explain_value" in rows_of(plan)[0]
 
 
 def test_the_schema_is_that_of_the_ledger(sample: Path) -> None:
@@ -188,6 +186,15 @@ BAD_INPUT: list[tuple[str, dict[str, object], str]] = [
     ("sql", {"query": "from '/etc/passwd'"}, "no file is read here"),
     ("sql", {"query": "from 'data.parquet'"}, "no file is read here"),
     ("sql", {"query": "from read_parquet('data.parquet')"}, "no file is read here"),
+    ("sql", {"query": "explain select 1"}, "no plan is shown here"),
+    ("sql", {"query": "from information_schema.tables"}, "no file is read here"),
+    ("sql", {"query": "select sql from sqlite_master"}, "no file is read here"),
+    ("sql", {"query": "select sql from duckdb_views()"}, "duckdb_views is not called here"),
+    ("sql", {"query": "select value from duckdb_settings()"}, "duckdb_settings is not called here"),
+    ("sql", {"query": "select current_setting('allowed_paths')"}, "current_setting is not called here"),
+    ("sql", {"query": "select aix_hidden('a guess')"}, "aix_hidden is not called here"),
+    ("sql", {"query": "select levenshtein('a', 'b')"}, "levenshtein is not called here"),
+    ("search", {"text": "x", "kind": "\x1b\u202e" + "A" * 200_000}, "Wrong arguments: Invalid enum value"),
     ("schema", {"table": "turn"}, "did you mean turns"),
 ]
 
@@ -197,6 +204,7 @@ def test_bad_input_is_explained_to_the_agent_and_the_server_goes_on(sample: Path
     for (name, arguments, problem), result in zip(BAD_INPUT, results, strict=False):
         assert result.is_error, (name, arguments)
         assert problem in text_of(result), (name, arguments)
+        assert len(text_of(result)) < 10_000, "a long argument is not repeated whole"
     assert not results[-1].is_error
 
 
