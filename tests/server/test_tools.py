@@ -263,9 +263,9 @@ def test_pages_of_a_transcript_give_each_line_once(hostile: Path) -> None:
 
 def test_a_runaway_statement_is_stopped_and_the_server_goes_on(sample: Path) -> None:
     endless = "select count(*) from range(10_000_000) a, range(10_000_000) b where a.range + b.range = 3"
-    stopped, after = ask(sample, ("sql", {"query": endless}), ("sql", {"query": "select 1 as one"}), seconds=0.5)
+    stopped, after = ask(sample, ("sql", {"query": endless}), ("sql", {"query": "select 1 as one"}), seconds=5.0)
     assert stopped.is_error
-    assert "it was stopped after 0.5 s" in text_of(stopped)
+    assert "it was stopped after 5 s" in text_of(stopped)
     assert rows_of(text_of(after)) == [{"one": 1}]
 
 
