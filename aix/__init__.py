@@ -52,8 +52,9 @@ def import_histories(
 
     target = load_config().ledger if ledger is None else Path(ledger)
     places = None if paths is None else [Path(path) for path in paths]
-    own = run.Settings(jobs=0, personas=load_config().personas)
-    return run.import_histories(target, places, settings or own)
+    if settings is None:
+        settings = run.Settings(jobs=0, personas=load_config().personas)
+    return run.import_histories(target, places, settings)
 
 
 def queries() -> "list[Query]":

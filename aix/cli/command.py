@@ -195,37 +195,30 @@ ledger_option = click.option(
 """Gives a command the folder of the ledger it works on, as `ledger`."""
 
 
-def _prices_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
-    if value or ctx.resilient_parsing:
+def _file_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Return the file that is given, else the one that the setting of the option's name names."""
+    if value or ctx.resilient_parsing or param.name is None:
         return value
     from aix.config import load_config
 
-    return load_config(ctx.obj).prices
+    file: Path | None = getattr(load_config(ctx.obj), param.name)
+    return file
 
 
 prices_option = click.option(
     "--prices",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    callback=_prices_in_force,
+    callback=_file_in_force,
     help="Take the prices in FILE before those that come with AIX. Default: the file that `aix config` shows.",
 )
 """Gives a command the user's own file of prices, as `prices`."""
-
-
-def _personas_in_force(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
-    if value or ctx.resilient_parsing:
-        return value
-    from aix.config import load_config
-
-    return load_config(ctx.obj).personas
-
 
 personas_option = click.option(
     "--personas",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    callback=_personas_in_force,
+    callback=_file_in_force,
     help="Apply the personas in FILE. Default: the file that `aix config` shows.",
 )
 """Gives a command the user's file of personas, as `personas`."""

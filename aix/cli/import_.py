@@ -278,7 +278,7 @@ def _is_size_known(read: "list[Outcome]") -> bool:
 
 
 def _persona_notes(report: "Report") -> list[str]:
-    """Say that the file of personas was applied, or that there is none any more."""
+    """Return a note when the import changed the personas of the ledger."""
     if report.after is None or report.after.personas == (report.before or EMPTY).personas:
         return []
     applied = "the personas of the file are applied" if report.after.personas else "no file names personas any more"

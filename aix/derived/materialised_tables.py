@@ -96,7 +96,6 @@ def keep_views(base: Manifest, new: Manifest, stage: "Stage", personas: "Persona
     try:
         is_of_base = personas is None or (are_same and personas.digest == base.personas)
         known = stored_tables(stage.ledger, base) if is_of_base else tables_of(personas or PersonaBook())
-        known = known if are_same else known.with_gains()
         with engine_errors_of(stage.ledger), engine(stage.ledger) as connection:
             book = _rule_book(connection, stage.ledger, new)
             follow = {

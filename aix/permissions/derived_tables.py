@@ -4,7 +4,7 @@ Each is declared by a file in `queries/views` that says `derived`: its columns a
 group by group; where a ledger has none, whoever reads it makes them in memory.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -159,14 +159,18 @@ def derive(
     for name in names:
         columns = ", ".join(f"{quote_name(column)} {type_}" for column, type_ in _columns(name))
         connection.execute(f"create or replace table {quote_name(name)} ({columns})")
-        if name in FILE_TABLES:
-            connection.execute(f"insert into {quote_name(name)} {personas.select(name)}")
+        if name in FILE_TABLES and (rows := personas.batch(name)):
+            _insert(connection, name, rows)
     # Another connection, because one can do nothing else while its rows are read.
     with closing(duplicate(connection)) as reading:
         for name, answers in derived_rows(reading, names, book, risks, personas=personas):
-            connection.register("derived_rows", answers.rows())
-            connection.execute(f"insert into {quote_name(name)} from derived_rows")
-            connection.unregister("derived_rows")
+            _insert(connection, name, answers.rows())
+
+
+def _insert(connection: "duckdb.DuckDBPyConnection", name: str, rows: "pa.RecordBatch") -> None:
+    connection.register("derived_rows", rows)
+    connection.execute(f"insert into {quote_name(name)} from derived_rows")
+    connection.unregister("derived_rows")
 
 
 class Answers(msgspec.Struct, frozen=True):
@@ -245,6 +249,8 @@ def _about_calls(
     batch: "pa.RecordBatch", own: "pa.RecordBatch", about: "_About", question: Sequence[str], wanted: Set[str]
 ) -> Iterator[tuple[str, Answers]]:
     """Ask about calls; those that are alike have the same answer, and most are like others."""
+    from aix.schema.arrow import batch_from_rows
+
     places: dict[Row, dict[str, range]] = {}
     shared: dict[str, list[Row]] = {name: [] for name in wanted}
     rows: dict[str, tuple[list[int], list[int]]] = {name: ([], []) for name in wanted}
@@ -263,11 +269,13 @@ def _about_calls(
             of_rows.extend(span)
     for name, (owners, of_rows) in rows.items():
         if owners:
-            yield name, Answers(own, owners, _arrow(_columns(name)[1:], shared[name]), of_rows)
+            yield name, Answers(own, owners, batch_from_rows(_columns(name)[1:], shared[name]), of_rows)
 
 
 def _about_rules(known: "pa.Table", book: RuleBook, wanted: Set[str]) -> Iterator[tuple[str, Answers]]:
     """Say of rules what needs no call."""
+    from aix.schema.arrow import batch_from_rows
+
     count = len(_RULE_KEY)
     keys = {
         key: place
@@ -277,7 +285,7 @@ def _about_rules(known: "pa.Table", book: RuleBook, wanted: Set[str]) -> Iterato
         rows = list(rows_about(book, keys)) if name in wanted else []
         if rows:
             [own] = known.combine_chunks().to_batches()
-            rest = _arrow(_columns(name)[count:], [row[count:] for row in rows])
+            rest = batch_from_rows(_columns(name)[count:], [row[count:] for row in rows])
             yield name, Answers(own, [keys[row[:count]] for row in rows], rest, list(range(len(rows))))
 
 
@@ -309,15 +317,3 @@ def _written_at(file: str) -> int:
 
 def _columns(name: str) -> list[tuple[str, str]]:
     return [(column.name, column.type) for column in library_views()[name].columns]
-
-
-def _arrow(columns: Sequence[tuple[str, str]], rows: Iterable[Row]) -> "pa.RecordBatch":
-    import pyarrow as pa
-
-    from aix.schema.arrow import arrow_type
-
-    values = zip(*rows, strict=True)
-    return pa.record_batch(
-        [pa.array(each, arrow_type(type_)) for each, (_, type_) in zip(values, columns, strict=True)],
-        names=[name for name, _ in columns],
-    )

@@ -26,8 +26,10 @@ PERSONAS = "personas"
 PERMISSIONS = "persona_permissions"
 MAPPINGS = "persona_mappings"
 GAINS = "persona_gains"
-FILE_TABLES = (PERSONAS, PERMISSIONS, MAPPINGS, GAINS)
-"""Those that follow from the file alone."""
+_READ = (PERSONAS, PERMISSIONS, MAPPINGS)
+"""Those that say what the file does."""
+FILE_TABLES = (*_READ, GAINS)
+"""Those that follow from the file alone, and from how dialects read its rules."""
 VERDICTS = "persona_verdicts"
 LISTED = {"allow": "has_tool_list", "credential": "has_credential_list"} | {
     kind: f"has_{kind}_list" for kind in ("read", "write", "host")
@@ -36,7 +38,7 @@ LISTED = {"allow": "has_tool_list", "credential": "has_credential_list"} | {
 
 
 class PersonaTables(msgspec.Struct, frozen=True, dict=True):
-    """The rows that follow from a file of personas, by table."""
+    """The rows that say what a file of personas does, by table; the rest follows from them."""
 
     digest: str | None = None
     rows: Mapping[str, Sequence[Row]] = {}
@@ -53,10 +55,6 @@ class PersonaTables(msgspec.Struct, frozen=True, dict=True):
             lists[str(persona_id)].setdefault(str(kind), []).append(str(value))
         return cast("dict[str, Lists]", lists)
 
-    def with_gains(self) -> "PersonaTables":
-        """Return the same tables with what each persona gains, as dialects read the rules today."""
-        return PersonaTables(self.digest, {**self.rows, GAINS: list(gains(self.lists))})
-
     def with_texts(self, change: Callable[[str], str]) -> "PersonaTables":
         """Return the same tables with their texts changed."""
         rows = {
@@ -66,7 +64,7 @@ class PersonaTables(msgspec.Struct, frozen=True, dict=True):
         return PersonaTables(self.digest, rows)
 
     def select(self, name: str) -> str:
-        """Return a SELECT of the rows of a table."""
+        """Return a SELECT of the rows of a table that says what the file does."""
         columns = library_views()[name].columns
         rows = self.rows.get(name, ())
         if not rows:
@@ -80,19 +78,12 @@ class PersonaTables(msgspec.Struct, frozen=True, dict=True):
 
     def batch(self, name: str) -> "pa.RecordBatch | None":
         """Return the rows of a table for a file; None where it has none."""
-        rows = self.rows.get(name, ())
+        rows = list(gains(self.lists)) if name == GAINS else self.rows.get(name, ())
         if not rows:
             return None
-        import pyarrow as pa
+        from aix.schema.arrow import batch_from_rows
 
-        from aix.schema.arrow import arrow_type
-
-        columns = library_views()[name].columns
-        values = [
-            pa.array(each, arrow_type(column.type))
-            for each, column in zip(zip(*rows, strict=True), columns, strict=True)
-        ]
-        return pa.record_batch(values, names=[column.name for column in columns])
+        return batch_from_rows([(column.name, column.type) for column in library_views()[name].columns], rows)
 
 
 NOBODY = PersonaTables()
@@ -114,7 +105,7 @@ def tables_of(book: PersonaBook) -> PersonaTables:
     mappings: list[Row] = [
         (position, mapped.persona, *row) for position, mapped in enumerate(book.mappings) for row in mapped.rows()
     ]
-    return PersonaTables(book.digest, {PERSONAS: personas, PERMISSIONS: permissions, MAPPINGS: mappings}).with_gains()
+    return PersonaTables(book.digest, {PERSONAS: personas, PERMISSIONS: permissions, MAPPINGS: mappings})
 
 
 def stored_tables(ledger: Path, version: "Manifest") -> PersonaTables:
@@ -125,7 +116,7 @@ def stored_tables(ledger: Path, version: "Manifest") -> PersonaTables:
     if version.personas is None:
         return NOBODY
     rows: dict[str, list[Row]] = {}
-    for name in FILE_TABLES:
+    for name in _READ:
         columns = [column.name for column in library_views()[name].columns]
         rows[name] = []
         for segment in version.views.get(name, ()):

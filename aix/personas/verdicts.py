@@ -127,10 +127,9 @@ class _Reading:
         """Whether it allows all that a rule matches, or, of a rule that asks, allows it or asks as well."""
         if self._covers("deny", rule):
             return False
-        asks = self._covers("ask", rule)
-        return (
-            asks if asks and kind == "ask" else not asks and ("allow" not in self._lists or self._covers("allow", rule))
-        )
+        if self._covers("ask", rule):
+            return kind == "ask"
+        return "allow" not in self._lists or self._covers("allow", rule)
 
     def _may_permit(self, rule: str) -> bool:
         """Whether a list of what is allowed, if there is one, names the tool of a rule."""
@@ -188,13 +187,14 @@ def _listing(rule_set: RuleSet, call: Call) -> Rule | None:
     The verdict does not say so: a tool needs no rule for what it runs by itself.
     """
     access, command = rule_set.dialect.access_of(call)
+    script = split(command) if access == "exec" and command else None
     parts = [call]
-    if access == "exec" and command:
-        script = split(command)
-        if script.is_whole and len(script.simple) > 1:
-            of_tool = rule_set.dialect.input_of
-            parts = [replace(call, input=of_tool(call.tool, simple.source)) for simple in script.simple]
-    found = [next((rule for rule in rule_set.judge.matching(part) if rule.kind == "allow"), None) for part in parts]
+    if script and script.is_whole and len(script.simple) > 1:
+        of_tool = rule_set.dialect.input_of
+        parts = [replace(call, input=of_tool(call.tool, simple.source)) for simple in script.simple]
+    is_read = script is None or script.is_whole  # of what cannot be read whole, only a rule for all of the tool is sure
+    listed = [rule for rule in rule_set.rules if rule.kind == "allow" and (is_read or rule.text == call.tool)]
+    found = [next((rule for rule in rule_set.judge.matching(part) if rule in listed), None) for part in parts]
     return found[0] if all(found) else None
 
 

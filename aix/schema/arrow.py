@@ -48,6 +48,17 @@ def arrow_type(sql_type: str) -> pa.DataType:
     return _SIMPLE[sql_type]
 
 
+def batch_from_rows(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
+    """Return rows, of which there is one at least, as a batch with columns of these names and SQL types.
+
+    >>> batch_from_rows([("n", "BIGINT"), ("word", "VARCHAR")], [(1, "one"), (2, None)]).to_pylist()
+    [{'n': 1, 'word': 'one'}, {'n': 2, 'word': None}]
+    """
+    values = zip(*rows, strict=True)
+    arrays = [pa.array(each, arrow_type(type_)) for each, (_, type_) in zip(values, columns, strict=True)]
+    return pa.record_batch(arrays, names=[name for name, _ in columns])
+
+
 @cache
 def arrow_schema(table: Table) -> pa.Schema:
     """Return the schema that every Parquet file of the table has, with each column's meaning in its metadata.
