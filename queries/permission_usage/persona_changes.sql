@@ -78,22 +78,21 @@ gained_permission as (
     and coalesce(g.origin, '') = coalesce(k.origin, '')
   group by c.session_label, c.from_session_label
 ),
+-- The first of their turns that the question counts.
 counted_session as (
-  select session_label, min(turn_id) as turn_id from v_counted_turns group by session_label
-),
-own_turn as (
-  select turn_id, session_label from (
+  select session_label, turn_id
+  from (
     select
-      o.turn_id, o.session_label,
-      row_number() over (partition by o.session_label order by t.started_at, t.id) as place
-    from v_turn_owner o
-    join turns t on t.id = o.turn_id
+      t.session_label, t.turn_id,
+      row_number() over (partition by t.session_label order by t.started_at, t.turn_id) as place
+    from v_counted_turns t
+    join (select distinct session_label from changed_session) c on c.session_label = t.session_label
   ) ranked
   where place = 1
 ),
 judged_session as (
   select
-    c.*, coalesce(g.gained, 0) as gained, g.gains, w.turn_id,
+    c.*, coalesce(g.gained, 0) as gained, g.gains, n.turn_id,
     case
       when a.persona_id is null or b.persona_id is null then 'skip'
       when g.gained > 0 then 'alarm'
@@ -105,7 +104,6 @@ judged_session as (
     on g.session_label = c.session_label and g.from_session_label = c.from_session_label
   left join personas a on a.persona_id = c.from_persona_id
   left join personas b on b.persona_id = c.persona_id
-  left join own_turn w on w.session_label = c.session_label
 )
 select
   left(session_label, 200) as resource,
