@@ -59,68 +59,18 @@
     ├── RowError               rows that break the schema reached the ledger: a defect in their importer
     └── WorkerDiedError        a worker process was killed, or the system ran out of memory
 
-A kind of error has a template of its message, one of its remedy, and an exit code. It declares its values as a
-dataclass does, and type checkers check them so; they are its only arguments and stay its attributes. `args` is left as
-Python sets it, so every error survives pickling between processes.
+`aix/declared_error.py` says how a kind of error is declared.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING
+
+from aix.declared_error import AixError as AixError
+from aix.declared_error import did_you_mean
+from aix.declared_error import nearest_names as nearest_names
 
 _NAMED = 5
 """How many names an error lists of those that it could mean."""
-
-
-def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """Return the names that somebody may have meant by another.
-
-    >>> nearest_names("sesions", ["turns", "sessions"])
-    ['sessions']
-    """
-    from difflib import get_close_matches
-
-    return get_close_matches(name, list(known), n=most)
-
-
-def _question(nearest: list[str]) -> str:
-    return f"did you mean {' or '.join(nearest)}? " if nearest else ""
-
-
-@dataclass_transform(eq_default=False)
-class AixError(Exception):
-    """The root of the tree: catch it to catch everything AIX raises on purpose."""
-
-    template: ClassVar[str] = ""
-    remedy_template: ClassVar[str] = ""
-    exit_code: ClassVar[int] = 1
-    _fields: ClassVar[tuple[str, ...]] = ()
-
-    def __init_subclass__(cls) -> None:
-        if "__init__" not in vars(cls):
-            cls._fields = (*cls._fields, *cls.__annotations__)
-
-    def __init__(self, *values: object, **named: object) -> None:
-        if not self._fields:
-            self._message = "".join(map(str, values))
-            return
-        given = dict(zip(self._fields, values, strict=False)) | named
-        if len(values) + len(named) != len(self._fields) or given.keys() != set(self._fields):
-            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}")
-        vars(self).update(given)
-        if named:
-            self.args = tuple(given[name] for name in self._fields)
-
-    def __str__(self) -> str:
-        return self.template.format_map(vars(self)) if self.template else self._message
-
-    @property
-    def remedy(self) -> str:
-        """The remedy for the user; empty when the message says it all."""
-        return self._remedy()
-
-    def _remedy(self) -> str:
-        return self.remedy_template.format_map(vars(self))
 
 
 class UsageError(AixError):
@@ -137,14 +87,14 @@ class UnknownNameError(UsageError):
     template = "there is no {kind} named {name!r}"
 
     def _remedy(self) -> str:
-        question = _question(nearest_names(self.name, self.known)).rstrip()
+        question = did_you_mean(nearest_names(self.name, self.known)).rstrip()
         return question or f"the {self.kind}s are: {', '.join(self.known)}"
 
 
 class UnknownSessionError(UnknownNameError):
     def _remedy(self) -> str:
         near = [known for known in self.known if self.name and nearest_names(self.name, [known[: len(self.name)]])]
-        return f"{_question(near)}`aix sessions` lists all" if self.known else "the ledger holds no sessions"
+        return f"{did_you_mean(near)}`aix sessions` lists all" if self.known else "the ledger holds no sessions"
 
 
 class UnknownThingError(UnknownSessionError):
@@ -153,7 +103,7 @@ class UnknownThingError(UnknownSessionError):
 
     def _remedy(self) -> str:
         lists = "`aix sessions`, `aix program list` and `aix sql` list ids"
-        return f"{_question(nearest_names(self.name, self.known))}{lists}"
+        return f"{did_you_mean(nearest_names(self.name, self.known))}{lists}"
 
 
 class UnknownIdError(UnknownNameError):
@@ -171,7 +121,7 @@ class UnknownQueryError(UnknownNameError):
         # The pack is left out: those of a pack would all be near to each other.
         by_name = {full.rpartition("/")[2]: full for full in reversed(self.known)}
         nearest = nearest_names(self.name.rpartition("/")[2], by_name)
-        return f"{_question([by_name[each] for each in nearest])}`aix query` lists all"
+        return f"{did_you_mean([by_name[each] for each in nearest])}`aix query` lists all"
 
 
 class UnknownCallError(UnknownNameError):
@@ -192,7 +142,7 @@ class UnknownProjectError(UnknownNameError):
         super().__init__("project", name, known)
 
     def _remedy(self) -> str:  # without all that are known: there may be many
-        return f"{_question(nearest_names(self.name, self.known))}`aix cost --by project` lists all"
+        return f"{did_you_mean(nearest_names(self.name, self.known))}`aix cost --by project` lists all"
 
 
 class UnknownFileError(UnknownNameError):
@@ -202,7 +152,7 @@ class UnknownFileError(UnknownNameError):
         super().__init__("file", name, known)
 
     def _remedy(self) -> str:
-        near = _question(list(self.known))
+        near = did_you_mean(list(self.known))
         return f"{near}give a whole path, or the end of one from a slash on; `aix query tree/blame` lists all files"
 
 
@@ -211,7 +161,7 @@ class UnknownModelError(UnknownNameError):
         super().__init__("priced model", name, known)
 
     def _remedy(self) -> str:  # without all that are known: there are hundreds
-        return f"{_question(nearest_names(self.name, self.known))}`aix prices list` lists all"
+        return f"{did_you_mean(nearest_names(self.name, self.known))}`aix prices list` lists all"
 
 
 class UnknownProgramError(UnknownNameError):
@@ -219,7 +169,7 @@ class UnknownProgramError(UnknownNameError):
         super().__init__("program", name, known)
 
     def _remedy(self) -> str:  # without all that are known: there may be many
-        near = _question(nearest_names(self.name, self.known))
+        near = did_you_mean(nearest_names(self.name, self.known))
         return f"{near}`aix program list` lists all" if self.known else "the ledger holds no programs"
 
 
@@ -232,7 +182,7 @@ class UnknownParameterError(UnknownNameError):
         self.query = query
 
     def _remedy(self) -> str:
-        return f"{_question(nearest_names(self.name, self.known, 1))}it has {', '.join(self.known) or 'none'}"
+        return f"{did_you_mean(nearest_names(self.name, self.known, 1))}it has {', '.join(self.known) or 'none'}"
 
 
 class AmbiguousNameError(UsageError):
