@@ -85,9 +85,9 @@ test-spark:  ## Run the SQL library on Spark, which needs Java 17, and compare t
 	@$(MAKE) --no-print-directory $(VENV)/.spark
 	$(PYTEST) $(PARALLEL) -m spark tests/queries/test_spark.py $(PYTEST_ARGS)
 
-test-browser: $(VENV)/.dev  ## Open the HTML report in headless Chromium, which is installed where it is missing
+test-browser: $(VENV)/.dev  ## Open the pages of reports in headless Chromium, which is installed where it is missing
 	@tests/support/install_chromium.sh
-	$(PYTEST) -m browser tests/permissions/audit/test_browser.py $(PYTEST_ARGS)
+	$(PYTEST) -m browser tests/permissions/audit/test_browser.py tests/reports/test_browser.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## Check style, formatting and types
 	$(BIN)/ruff check .

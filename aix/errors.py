@@ -37,6 +37,7 @@
     │       ├── PersonasFileError      a file of personas says something that cannot be meant
     │       ├── SettingsFileError      a file of permission rules cannot be read, or holds none
     │       ├── RiskFileError          a file of risk rules says something that cannot be meant
+    │       ├── ReportDefinitionError  a file that describes a report says something that cannot be meant
     │       ├── ReportFileError        a file is no report of an audit that this AIX can compare with
     │       ├── NamesFileError         a file of names to hide cannot be read
     │       ├── RedactionKeyError      the key of a ledger's redaction cannot be used
@@ -361,6 +362,9 @@ class SettingsFileError(PlaceError):
 
 
 class RiskFileError(PlaceError): ...
+
+
+class ReportDefinitionError(PlaceError): ...
 
 
 class ReportFileError(PlaceError):

@@ -2,14 +2,20 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from tests.permissions.ledger import apply_personas, build_permission_ledger
+from tests.support.browsing import start_browser
 from tests.support.compacted_ledger import make_compacted_ledger
 from tests.support.program_ledger import build_program_ledger
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # How long an example takes says more about the machine than about the code. CI draws the same examples each time, so
 # that a change fails by what it changes; developers' runs draw others each time, and find what none has drawn before.
@@ -36,6 +42,12 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     return home
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """Give headless Chromium."""
+    yield from start_browser()
 
 
 @pytest.fixture(scope="session")

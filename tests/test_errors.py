@@ -47,6 +47,7 @@ EXAMPLES = [
     errors.RiskFileError("risks.toml", "rule x: it has no risk", "see how a rule is written"),
     errors.PersonasFileError("personas.toml", "this is not TOML", "docs/personas.md shows what such a file can say"),
     errors.PriceFileError("prices.csv:2", "input: -1 is negative", "write USD per million tokens, such as 2.5"),
+    errors.ReportDefinitionError("ours.toml", "it has neither figures nor sections", "see docs/reports.md"),
     errors.ReportFileError(Path("old.json"), "is no report of an audit"),
     errors.NamesFileError("names.txt", "is not UTF-8", "write one name to a line"),
     errors.RedactionKeyError(Path("redaction.key"), "is not a key"),

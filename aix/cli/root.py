@@ -35,6 +35,7 @@ COMMANDS = {
     "alias": "Add, remove and list other names of sessions.",
     "personas": "List personas, or show what holds for a thread.",
     "audit": "Compare permissions with what agents actually did.",
+    "report": "Make a page with figures, charts and tables.",
     "mcp": "Serve the ledger to AI assistants, read-only.",
     "query": "List or run ready-made queries.",
     "sql": "Run your own SQL on the ledger.",
@@ -55,7 +56,7 @@ COMMANDS = {
 }
 JOBS = {
     "Every day": (
-        *("import", "overview", "demo", "cost", "status"),
+        *("import", "overview", "report", "demo", "cost", "status"),
         *("sessions", "show", "compactions", "context", "tag", "program"),
     ),
     "Find and walk": (

@@ -317,6 +317,21 @@ def _path_end(path: str, folders: int) -> str:
     return path if len(parts) <= folders else separator.join(["…", *parts[-folders:]])
 
 
+def number_kind(column: ListingColumn) -> str:
+    """Return how the numbers of a column are written for people: as money, share, tokens, count or number.
+
+    >>> [number_kind(ListingColumn(name, "BIGINT")) for name in ("cost_usd", "hit_ratio", "output_tokens", "requests")]
+    ['money', 'share', 'tokens', 'count']
+    """
+    if _MONEY.fullmatch(column.name):
+        return "money"
+    if _SHARE.fullmatch(column.name):
+        return "share"
+    if column.type not in ("BIGINT", "INTEGER", "HUGEINT"):
+        return "number"
+    return "tokens" if _TOKENS.fullmatch(column.name) else "count"
+
+
 def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object]], zone: tzinfo) -> Listing:
     """Return a listing with the same columns, their values written for people."""
     writers = [_writer_for(column, zone) for column in columns]

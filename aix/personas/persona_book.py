@@ -20,6 +20,7 @@ from typing import Annotated, NoReturn, TypeVar
 import msgspec
 
 from aix.errors import PersonasFileError, nearest_names
+from aix.file_problems import in_plain_words
 
 _LARGEST_FILE = 2**20
 _REMEDY = "docs/personas.md shows what such a file can say"
@@ -30,18 +31,6 @@ _ABSOLUTE = re.compile(r"[/\\]|~(?:[/\\]|$)|[A-Za-z]:[/\\]")
 _MOST_ENTRIES = 5_000
 """Each rule is held against all others when what personas gain is found."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$\.(?P<place>.*)`)?")
-_WRONG_TYPE = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`(?: - at `\$\.(?P<place>.*)`)?")
-_WORDS = {
-    "array": "a list of texts",
-    "str": "text",
-    "int": "a number",
-    "float": "a number",
-    "object": "a table",
-    "date": "a date",
-    "datetime": "a moment",
-    "bool": "true or false",
-}
 WORKSPACE = "workspace"
 """In a sandbox: the folder of the workspace, whichever it is."""
 
@@ -254,24 +243,8 @@ def _convert(path: Path, place: str, table: object, form: type[_Table]) -> _Tabl
     try:
         return msgspec.convert(table, form)
     except msgspec.ValidationError as error:
-        _refuse(path, f"{place}: {_in_plain_words(str(error))}")
-
-
-def _in_plain_words(message: str) -> str:
-    """Say what msgspec does in the words of the file.
-
-    >>> _in_plain_words("Expected `array | null`, got `str` - at `$.tools.deny`")
-    'tools.deny must be a list of texts, not text'
-    """
-    if found := _UNKNOWN_FIELD.fullmatch(message):
         known = [name for form in (Persona, Tools, Sandbox, Mapped) for name in form.__struct_fields__]
-        nearest = nearest_names(found["name"], [name for name in known if name != found["name"]], 1)
-        meant = f"; did you mean {nearest[0]}?" if nearest else ""
-        return f"there is no setting {'.'.join(filter(None, (found['place'], found['name'])))!r}{meant}"
-    if found := _WRONG_TYPE.fullmatch(message):
-        wanted = " or ".join(_WORDS.get(each, each) for each in found["wanted"].split(" | ") if each != "null")
-        return f"{found['place'] or 'it'} must be {wanted}, not {_WORDS.get(found['got'], found['got'])}"
-    return message
+        _refuse(path, f"{place}: {in_plain_words(str(error), known)}")
 
 
 def _refuse(path: Path, problem: str) -> NoReturn:

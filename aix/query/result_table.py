@@ -84,7 +84,7 @@ def result_table(
         )
         for row in found
     ]
-    if _is_unknown_named([column.name for column in chosen], [column.type for column in chosen]):
+    if is_unknown_named([column.name for column in chosen], [column.type for column in chosen]):
         values = [("unknown" if row[0] is None else row[0], *row[1:]) for row in values]
     shown = displayed(tuple(chosen), values, zone)
     titles = _titles([column.name for column in chosen])
@@ -112,7 +112,7 @@ def _order(query: Query, names: list[str]) -> list[int]:
     return [*first, *(index for index in range(len(names)) if index not in first)]
 
 
-def _is_unknown_named(names: Sequence[str], types: Sequence[str]) -> bool:
+def is_unknown_named(names: Sequence[str], types: Sequence[str]) -> bool:
     """Whether a missing value of the first column is `unknown`: one of several names of a row may just not be there."""
     if types[:1] != ["VARCHAR"] or names[0] == "severity":
         return False

@@ -119,7 +119,7 @@ def console_examples(page: Path) -> list[tuple[str, str]]:
 
 TOP_TO_BOTTOM = (
     *("docs/agent-graph.md", "docs/chats.md", "docs/personas.md", "docs/programs.md", "docs/redaction.md"),
-    *("docs/routing.md", "docs/search.md", "docs/similar.md", "docs/tree.md"),
+    *("docs/reports.md", "docs/routing.md", "docs/search.md", "docs/similar.md", "docs/tree.md"),
 )
 """Pages whose commands build on those before them; tests/project/test_screens.py runs those of the tutorial."""
 AIX_EXAMPLES = [

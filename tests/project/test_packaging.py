@@ -16,7 +16,7 @@ pytestmark = pytest.mark.long
 
 QUERIES = {
     path.relative_to(ROOT / "queries").as_posix(): path.read_bytes()
-    for suffix in ("sql", "txt")
+    for suffix in ("sql", "toml", "txt")
     for path in (ROOT / "queries").rglob(f"*.{suffix}")
 }
 
@@ -75,7 +75,7 @@ def test_the_sql_in_a_wheel_equals_the_queries_folder(wheels: dict[str, Path], o
     packed = {
         name.removeprefix("aix/queries/"): archive.read(name)
         for name in archive.namelist()
-        if name.startswith("aix/queries/") and name.endswith((".sql", ".txt"))
+        if name.startswith("aix/queries/") and name.endswith((".sql", ".toml", ".txt"))
     }
     assert packed == QUERIES
 

@@ -4,14 +4,11 @@ The page has a policy with the hashes of its style sheet and its script, so that
 a log holds. Without the script everything is there; the filters alone are hidden.
 """
 
-import base64
-import hashlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
-from html import escape
 
-from aix.output.text import escape_unsafe, to_cell
+from aix.output.html import head, marked, policy, slug, text
+from aix.output.text import to_cell
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding
 from aix.permissions.audit.report import Check, Report
@@ -135,29 +132,17 @@ _SCRIPT = """
   apply();
 })();
 """
-_RUN_IN_NAME = re.compile(r"[^a-z0-9]+")
 
 
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-POLICY = (
-    f"default-src 'none'; style-src {_hash(_STYLE_SHEET)}; script-src {_hash(_SCRIPT)}; "
-    "base-uri 'none'; form-action 'none'"
-)
+POLICY = policy([_STYLE_SHEET], [_SCRIPT])
 
 
 def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
     """Give the audit as one page; text is escaped, and characters that could act are shown as escapes."""
-    yield "<!DOCTYPE html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{_text(audit_name(report))}</title><style>{_STYLE_SHEET}</style></head><body>"
-    yield f'<header><h1>{_text(audit_name(report))}</h1><p class="faint">{_text(" · ".join(scope(report, zone)))}</p>'
-    yield f"<p>{_text(summary(report))}</p>"
-    yield from (f"<p>{_text(line)}</p>" for line in (changes(report), *report.notes) if line)
+    yield head(audit_name(report), POLICY, _STYLE_SHEET)
+    yield f'<header><h1>{text(audit_name(report))}</h1><p class="faint">{text(" · ".join(scope(report, zone)))}</p>'
+    yield f"<p>{text(summary(report))}</p>"
+    yield from (f"<p>{text(line)}</p>" for line in (changes(report), *report.notes) if line)
     yield from (*_tiles(report), "</header>")
     sections = _sections(report)
     yield from _contents(report, sections)
@@ -169,7 +154,7 @@ def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
         yield from _checks(report, found, ids, zone)
         yield "</section>"
     for table in tables(report):
-        yield f'<section id="{_slug(table.title)}"><h2>{_text(table.title)} ({len(table.rows)})</h2>'
+        yield f'<section id="{slug(table.title)}"><h2>{text(table.title)} ({len(table.rows)})</h2>'
         yield from (*_table(table), "</section>")
     if report.inventories:
         yield '<section id="inventories"><h2>Inventories</h2>'
@@ -180,9 +165,9 @@ def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
             names = tuple(each.name for each in columns)
             numbers = [each.is_number for each in columns]
             rows = list(listing.rows)
-            yield f'<details id="{_slug(inventory.name)}">'
-            yield f"<summary>{_text(inventory.title)} ({len(rows)})</summary><p>{_text(inventory.question)}</p>"
-            yield from (*_rows(names, rows, numbers), f"<p>{_text(note)}</p>" if note else "", "</details>")
+            yield f'<details id="{slug(inventory.name)}">'
+            yield f"<summary>{text(inventory.title)} ({len(rows)})</summary><p>{text(inventory.question)}</p>"
+            yield from (*_rows(names, rows, numbers), f"<p>{text(note)}</p>" if note else "", "</details>")
         yield "</section>"
     yield f"</main><script>{_SCRIPT}</script></body></html>"
 
@@ -211,7 +196,7 @@ def _contents(report: Report, sections: Iterable[tuple[str, str, Sequence[Findin
     for name, heading, found in sections:
         yield f'<li><a href="#{name}">{heading} ({len(found)})</a></li>'
     for table in tables(report):
-        yield f'<li><a href="#{_slug(table.title)}">{_text(table.title)} ({len(table.rows)})</a></li>'
+        yield f'<li><a href="#{slug(table.title)}">{text(table.title)} ({len(table.rows)})</a></li>'
     if report.inventories:
         yield f'<li><a href="#inventories">Inventories ({len(report.inventories)})</a></li>'
     yield "</ul></nav>"
@@ -226,7 +211,7 @@ def _filters(report: Report, sections: Iterable[tuple[str, str, Sequence[Finding
     yield '<option value="high">high</option></select></label>'
     yield '<label>Project <select name="project"><option value="">all</option>'
     for project in projects:
-        yield f'<option value="={_text(project)}">{_text(project or "no project")}</option>'
+        yield f'<option value="={text(project)}">{text(project or "no project")}</option>'
     yield '</select></label><button type="button" name="evidence">Open or close all evidence</button>'
     yield '<output id="shown"></output></form>'
 
@@ -239,7 +224,7 @@ def _checks(report: Report, findings: Sequence[Finding], ids: dict[str, str], zo
         by_check.setdefault(finding.rule, []).append(finding)
     for name, found in by_check.items():
         yield '<div data-group="">'
-        yield f"<h3>{_text(found[0].title)} ({len(found)})</h3>"
+        yield f"<h3>{text(found[0].title)} ({len(found)})</h3>"
         yield from _advice(report, known.get(name))
         for finding in found:
             yield from _article(report, finding, ids[finding.id], zone)
@@ -248,9 +233,9 @@ def _checks(report: Report, findings: Sequence[Finding], ids: dict[str, str], zo
 
 def _advice(report: Report, check: Check | None) -> Iterator[str]:
     if check is not None:
-        yield f'<p class="faint">{_text(check.why)}</p>'
+        yield f'<p class="faint">{text(check.why)}</p>'
         if check.remedy:
-            yield f'<p class="fix"><strong>How to fix:</strong> {_marked(filled_by_worst(check, report))}</p>'
+            yield f'<p class="fix"><strong>How to fix:</strong> {marked(filled_by_worst(check, report))}</p>'
 
 
 def _article(report: Report, finding: Finding, name: str, zone: tzinfo) -> Iterator[str]:
@@ -264,40 +249,26 @@ def _article(report: Report, finding: Finding, name: str, zone: tzinfo) -> Itera
         ("finding", finding.id),
         ("check", finding.rule),
     ]
-    yield f'<article class="{finding.severity}" data-severity="{finding.severity}" data-project="{_text(project)}">'
-    yield f"<h4>{_marked(finding.message)}</h4>"
-    about = _text(f" · {name}{where}{state}{inferred}")
+    yield f'<article class="{finding.severity}" data-severity="{finding.severity}" data-project="{text(project)}">'
+    yield f"<h4>{marked(finding.message)}</h4>"
+    about = text(f" · {name}{where}{state}{inferred}")
     yield f'<p class="faint"><b class="{finding.severity}">{finding.severity}</b>{about}</p>'
-    yield f"<details><summary>Evidence</summary><p><code>{_text(finding.resource)}</code></p><dl>"
-    yield from (f"<dt>{_text(label)}</dt><dd>{_text(value)}</dd>" for label, value in facts)
+    yield f"<details><summary>Evidence</summary><p><code>{text(finding.resource)}</code></p><dl>"
+    yield from (f"<dt>{text(label)}</dt><dd>{text(value)}</dd>" for label, value in facts)
     yield "</dl></details></article>"
 
 
 def _table(table: Table) -> Iterator[str]:
     yield from _rows(table.names, table.rows, [False] * len(table.names))
     if table.note:
-        yield f"<p>{_text(table.note)}</p>"
+        yield f"<p>{text(table.note)}</p>"
 
 
 def _rows(names: Sequence[str], rows: Iterable[Sequence[object]], are_numbers: Sequence[bool]) -> Iterator[str]:
-    heads = "".join(f"<th>{_text(name)}</th>" for name in names)
+    heads = "".join(f"<th>{text(name)}</th>" for name in names)
     yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
     classes = [' class="number"' if is_number else "" for is_number in are_numbers]
     for row in rows:
         cells = zip(row, classes, strict=True)
-        yield f"<tr>{''.join(f'<td{kind}>{_text(to_cell(value))}</td>' for value, kind in cells)}</tr>"
+        yield f"<tr>{''.join(f'<td{kind}>{text(to_cell(value))}</td>' for value, kind in cells)}</tr>"
     yield "</tbody></table></div>"
-
-
-def _slug(name: str) -> str:
-    return _RUN_IN_NAME.sub("-", name.lower()).strip("-")
-
-
-def _text(text: str) -> str:
-    return escape(escape_unsafe(text))
-
-
-def _marked(text: str) -> str:
-    """Escape a text, and set its quotations in backticks as code."""
-    parts = re.split("`([^`]+)`", text)
-    return "".join(f"<code>{_text(part)}</code>" if place % 2 else _text(part) for place, part in enumerate(parts))

@@ -4,8 +4,6 @@
 opened proves nothing. AIX_SCREENSHOTS=FOLDER writes pictures of the page there, in light, dark and at phone width.
 """
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,29 +13,18 @@ import pytest
 from aix.cli.audit import make_report, write_report
 from aix.query.values import find_zone
 from tests.permissions.audit.acme import TOOLS, install_acme, write_called
+from tests.support.browsing import ACTING, Visit, needs_browser, save_picture
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(os.environ.get("AIX_NO_BROWSER") == "1", reason="AIX_NO_BROWSER=1 does without a browser"),
-]
+pytestmark = needs_browser
 PROJECT = """case when length(c.tool_name) < 5 then '/srv/mill' else '<b>"loom' end as project"""
 BY_PROJECT = (
     TOOLS.replace("-- column calls:", "-- column project: VARCHAR; where it was called\n-- column calls:")
     .replace("  count(*) as calls,", f"  {PROJECT},\n  count(*) as calls,")
     .replace("not there.\n", "not there.\n-- remedy: Deny `it`.\n")
 )
-ACTING = [
-    "<script>window.ran = 1</script>",
-    '<img src="https://example.invalid/a.png" onerror="window.ran = 2">',
-    "\"><svg onload='window.ran = 3'>",
-    "</code></details></option></select></style></script><script>window.ran = 4</script>",
-    "<link rel=stylesheet href=https://example.invalid/b.css><iframe src=https://example.invalid/></iframe>",
-    '<meta http-equiv=refresh content="0;url=https://example.invalid/c">',
-    "`<img src=x onerror=window.ran=5>`",
-]
 CALLED = ["Bash", "Edit", "Task", *ACTING]
 WIDTHS = {"light": 1200, "dark": 1200, "phone": 390}
 
@@ -55,43 +42,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder / "audit.html"
 
 
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    """Start Chromium; root cannot use its sandbox."""
-    program = os.environ.get("AIX_CHROMIUM") or shutil.which("chromium")
-    if program is None:
-        pytest.fail(
-            "There is no Chromium: run tests/support/install_chromium.sh, or set AIX_NO_BROWSER=1 to skip this."
-        )
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        started = playwright.chromium.launch(executable_path=program, args=arguments)
-        yield started
-        started.close()
-
-
-class Visit:
-    """A page, with its requests and everything that it wrote to the console."""
-
-    def __init__(self, page: "Page") -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self.said: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-
-    def open(self, report: Path) -> "Visit":
-        """Load the report."""
-        self.page.goto(report.as_uri())
-        return self
-
-    def shown(self) -> list[str]:
-        """Return the severities of the findings that can be seen."""
-        visible = [each for each in self.page.locator("article").all() if each.is_visible()]
-        return sorted(each.get_attribute("data-severity") or "" for each in visible)
+def shown(visit: Visit) -> list[str]:
+    """Return the severities of the findings that can be seen."""
+    visible = [each for each in visit.page.locator("article").all() if each.is_visible()]
+    return sorted(each.get_attribute("data-severity") or "" for each in visible)
 
 
 @pytest.fixture
@@ -115,10 +69,7 @@ def test_nothing_of_a_log_runs_and_no_request_leaves(visit: Visit, report: Path)
 
 
 def test_the_policy_stops_a_script_that_is_put_into_the_page(visit: Visit) -> None:
-    visit.page.evaluate(
-        "() => { const added = document.createElement('script'); added.textContent = 'window.ran = 6';"
-        " document.body.append(added); }"
-    )
+    visit.add_script()
     assert visit.page.evaluate("window.ran") is None
     assert "Content Security Policy" in " ".join(visit.said)
 
@@ -126,19 +77,19 @@ def test_the_policy_stops_a_script_that_is_put_into_the_page(visit: Visit) -> No
 def test_findings_are_filtered_by_severity_and_project(visit: Visit) -> None:
     page = visit.page
     everything = ["high"] * (1 + len(ACTING)) + ["low", "medium"]
-    assert visit.shown() == everything
+    assert shown(visit) == everything
     page.get_by_label("Severity").select_option("medium")
-    assert visit.shown() == ["high"] * (1 + len(ACTING)) + ["medium"]
+    assert shown(visit) == ["high"] * (1 + len(ACTING)) + ["medium"]
     assert not page.locator("#low").is_visible()
     page.get_by_label("Project").select_option(label="/srv/mill")
-    assert visit.shown() == ["high", "medium"]
+    assert shown(visit) == ["high", "medium"]
     assert page.locator("#shown").inner_text() == f"2 of {len(CALLED)} findings"
     page.get_by_label("Severity").select_option("low")
     page.get_by_label("Project").select_option(label='<b>"loom')
-    assert visit.shown() == ["high"] * len(ACTING)
+    assert shown(visit) == ["high"] * len(ACTING)
     assert not page.locator("#medium").is_visible()
     page.get_by_label("Project").select_option("")
-    assert visit.shown() == everything
+    assert shown(visit) == everything
 
 
 def test_contents_lead_to_every_section(visit: Visit) -> None:
@@ -150,7 +101,7 @@ def test_contents_lead_to_every_section(visit: Visit) -> None:
 def test_everything_is_there_without_scripts_and_on_paper(browser: "Browser", report: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     visit = Visit(context.new_page()).open(report)
-    assert len(visit.shown()) == len(CALLED)
+    assert len(shown(visit)) == len(CALLED)
     assert not visit.page.locator("form").is_visible()
     evidence = visit.page.locator("article dl").first
     assert not evidence.is_visible()
@@ -168,6 +119,5 @@ def test_the_page_fits_the_screen_in_its_colours(browser: "Browser", report: Pat
     assert page.evaluate("document.documentElement.scrollWidth") == WIDTHS[look]
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == ("rgb(22, 24, 28)" if look == "dark" else "rgb(255, 255, 255)")
-    if "AIX_SCREENSHOTS" in os.environ:
-        page.screenshot(path=Path(os.environ["AIX_SCREENSHOTS"], f"audit_{look}.png"))
+    save_picture(page, f"audit_{look}")
     context.close()

@@ -1,0 +1,75 @@
+"""HTML that stands alone: escaped text, and a policy under which nothing but AIX's own script runs."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+
+from aix.output.text import escape_unsafe, to_json
+
+_RUN_IN_NAME = re.compile(r"[^a-z0-9]+")
+
+
+def text(written: str) -> str:
+    r"""Escape a text; characters that could act are shown as escapes.
+
+    >>> print(text("<b> & \u202e"))
+    &lt;b&gt; &amp; \u202e
+    """
+    from html import escape
+
+    return escape(escape_unsafe(written))
+
+
+def marked(written: str) -> str:
+    """Escape a text, and set its quotations in backticks as code.
+
+    >>> marked("run `aix audit` <now>")
+    'run <code>aix audit</code> &lt;now&gt;'
+    """
+    parts = re.split("`([^`]+)`", written)
+    return "".join(f"<code>{text(part)}</code>" if place % 2 else text(part) for place, part in enumerate(parts))
+
+
+def slug(name: str) -> str:
+    """Return a name for an element, and for links to it.
+
+    >>> slug("Cost per day, by model")
+    'cost-per-day-by-model'
+    """
+    return _RUN_IN_NAME.sub("-", name.lower()).strip("-")
+
+
+def embedded_json(value: object) -> str:
+    r"""Write a value as JSON that stands inside a script element, which no text of it can end.
+
+    >>> print(embedded_json("</script>"))
+    "\u003c/script>"
+    """
+    return to_json(value).replace("<", "\\u003c")
+
+
+def source_hash(content: str) -> str:
+    """Return a style sheet or script as a policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+def policy(styles: Iterable[str], scripts: Iterable[str], style_hashes: Iterable[str] = ()) -> str:
+    """Return the policy under which a browser runs these styles and scripts, and loads nothing.
+
+    Further styles, which scripts put in, are named by their hashes.
+    """
+    return (
+        f"default-src 'none'; style-src {' '.join([*map(source_hash, styles), *style_hashes])}; "
+        f"script-src {' '.join(map(source_hash, scripts))}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def head(title: str, content_policy: str, style: str) -> str:
+    """Return the beginning of a page, up to its body."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{text(title)}</title><style>{style}</style></head><body>"
+    )

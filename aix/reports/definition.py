@@ -1,0 +1,214 @@
+"""A report as its TOML file describes it: words, figures, and sections with a query and a chart.
+
+    title = "Our models"
+    words = "The share of each model, month by month."
+
+    [[figures]]
+    label = "Cost at list price"
+    query = "token_economics/cost_cells"
+    add = "cost_usd"
+
+    [[sections]]
+    title = "Cost per day"
+    query = "token_economics/cost_cells"
+    group = ["day", "model"]
+    add = ["cost_usd"]
+    chart = { kind = "bars", x = "day", y = "cost_usd", color = "model" }
+
+docs/reports.md explains every key.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import msgspec
+
+from aix.errors import AixError, ReportDefinitionError, nearest_names
+from aix.file_problems import in_plain_words
+from aix.query.packs import find_query
+from aix.query.query_file import Column, Query
+
+FINDINGS = Query(
+    name="findings",
+    path=Path(),
+    sql="",
+    title="Findings of the audit",
+    question="What does the audit of permissions find?",
+    why="",
+    grain="finding",
+    parameters=(),
+    columns=(
+        Column("severity", "VARCHAR", "high, medium or low"),
+        Column("check", "VARCHAR", "the query that found it"),
+        Column("project", "VARCHAR", "the project that it is about; NULL where there is none"),
+        Column("message", "VARCHAR", "what happened, in a sentence"),
+        Column("finding_id", "VARCHAR", "the id with which `aix audit explain` shows it"),
+    ),
+    caveats=(),
+    reads_text=False,
+    only_duckdb="",
+    next="`aix audit` shows them with their evidence",
+)
+"""The findings of `aix audit`, which several queries and rules give, in place of one query."""
+_REMEDY = "docs/reports.md shows what a report can say"
+_LARGEST_FILE = 2**20
+_MOST_ROWS = 1_000
+
+_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)]
+_Names = tuple[_Text, ...]
+_Value = str | int | float | bool
+_Values = dict[str, _Value | tuple[_Value, ...]]
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of the file."""
+
+
+class Chart(_Table, frozen=True):
+    """The columns that a chart draws."""
+
+    kind: Literal["bars", "ranking", "line", "calendar", "heat"]
+    x: str = ""
+    y: str = ""
+    color: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it needs."""
+        return tuple(filter(None, (self.x, self.y, self.color)))
+
+
+class Figure(_Table, frozen=True):
+    """One number at the top of a report."""
+
+    label: _Text
+    query: _Text
+    add: str = ""
+    """The column whose values are added up; without one, rows are counted."""
+    where: _Values = {}
+    """Only rows with this value, or one of these values, in a column."""
+    parameters: dict[str, _Value] = {}
+    next: str = ""
+    """The command that says more."""
+
+
+class Section(_Table, frozen=True):
+    """A heading with words, a chart and a table of one query."""
+
+    title: _Text
+    query: _Text
+    words: str = ""
+    parameters: dict[str, _Value] = {}
+    where: _Values = {}
+    group: _Names = ()
+    """Rows with equal values in these columns become one. Only such a section follows the filters of the page."""
+    add: _Names = ()
+    """The columns that are added up then."""
+    count: str = ""
+    """The name of a column that counts the rows of a group."""
+    shares: dict[str, tuple[str, str]] = {}
+    """Columns that are one sum divided by another, of columns of the query."""
+    columns: _Names = ()
+    """The columns of the table; without them, those that the query shows first."""
+    order: str = ""
+    """The column by which rows are ordered; with `-` before it, the largest come first. Else as the query has them."""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=_MOST_ROWS)] = 50
+    """How many rows the table has at most."""
+    chart: Chart | None = None
+
+
+class Definition(_Table, frozen=True):
+    """A whole report."""
+
+    title: _Text
+    words: str = ""
+    figures: tuple[Figure, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+
+def read_definition(path: Path) -> Definition:
+    """Read a file, and hold its queries and columns against the library."""
+    import tomllib
+
+    try:
+        content = path.read_bytes()[: _LARGEST_FILE + 1]
+        written = tomllib.loads(content.decode("utf-8"))
+    except OSError as error:
+        _refuse(path, f"it cannot be read: {error.strerror or error}")
+    except (ValueError, RecursionError) as error:
+        _refuse(path, f"this is not TOML: {error}")
+    if len(content) > _LARGEST_FILE:
+        _refuse(path, "it is larger than a megabyte")
+    try:
+        definition = msgspec.convert(written, Definition)
+    except msgspec.ValidationError as error:
+        known = [name for form in (Definition, Figure, Section, Chart) for name in form.__struct_fields__]
+        _refuse(path, in_plain_words(str(error), known))
+    _check(path, definition)
+    return definition
+
+
+def query_of(name: str) -> Query:
+    """Return the query of that name; `findings` are those of the audit."""
+    return FINDINGS if name == FINDINGS.name else find_query(name)
+
+
+def _check(path: Path, definition: Definition) -> None:
+    if not definition.figures and not definition.sections:
+        _refuse(path, "it has neither figures nor sections")
+    for figure in definition.figures:
+        place = f"figure {figure.label!r}"
+        known = _known_columns(path, place, figure.query, figure.parameters)
+        _check_names(path, place, [*filter(None, [figure.add]), *figure.where], known)
+    for section in definition.sections:
+        place = f"section {section.title!r}"
+        known = _known_columns(path, place, section.query, section.parameters)
+        _check_names(path, place, _columns_named(section), known)
+        if (section.add or section.count or section.shares) and not section.group:
+            _refuse(path, f"{place}: `add`, `count` and `shares` need `group`, the columns whose values stay apart")
+        counts = filter(None, [section.count])
+        shown = {*section.group, *section.add, *counts, *section.shares} if section.group else known
+        later = [*section.columns, *([section.order.removeprefix("-")] if section.order else [])]
+        _check_names(path, place, [*later, *(section.chart.columns if section.chart else ())], shown)
+        if section.chart is not None:
+            _check_chart(path, place, section.chart)
+
+
+def _columns_named(section: Section) -> Iterator[str]:
+    yield from (*section.where, *section.group, *section.add)
+    for parts in section.shares.values():
+        yield from parts
+
+
+def _known_columns(path: Path, place: str, name: str, parameters: Iterable[str]) -> set[str]:
+    """Return the columns of a query that takes these parameters."""
+    try:
+        query = query_of(name)
+    except AixError as error:
+        _refuse(path, f"{place}: {error}; {error.remedy}")
+    for parameter in parameters:
+        if query.parameter(parameter) is None:
+            known = ", ".join(each.name for each in query.parameters) or "none"
+            _refuse(path, f"{place}: {query.name} has no parameter {parameter!r}; it has {known}")
+    return {column.name for column in query.columns}
+
+
+def _check_names(path: Path, place: str, names: Iterable[str], known: Iterable[str]) -> None:
+    listed = list(known)
+    for name in names:
+        if name not in listed:
+            nearest = nearest_names(name, listed)
+            meant = " or ".join(nearest) if nearest else ", ".join(sorted(listed))
+            _refuse(path, f"{place}: there is no column {name!r} there; use {meant}")
+
+
+def _check_chart(path: Path, place: str, chart: Chart) -> None:
+    needed = {"heat": ("x", "y", "color")}.get(chart.kind, ("x", "y"))
+    for name in needed:
+        if not getattr(chart, name):
+            _refuse(path, f"{place}: a chart of the kind {chart.kind!r} needs `{name}`, the name of a column")
+
+
+def _refuse(path: Path, problem: str) -> NoReturn:
+    raise ReportDefinitionError(str(path), problem, _REMEDY)

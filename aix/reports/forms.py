@@ -1,0 +1,91 @@
+"""A report as Markdown and as JSON."""
+
+import re
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from msgspec.structs import asdict
+
+from aix.output.formats import escape_markdown, prose_line
+from aix.output.formats import markdown_lines as table_lines
+from aix.output.humanise import counted
+from aix.output.text import escape_unsafe, to_json
+from aix.reports.definition import FINDINGS
+from aix.reports.presentation import about_filters, scope, shown_figure, shown_rows
+from aix.reports.report import REPORT_VERSION, Report, ReportSection
+
+
+def markdown_lines(report: Report, zone: tzinfo) -> Iterator[str]:
+    """Give the report as Markdown: text of logs stands in table cells alone, where it can open nothing."""
+    yield from (f"# {prose_line(report.definition.title)}", "", prose_line(scope(report, zone)), "")
+    if report.definition.words:
+        yield from (_words(report.definition.words), "")
+    for figure in report.figures:
+        behind = f" (`{figure.definition.next}`)" if figure.definition.next else ""
+        note = f" {about_filters(figure.unfiltered)}" if figure.unfiltered else ""
+        yield f"- {prose_line(figure.definition.label)}: **{prose_line(shown_figure(figure, zone))}**{behind}{note}"
+    if report.figures:
+        yield ""
+    for section in report.sections:
+        yield from (f"## {prose_line(section.definition.title)}", "")
+        if section.definition.words:
+            yield from (_words(section.definition.words), "")
+        if section.unfiltered:
+            yield from (about_filters(section.unfiltered), "")
+        yield from _table(section, report, zone)
+
+
+def _words(written: str) -> str:
+    """Write sentences of a report; its quotations in backticks stay code."""
+    parts = re.split("`([^`]+)`", escape_unsafe(" ".join(written.split())))
+    return "".join(f"`{part}`" if place % 2 else escape_markdown(part) for place, part in enumerate(parts))
+
+
+def _table(section: ReportSection, report: Report, zone: tzinfo) -> Iterator[str]:
+    if not section.rows.values:
+        yield from (prose_line(section.query.empty or "Nothing to show."), "")
+        return
+    yield from table_lines(shown_rows(section, report, zone))
+    more = len(section.rows.values) - section.definition.limit
+    name = section.query.name
+    command = "aix audit" if name == FINDINGS.name else f"aix query {name}"
+    yield from ("", f"{counted(more, 'row')} more; `{command}` has all." if more > 0 else f"From `{command}`.", "")
+
+
+def json_lines(report: Report) -> Iterator[str]:
+    """Give one object: figures and sections with exact values, each on a line of its own."""
+    scalars = {
+        "report_version": REPORT_VERSION,
+        "aix_version": report.aix_version,
+        "report": report.name,
+        "title": report.definition.title,
+        "ledger_version": report.ledger_version,
+        "filters": dict(report.filters),
+        "timezone": report.timezone,
+        "data_until": report.data_until,
+    }
+    figures = [
+        {"label": each.definition.label, "query": each.definition.query, "value": each.value} for each in report.figures
+    ]
+    sections = [_section(each) for each in report.sections]
+    yield "{"
+    yield from (f"{to_json(name)}: {to_json(value)}," for name, value in scalars.items())
+    for name, items in (("figures", figures), ("sections", sections)):
+        yield f"{to_json(name)}: ["
+        for number, item in enumerate(items, start=1):
+            yield f"  {to_json(item)}{',' if number < len(items) else ''}"
+        yield "]" if name == "sections" else "],"
+    yield "}"
+
+
+def _section(section: ReportSection) -> dict[str, object]:
+    names = section.rows.names
+    definition = section.definition
+    return {
+        "title": definition.title,
+        "query": section.query.name,
+        "parameters": definition.parameters,
+        "where": definition.where,
+        "chart": asdict(definition.chart) if definition.chart else None,
+        "rows": [dict(zip(names, row, strict=True)) for row in section.rows.values],
+    }

@@ -1,0 +1,80 @@
+"""Rows and numbers of a report as people read them, the same in every form."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Any
+
+from msgspec.structs import replace
+
+from aix.output import Listing, ListingColumn
+from aix.output.humanise import displayed, local_time, one_line, project_names
+from aix.output.text import to_cell
+from aix.query.result_table import result_table
+from aix.reports.report import Report, ReportFigure, ReportSection, Row, Rows
+
+_PROJECT = "project"
+_LONGEST_TEXT = 200
+"""Characters of a title, path or sentence in a table."""
+
+
+def shown_rows(section: ReportSection, report: Report, zone: tzinfo, rows: Rows | None = None) -> Listing:
+    """Return the rows of a section's table, or others with its columns, as people read them."""
+    chosen = rows or Rows(section.rows.columns, section.rows.values[: section.definition.limit])
+    names = section_columns(section)
+    taken = chosen.taken(names)
+    if _PROJECT in names:
+        taken = _with_short_projects(taken, names.index(_PROJECT))
+    # In the order that the report names, not in that of the query's header; a filter moves no column to the end.
+    query = replace(section.query, shown=tuple(names), parameters=())
+    table = result_table(query, taken.columns, taken.values, zone, lambda: report.session_names)
+    return replace(table, rows=[tuple(map(_shortened, row)) for row in table.rows])
+
+
+def section_columns(section: ReportSection) -> list[str]:
+    """Return the columns of a section's table, in their order."""
+    definition = section.definition
+    if definition.columns:
+        return list(definition.columns)
+    if definition.group:
+        return section.rows.names
+    return list(section.query.shown) or section.rows.names
+
+
+def shown_figure(figure: ReportFigure, zone: tzinfo) -> str:
+    """Return the number of a figure as people read it."""
+    return shown_value(figure.column, figure.value, zone)
+
+
+def shown_value(column: ListingColumn, value: Any, zone: tzinfo) -> str:  # noqa: ANN401 - any value of a row
+    """Return one value as people read it."""
+    [(written,)] = displayed((column,), [(value,)], zone).rows
+    return to_cell(written)
+
+
+def about_filters(unfiltered: Sequence[str]) -> str:
+    """Say that filters of a report do not narrow down a part of it; empty where all do.
+
+    >>> about_filters(("model", "tag"))
+    'Not narrowed down by model and tag: its query has no such filter.'
+    """
+    return f"Not narrowed down by {' and '.join(unfiltered)}: its query has no such filter." if unfiltered else ""
+
+
+def scope(report: Report, zone: tzinfo) -> str:
+    """Say what a report is about: its filters, and the time up to which there is data."""
+    narrowed = [f"{name} {value}" for name, value in report.filters.items()]
+    until = [f"data up to {local_time(report.data_until, zone)}"] if report.data_until is not None else []
+    return " · ".join([*(narrowed or ["the whole ledger"]), *until])
+
+
+def _shortened(value: object) -> object:
+    return one_line(value, _LONGEST_TEXT) if isinstance(value, str) and len(value) > _LONGEST_TEXT else value
+
+
+def _with_short_projects(rows: Rows, place: int) -> Rows:
+    names = project_names({row[place] for row in rows.values if row[place]})
+
+    def short(row: Row) -> Row:
+        return (*row[:place], names.get(row[place], row[place]), *row[place + 1 :])
+
+    return Rows(rows.columns, [short(row) for row in rows.values])
