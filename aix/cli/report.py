@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import Command, ledger_option, output_option, parameter_options
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import say
 from aix.cli.freshness import import_first
 from aix.cli.redact import chosen_redactor, redact_options, report_redaction
@@ -31,6 +32,7 @@ def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 @click.command(cls=Command)
 @click.argument("name", required=False, shell_complete=_complete_name)
+@click.argument("about", required=False, metavar="[SESSION]", shell_complete=complete_session)
 @parameter_options
 @click.option(
     "--format",
@@ -49,6 +51,7 @@ def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def command(
     ctx: click.Context,
     name: str | None,
+    about: str | None,
     parameters: dict[str, object],
     form: str | None,
     path: Path | None,
@@ -65,12 +68,15 @@ def command(
     file that works offline: it loads nothing and sends nothing. Its filters narrow down time, project, model and origin
     without the ledger; what they cannot narrow down is marked "all data". Every chart has its table and its SQL below.
 
+    The report `session` is about one SESSION; others are narrowed down to it.
+
     Without -o, a terminal gets the page as a file in the folder of the ledger, a pipe as text. The page shows titles,
     paths and commands of logs: --redact hides secrets and names before you hand it on.
 
     \b
       aix report --open
       aix report --since 30d --project website -o website.html
+      aix report session 4f0bf891 --open
       aix report --redact -o overview.html
       aix report --format markdown
       aix report --list
@@ -92,6 +98,9 @@ def command(
         return
     chosen = name or DEFAULT
     definition = find_report(chosen)
+    asked_for = parameters if about is None else {**parameters, "session": about}
+    if definition.about == "session" and "session" not in asked_for:
+        raise click.UsageError(f"Name a session: `aix report {chosen} SESSION`; `aix sessions` lists them.")
     zone = find_zone(parameters.get(TIMEZONE, load_config(ctx.obj).timezone.key))
     kind = chosen_format(form, path, _SUFFIXES, "html")
     if is_opened and kind != "html":
@@ -99,7 +108,7 @@ def command(
     with open_ledger(ledger) as opened:
         redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
         asked = opened if redactor is None else opened.hiding(redactor.text)
-        report = make_report(chosen, definition, asked, parameters, zone.key)
+        report = make_report(chosen, definition, asked, asked_for, zone.key)
         lines = _lines(report, kind, zone)
     if path is None and kind == "html" and (is_opened or is_terminal()):
         path = ledger / _FOLDER / f"{Path(chosen).stem}.html"

@@ -68,15 +68,19 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Chart(_Table, frozen=True):
     """The columns that a chart draws."""
 
-    kind: Literal["bars", "ranking", "line", "calendar", "heat"]
+    kind: Literal["bars", "ranking", "line", "calendar", "heat", "span", "tree"]
     x: str = ""
+    to: str = ""
+    """Of a span, the column of its other end; of a tree, that of the row before."""
     y: str = ""
     color: str = ""
+    mark: str = ""
+    """Of a line: a column that is true at points to mark."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it needs."""
-        return tuple(filter(None, (self.x, self.y, self.color)))
+        return tuple(filter(None, (self.x, self.to, self.y, self.color, self.mark)))
 
 
 class Figure(_Table, frozen=True):
@@ -123,6 +127,8 @@ class Definition(_Table, frozen=True):
 
     title: _Text
     words: str = ""
+    about: Literal["all", "session"] = "all"
+    """A report about one session needs its name."""
     figures: tuple[Figure, ...] = ()
     sections: tuple[Section, ...] = ()
 
@@ -204,7 +210,7 @@ def _check_names(path: Path, place: str, names: Iterable[str], known: Iterable[s
 
 
 def _check_chart(path: Path, place: str, chart: Chart) -> None:
-    needed = {"heat": ("x", "y", "color")}.get(chart.kind, ("x", "y"))
+    needed = {"heat": ("x", "y", "color"), "span": ("x", "to", "y"), "tree": ("to", "y")}.get(chart.kind, ("x", "y"))
     for name in needed:
         if not getattr(chart, name):
             _refuse(path, f"{place}: a chart of the kind {chart.kind!r} needs `{name}`, the name of a column")

@@ -11,13 +11,13 @@ from aix.output.formats import markdown_lines as table_lines
 from aix.output.humanise import counted
 from aix.output.text import escape_unsafe, to_json
 from aix.reports.definition import FINDINGS
-from aix.reports.presentation import about_filters, scope, shown_figure, shown_rows
+from aix.reports.presentation import about_filters, scope, shown_figure, shown_rows, title
 from aix.reports.report import REPORT_VERSION, Report, ReportSection
 
 
 def markdown_lines(report: Report, zone: tzinfo) -> Iterator[str]:
     """Give the report as Markdown: text of logs stands in table cells alone, where it can open nothing."""
-    yield from (f"# {prose_line(report.definition.title)}", "", prose_line(scope(report, zone)), "")
+    yield from (f"# {prose_line(title(report))}", "", prose_line(scope(report, zone)), "")
     if report.definition.words:
         yield from (_words(report.definition.words), "")
     for figure in report.figures:
@@ -58,7 +58,7 @@ def json_lines(report: Report) -> Iterator[str]:
         "report_version": REPORT_VERSION,
         "aix_version": report.aix_version,
         "report": report.name,
-        "title": report.definition.title,
+        "title": title(report),
         "ledger_version": report.ledger_version,
         "filters": dict(report.filters),
         "timezone": report.timezone,

@@ -18,7 +18,7 @@ from aix.output.humanise import counted, number_kind
 from aix.output.text import NULL, to_cell
 from aix.query.result_table import is_unknown_named
 from aix.reports.definition import FINDINGS
-from aix.reports.presentation import about_filters, scope, section_columns, shown_figure, shown_rows
+from aix.reports.presentation import about_filters, scope, section_columns, shown_figure, shown_rows, title
 from aix.reports.report import FILTERS, Report, ReportSection, Rows
 
 _PAGE = Path(__file__).parent / "page"
@@ -42,6 +42,8 @@ _WHAT_CHARTS_SHOW = {
     "ranking": "Bars: {x} by {y}",
     "line": "Line: {y} by {x}",
     "calendar": "Calendar: {y} of each day",
+    "span": "Lines from {x} to {to}, by {y}",
+    "tree": "Tree of {y}",
     "heat": "Table of colours: {color} by {x} and {y}",
 }
 
@@ -51,7 +53,7 @@ def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
     data = _Data()
     style, library, script = (_page_file(name) for name in ("page.css", "plot.min.js", "page.js"))
     body = list(_body(report, data, zone))
-    yield head(report.definition.title, policy([style], [library, script], [source_hash(_CHART_STYLE)]), style)
+    yield head(title(report), policy([style], [library, script], [source_hash(_CHART_STYLE)]), style)
     yield from body
     yield f'<script type="application/json" id="data">{embedded_json(data.page())}</script>'
     yield f"<script>{library}</script><script>{script}</script></body></html>"
@@ -95,6 +97,8 @@ class _Data:
 
 def _encoded(column: ListingColumn, values: list[Any]) -> dict[str, object]:
     """Return a column: numbers as they are, all else as places in a list of words."""
+    if column.type == "BOOLEAN":
+        return {"kind": "flag", "values": values}
     if column.is_number:
         return {"kind": number_kind(column), "values": values}
     words: dict[Any, int] = {}
@@ -104,8 +108,7 @@ def _encoded(column: ListingColumn, values: list[Any]) -> dict[str, object]:
 
 
 def _body(report: Report, data: _Data, zone: tzinfo) -> Iterator[str]:
-    title = report.definition.title
-    yield f'<header><h1>{text(title)}</h1><p class="faint">{text(scope(report, zone))}</p>'
+    yield f'<header><h1>{text(title(report))}</h1><p class="faint">{text(scope(report, zone))}</p>'
     if report.definition.words:
         yield f"<p>{marked(report.definition.words)}</p>"
     yield from (*_figures(report, data, zone), "</header>")
@@ -168,7 +171,7 @@ def _section(name: str, section: ReportSection, report: Report, data: _Data, zon
     shown = shown_rows(section, report, zone)
     rows = [[to_cell(value) for value in row] for row in shown.rows]
     if definition.chart is not None and rows:
-        names = {name: getattr(definition.chart, name).replace("_", " ") for name in ("x", "y", "color")}
+        names = {name: getattr(definition.chart, name).replace("_", " ") for name in ("x", "to", "y", "color")}
         words = _WHAT_CHARTS_SHOW[definition.chart.kind].format(**names)
         if names["color"] and definition.chart.kind != "heat":
             words += f", coloured by {names['color']}"

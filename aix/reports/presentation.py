@@ -13,6 +13,7 @@ from aix.query.result_table import result_table
 from aix.reports.report import Report, ReportFigure, ReportSection, Row, Rows
 
 _PROJECT = "project"
+_LONGEST_HEADING = 80
 _LONGEST_TEXT = 200
 """Characters of a title, path or sentence in a table."""
 
@@ -58,6 +59,13 @@ def about_filters(unfiltered: Sequence[str]) -> str:
     'Not narrowed down by model and tag: its query has no such filter.'
     """
     return f"Not narrowed down by {' and '.join(unfiltered)}: its query has no such filter." if unfiltered else ""
+
+
+def title(report: Report) -> str:
+    """Return the heading of a report; one that is narrowed down to a session has its title."""
+    if report.session_title is None:
+        return report.definition.title
+    return f"{report.definition.title}: {one_line(report.session_title, _LONGEST_HEADING)}"
 
 
 def scope(report: Report, zone: tzinfo) -> str:

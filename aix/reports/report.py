@@ -19,6 +19,7 @@ MOST_CELLS = 20_000
 """Rows that a page gets at most to filter; with more, it would be large, and its section is of all data."""
 _MOST_POINTS = 2_000
 """Rows that a chart draws at most where they are not grouped."""
+_TITLE = "select title from v_session_titles where session_label = $1"
 
 Row = tuple[Any, ...]
 
@@ -95,6 +96,8 @@ class Report(msgspec.Struct, frozen=True):
     sections: tuple[ReportSection, ...]
     data_until: int | None
     """When the newest turn began, in Unix ms."""
+    session_title: str | None = None
+    """The title of the session that it is narrowed down to."""
     session_names: Mapping[str, str] = {}
     """Short names of sessions by their labels."""
 
@@ -117,6 +120,7 @@ def make_report(
     answers = _Answers(ledger, filters, timezone)
     figures = tuple(_figure(each, answers) for each in definition.figures)
     sections = tuple(_section(each, answers) for each in definition.sections)
+    label = ledger.find_session(str(filters["session"])) if "session" in filters else None
     [scope] = ledger.query("permission_usage/scope", **filters).dicts()
     return Report(
         name=name,
@@ -128,6 +132,7 @@ def make_report(
         figures=figures,
         sections=sections,
         data_until=scope["last_turn_at"],
+        session_title=next((title for (title,) in ledger.own_sql(_TITLE, [label]).rows()), None),
         session_names=names_to_type(ledger),
     )
 
@@ -199,7 +204,7 @@ def _section(section: Section, answers: _Answers) -> ReportSection:
     if section.group:
         parts = [name for pair in section.shares.values() for name in pair]
         can_filter = {*FILTERS} <= {*rows.names} and not section.count
-        cells = _cells(rows, [*section.add, *parts]) if can_filter else None
+        cells = _cells(rows, [*section.group, *section.add, *parts]) if can_filter else None
         return ReportSection(section, query, _ordered(_grouped(rows, section), section.order), cells, unfiltered)
     return ReportSection(section, query, _ordered(rows, section.order), None, unfiltered)
 
