@@ -53,7 +53,7 @@ def import_histories(
     target = load_config().ledger if ledger is None else Path(ledger)
     places = None if paths is None else [Path(path) for path in paths]
     if settings is None:
-        settings = run.Settings(jobs=0, personas=load_config().personas)
+        settings = run.Settings(jobs=0, personas=load_config().personas, keeps_personas=True)
     return run.import_histories(target, places, settings)
 
 

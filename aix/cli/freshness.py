@@ -71,6 +71,7 @@ def _import_small_changes(ledger: Path, prices: Path | None, personas: Path | No
         keep_raw=(ledger / RAW_FOLDER).exists(),
         prices=prices,
         personas=personas,
+        keeps_personas=True,
         argv=[readable(word) for word in sys.argv[1:]],
     )
     with prints_beside():
@@ -83,7 +84,7 @@ def _say_outcome(report: "Report") -> None:
     from aix.pipeline.report import Status
 
     if report.has_other_personas:
-        whisper("the file of personas changed since the last import; run `aix import` to apply it")
+        whisper("the ledger does not have the personas of your file as it is now; run `aix import` to apply it")
     elif report.needs_full_run:
         whisper("the ledger was made by another version of AIX or with other prices; run `aix import` to update it")
     elif report.is_busy:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from aix.cli.command import Command, importer_options, ledger_option, listing_output, personas_option, prices_option
 from aix.cli.diagnostics import console, say
@@ -69,6 +70,7 @@ _BYTES_OF_SOURCE = 2_000
 @importer_options
 @prices_option
 @personas_option
+@click.option("--no-personas", is_flag=True, help="Remove the personas that a file gave the ledger.")
 @ledger_option
 @listing_output
 def command(
@@ -86,6 +88,7 @@ def command(
     options: "Options",
     prices: Path | None,
     personas: Path | None,
+    no_personas: bool,
     ledger: Path,
 ) -> Listing:
     """Import session histories into the ledger.
@@ -113,6 +116,9 @@ def command(
     """
     if machine is not None and not machine.isprintable():
         raise click.UsageError("--machine must be a name that can be printed.")
+    if no_personas and click.get_current_context().get_parameter_source("personas") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("Give --personas or --no-personas, not both.")
+    personas = None if no_personas else personas
     paths = (*paths, *settings)
     others = [path for path in paths if is_ledger(path)]
     if others and len(others) < len(paths):
@@ -124,7 +130,14 @@ def command(
                 raise click.UsageError(f"{name} is for histories, not for ledgers.")
         from aix.pipeline.run import Settings
 
-        run_settings = Settings(strict=strict, dry_run=dry_run, keep_raw=keep_raw, prices=prices, personas=personas)
+        run_settings = Settings(
+            strict=strict,
+            dry_run=dry_run,
+            keep_raw=keep_raw,
+            prices=prices,
+            personas=personas,
+            keeps_personas=not no_personas,
+        )
         listing = _join_and_list(ledger, others, run_settings)
         if with_index and not dry_run:
             _update_index(ledger)
@@ -143,6 +156,7 @@ def command(
         options=options,
         prices=prices,
         personas=personas,
+        keeps_personas=not no_personas,
         argv=[readable(word) for word in sys.argv[1:]],
     )
     report = _run(ledger, paths, run_settings)
@@ -281,8 +295,9 @@ def _persona_notes(report: "Report") -> list[str]:
     """Return a note when the import changed the personas of the ledger."""
     if report.after is None or report.after.personas == (report.before or EMPTY).personas:
         return []
-    applied = "the personas of the file are applied" if report.after.personas else "no file names personas any more"
-    return [f"{applied}; `aix personas` lists all"]
+    has_any = report.after.personas is not None
+    outcome = "the personas of the file are applied" if has_any else "the ledger has no personas of a file any more"
+    return [f"{outcome}; `aix personas` lists all"]
 
 
 def _notes(report: "Report", *, dry_run: bool) -> list[str]:

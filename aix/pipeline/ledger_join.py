@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from aix.merge.ledger_merge import Version, count_new_rows, find_contradictions, join_ledger
 from aix.paths import check_ledger_path
-from aix.personas.persona_book import read_personas
 from aix.pipeline.report import Outcome, Report, Status, Watcher
 from aix.prices.table import PriceTable
 from aix.reading.summary import note_summary
@@ -26,7 +25,7 @@ def join_ledgers(ledger: Path, others: Sequence[Path], settings: "Settings", wat
     With `strict`, nothing of a ledger is joined that contradicts a row; with `dry_run`, nothing of any.
     """
     started = time.monotonic()
-    prices, personas = PriceTable(settings.prices), read_personas(settings.personas)
+    prices, personas = PriceTable(settings.prices), settings.persona_book()
     prices.check()
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None

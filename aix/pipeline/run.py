@@ -62,7 +62,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The user's own file of prices, which are taken before those that come with AIX."""
     personas: Path | None = None
     """The user's file of personas."""
+    keeps_personas: bool = False
+    """Whether the ledger keeps its personas where no file is named; else they are removed then."""
     argv: Sequence[str] = ()
+
+    def persona_book(self) -> PersonaBook | None:
+        """Read the user's file of personas; None leaves those of the ledger as they are."""
+        return None if self.personas is None and self.keeps_personas else read_personas(self.personas)
 
 
 class Survey(msgspec.Struct, frozen=True):
@@ -150,7 +156,7 @@ def import_histories(
         return join_ledgers(ledger, others, settings, watcher)
     started = time.monotonic()
     started_at = time.time_ns() // 10**6
-    prices, personas = PriceTable(settings.prices), read_personas(settings.personas)
+    prices, personas = PriceTable(settings.prices), settings.persona_book()
     ground = _go_through(places, settings)
     report = Report()
     report.before = report.after = read_latest(ledger) if is_ledger(ledger) else None
@@ -158,7 +164,7 @@ def import_histories(
         report.before is None or report.before.unfinished or not _is_up_to_date(report.before, prices, personas)
     ):
         report.needs_full_run = report.before is not None
-        report.has_other_personas = report.before is not None and report.before.personas != personas.digest
+        report.has_other_personas = report.before is not None and not _has_personas(report.before, personas)
         return report
     state = None if settings.reparse else ground.state(settings)
     quiet = None
@@ -194,7 +200,7 @@ def _import(
     importers: Sequence[Importer],
     settings: Settings,
     prices: PriceTable,
-    personas: PersonaBook,
+    personas: PersonaBook | None,
     started_at: int,
     report: Report,
     watcher: Watcher,
@@ -237,7 +243,7 @@ def _import(
         map_in_threads(lambda follow: follow(ledger), (note_summary, refresh_catalog))
 
 
-def _renewed(ledger: Path, prices: PriceTable, personas: PersonaBook) -> Manifest | None:
+def _renewed(ledger: Path, prices: PriceTable, personas: PersonaBook | None) -> Manifest | None:
     """Return the newest version, its prices and kept views renewed where no other commit was there to do it."""
     newest = read_latest(ledger) if is_ledger(ledger) else None
     if _is_up_to_date(newest, prices, personas):
@@ -247,12 +253,16 @@ def _renewed(ledger: Path, prices: PriceTable, personas: PersonaBook) -> Manifes
     return renew(ledger, prices, personas, has_catalog=False)
 
 
-def _is_up_to_date(version: Manifest | None, prices: PriceTable, personas: PersonaBook) -> bool:
+def _is_up_to_date(version: Manifest | None, prices: PriceTable, personas: PersonaBook | None) -> bool:
     """Whether the prices, personas and derived tables of a version are those of this AIX."""
     if version is None:
         return True
-    digests = (version.prices, version.personas)
-    return digests == (prices.digest, personas.digest) and are_views_kept(version)
+    return version.prices == prices.digest and _has_personas(version, personas) and are_views_kept(version)
+
+
+def _has_personas(version: Manifest, personas: PersonaBook | None) -> bool:
+    """Whether a version has the personas of this file; without a file, those that it has are right."""
+    return personas is None or version.personas == personas.digest
 
 
 def _is_settled(report: Report) -> bool:

@@ -70,7 +70,7 @@ def carry_out_plan(
     started_at: int,
     settings: "Settings",
     prices: PriceTable,
-    personas: PersonaBook,
+    personas: PersonaBook | None,
     recorder: OutcomeRecorder,
 ) -> bool:
     """Read what must be read, and commit it; the recorder hears of each source that was read, maybe more than once.

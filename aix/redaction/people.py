@@ -31,6 +31,10 @@ _HOME = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """The folder of all homes and the name of a user, in a path, in a URL, and in the name that a tool made of a path."""
+_REST_OF_NAME = re.compile(
+    r"""(?:\\?[ ]{1,3}[^\W\da-z_][^\s/\\:*?"'`<>|%&;,()\[\]{}$\#=]{0,40}){1,3}(?=(?P<end>[/\\"'`]))"""
+)
+"""The rest of a name with blanks, as folders of users have on Windows and macOS."""
 _BEFORE_HOME = re.compile(
     r"""
       (?: (?<![\w.~-]) (?:
@@ -116,7 +120,11 @@ def home_folders(text: str) -> Iterator[Place]:
             continue
         before = _BEFORE_HOME.search(text, max(0, found.start() - _LONGEST_BEFORE), found.start())
         if before is not None:
-            yield before.start(), found.start(found.lastgroup or 0) + len(name)
+            end = found.start(found.lastgroup or 0) + len(name)
+            may_have_blanks = found.lastgroup == "name" and found[0][1:5].lower() != "home"
+            rest = _REST_OF_NAME.match(text, end) if may_have_blanks else None
+            is_quoted = rest is not None and text[max(0, before.start() - 1) : before.start()] == rest["end"]
+            yield before.start(), rest.end() if rest and (is_quoted or rest["end"] in "/\\") else end
 
 
 def _homes(text: str) -> Iterator[re.Match[str]]:

@@ -39,7 +39,7 @@ _HARMLESS_PAIRS = frozenset(
         *(("pass", word) for word in listed("at count rate through threshold")),
     }
 )
-_DESCRIPTIONS = listed("enabled endpoint flow kind lifetime method mode required scheme style ttl type")
+_DESCRIPTIONS = listed("algorithm enabled endpoint flow kind lifetime method mode required scheme style ttl type")
 _COUNTING_WORDS = listed(
     "budget cached completion context count input limit max maximum min minimum num number output per prompt reasoning"
     " thinking threshold total used window"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from aix.redaction.secret_names import counts_tokens, is_certain_name, is_secret_name
-from aix.redaction.words import Place, lower_case, places_of
+from aix.redaction.words import Place, listed, lower_case, places_of
 
 _PARTS = (
     *("pass", "pswd", "pwd", "pw", "secret", "token", "tkn", "key", "auth", "bearer", "cred", "cookie", "conn", "dsn"),
@@ -52,6 +52,20 @@ _ON_NEXT_LINE = re.compile(
 _AFTER_FLAG = re.compile(rf"[ \t]{{1,9}}(?!-){_BARE_TO_BLANK}")
 _SAID = re.compile(rf"[ \t]{{1,3}}(?:is|was|lautet|ist)[ \t]{{1,3}}:?[ \t]{{0,3}}{_BARE}")
 _PHRASE = re.compile(r"""(?:\\*["'])?[ \t]{0,3}[:=][ \t]{0,3}["']?(?P<value>[a-z]+(?:[ \t]+[a-z]+){2,23})""")
+_PASSPHRASE = re.compile(
+    r"""
+      [ \t]{0,3}:(?:\*\*)?[ \t]{1,3} (?P<value>[a-z]+[0-9]{0,4} (?:[ \t]+[a-z]+[0-9]{0,4}){2,11})
+      (?= [ \t]{0,9} (?:[.,;!?)\]"'`\r\n]|\Z) )
+    """,
+    re.VERBOSE,
+)
+_OF_SENTENCES = listed(
+    "a add allow an and any are as at be by can cannot change check choose enter ensure field fix for from handle has"
+    " have hide if in is it least may minimum move must never no not of on only optional or please reject remove"
+    " required reset same send set should show than that the this to too type update use validate verify was when which"
+    " will with you your das dem den der die ein eine ist muss nicht oder und wird"
+)
+"""Words that a passphrase seldom has, and a sentence or a change about passwords does."""
 _NEXT_WORD = re.compile(rf"[ \t]{{1,3}}{_BARE}")
 _WHOLE_LINE = re.compile(
     rf"""{_CLOSING}\s{{0,3}}[:=]\s{{0,3}}(?:[bfru]{{0,2}}(?P<open>\\*["']))?(?P<value>[^\r\n"'`]{{1,{_LONGEST_VALUE}}})"""
@@ -63,6 +77,7 @@ _SCHEME = re.compile(r"(?:basic|bearer|token|digest|negotiate|apikey|bot)\s+", r
 _HEADERS = ("authorization", "cookie")
 _NAMES_IN_NETRC = ("password", "passwd", "passphrase")
 _CERTAIN_FLAGS = ("--auth", "--pass", "--token")
+_PASSWORD_NAMES = ("password", "passwort", "passwd", "passcode", "pwd")
 _SHORT_NAMES = ("pass", "pw", "otp", "pin", "token")
 _PHRASE_NAMES = ("mnemonic", "passphrase", "phrase")
 _KEY_WORDS = re.compile(r"(?:api|access|secret|private|license|account) \Z", re.IGNORECASE)
@@ -73,8 +88,16 @@ _URL_LOGIN = r"""
     | ://(?P<user>(?!git@)[^\s/?\#@:"'`<>\\${}]{8,400})@(?=[\w.\[-])
 """
 # Options before the one with the password, within one command.
-_OPTIONS = r"[^\r\n|;&]{0,200}?[ \t]"
+_OPTIONS = r"""
+  (?: "[^"\r\n]{0,200}" | '[^'\r\n]{0,200}' | "(?![^"\r\n]{0,200}") | '(?![^'\r\n]{0,200}')
+    | \\\r?\n | [^\r\n|;&"'] ){0,200}?[ \t]
+"""
 _WORD = r"""["']?(?P<secret>[^\s"'\\]{1,200})"""
+_QUOTED_OR_WORD = r"""(?P<quote>["'])?(?P<secret>(?(quote)[^"'\r\n]|[^\s"'\\|;&<>]){1,200})(?(quote)["'])"""
+_SUDO = r"""
+  sudo (?: [ \t]{1,9}(?: -[ugphCrtTDR][ \t]{1,9}(?:"[^"\r\n]{0,80}"|'[^'\r\n]{0,80}'|[^\s"']{1,80}) | -[A-Za-z-]{1,20} )
+       ){0,9}? [ \t]{1,9}(?:-[A-Za-z]{0,9}(?-i:S)[A-Za-z]{0,9}|--stdin)(?![\w-])
+"""
 _LOGIN_PATTERNS = (
     (("://",), _URL_LOGIN),
     (
@@ -89,7 +112,24 @@ _LOGIN_PATTERNS = (
     ((" login",), rf"\ login{_OPTIONS}-p[ \t]{{1,9}}{_WORD}"),
     (("redis-cli",), rf"redis-cli\b{_OPTIONS}-a[ \t]{{1,9}}{_WORD}"),
     (("mongo",), rf"mongo(?:sh|dump|restore|export|import)?\b{_OPTIONS}-p[ \t]{{1,9}}{_WORD}"),
-    (("ldap",), rf"ldap[a-z]{{3,8}}\b{_OPTIONS}-w[ \t]{{1,9}}{_WORD}"),
+    (("ldap",), rf"ldap[a-z]{{3,8}}\b{_OPTIONS}-[cnvxALZ]{{0,9}}(?-i:w)[ \t]{{0,9}}(?!-){_WORD}"),
+    (
+        ("htpasswd",),
+        rf"""
+          htpasswd (?=[^\r\n|;&]{{0,80}}?[ \t]-[A-Za-z]{{0,9}}(?-i:b))
+          (?: [ \t]{{1,9}}-[A-Za-z0-9]{{1,9}} (?: [ \t]{{1,9}}[0-9]{{1,3}}(?=[ \t]) )? ){{1,9}}
+          (?: [ \t]{{1,9}}[^\s|;&]{{1,200}} ){{1,2}} [ \t]{{1,9}} {_QUOTED_OR_WORD}
+          (?= [ \t]{{0,9}}(?:[\r\n|;&<>"'`)]|\Z) )
+        """,
+    ),
+    (
+        ("echo ", "printf "),
+        rf"""
+          (?:echo|printf) (?:[ \t]{{1,9}}-[neE]{{1,3}}){{0,2}} (?:[ \t]{{1,9}}["']%s[^"']{{0,4}}["'])?
+          [ \t]{{1,9}} {_QUOTED_OR_WORD} [ \t]{{0,9}}\|[ \t]{{0,9}} {_SUDO}
+        """,
+    ),
+    (("sudo ",), rf"{_SUDO} [^\r\n|;&<]{{0,200}} <<<[ \t]{{0,9}} {_QUOTED_OR_WORD}"),
     (("zip ",), rf"zip(?=[ ]){_OPTIONS}-P[ \t]{{0,9}}{_WORD}"),
     (("passin", "passout"), rf"pass(?:in|out)[ \t]{{1,9}}pass:{_WORD}"),
     (
@@ -108,6 +148,15 @@ _LOGIN_PATTERNS = (
 )
 _LOGINS = [(words, re.compile(pattern, re.VERBOSE | re.IGNORECASE)) for words, pattern in _LOGIN_PATTERNS]
 """Words, and the pattern of a login that may begin there."""
+
+_LOGIN_BEFORE_AT = re.compile(
+    r"""(?<![\w.@/:-])[A-Za-z_][\w.-]{0,31}:(?P<secret>[^\s:@/"'`<>\\,;|()\[\]{}=]{5,100})\Z"""
+)
+_LONGEST_LOGIN = 140
+_HOST_AFTER_AT = re.compile(
+    r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.]*\w)|(?:localhost|(?!sha[0-9])[A-Za-z][\w.-]{0,200}):[0-9]{1,5}(?!\w)"
+)
+"""An address, or a name with a port: `user:word@name` alone may be an e-mail address with a scheme, or a package."""
 
 _STAND_IN_FORM = r"[\W_]*|[xX]{3,}|<[^<>]*>|\[x+\]|(?i:your[-_ ].*|.*[-_]here|redacted|null|none|true|false)"
 _REFERENCE_FORM = r"\$\{.*\}|\$[A-Z_][A-Z0-9_]*|\$\(.*|%[A-Za-z_]\w*%"
@@ -174,6 +223,12 @@ def secrets(text: str) -> Iterator[Place]:
             group = None if found is None else _group_of_login(found)
             if found is not None and group is not None:
                 yield found.span(group)
+    for at, _ in places_of(["@"], text):
+        login = _LOGIN_BEFORE_AT.search(text, max(0, at - _LONGEST_LOGIN), at)
+        if login is None or _is_placeholder(login["secret"]) or not looks_like_password(login["secret"]):
+            continue
+        if _HOST_AFTER_AT.match(text, at + 1):
+            yield login.span()
 
 
 def _group_of_login(found: re.Match[str]) -> str | None:
@@ -286,6 +341,8 @@ def _bare_value_of(text: str, name: str, start: int, end: int) -> Place | None:
         return None if _is_placeholder(found[group]) else found.span(group)
     if name.lower().endswith(_PHRASE_NAMES) and (found := _PHRASE.match(text, end)):
         return found.span("value")
+    if name.lower().endswith(_PASSWORD_NAMES) and (found := _PASSPHRASE.match(text, end)):
+        return found.span("value") if _OF_SENTENCES.isdisjoint(found["value"].split()) else None
     if found := _STATED.match(text, end):
         is_followed_by_call = text[found.end("value") : found.end("value") + 1] in ("(", "{")
         ends_line = is_line_start and _LINE_END.match(text, found.end("value")) is not None

@@ -69,7 +69,17 @@ _FORMS = re.compile(
     """,
     re.VERBOSE,
 )
-_LETTERS_ALONE = re.compile(r"(?!sk-(?:ant|proj)-)[psr]k(?:[-_][a-z]{1,12})+|(?![psr]k)[A-Za-z]+[-_][A-Za-z]+")
+_WORDS = re.compile(
+    r"""
+      (?!sk-(?:ant|proj)-)[psr]k(?:[-_][a-z]{1,12})+
+    | (?![psr]k|NRAK)[A-Za-z]+[-_](?:[A-Z]+|[A-Za-z]?[a-z]+|[A-Za-z]?[a-z]{2,}(?:[A-Z][a-z]{2,})+)
+    """,
+    re.VERBOSE,
+)
+"""A name that begins like a credential, such as `npm_packageVersion`: letters alone, and cases as words have them."""
+_BOT_TOKEN = re.compile(r":AA[\w-]{33}(?![\w-])")
+_BOT_NUMBER = re.compile(r"(?<![\w.-])[0-9]{6,12}\Z")
+_LONGEST_BEFORE_BOT_TOKEN = 14
 _REST = re.compile(r"[\w.~+/=-]{0,4000}[\w~+/=]")
 
 
@@ -87,8 +97,18 @@ def credentials(text: str) -> Iterator[Place]:
             continue
         rest = _REST.match(text, found.end())
         begun, position = found.start(found.lastgroup or 0), rest.end() if rest else found.end()
-        if not _LETTERS_ALONE.fullmatch(text, begun, position):
+        if not _WORDS.fullmatch(text, begun, position):
             yield begun, position
+    yield from _bot_tokens(text)
+
+
+def _bot_tokens(text: str) -> Iterator[Place]:
+    """Go through the places of tokens of Telegram's bots, which begin with the number of the bot."""
+    for start, _ in places_of([":AA"], text):
+        found = _BOT_TOKEN.match(text, start)
+        number = _BOT_NUMBER.search(text, max(0, start - _LONGEST_BEFORE_BOT_TOKEN), start) if found else None
+        if found and number:
+            yield number.start(), found.end()
 
 
 def private_keys(text: str) -> Iterator[Place]:

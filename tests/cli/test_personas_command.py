@@ -151,6 +151,39 @@ def test_an_import_applies_the_file_that_the_settings_name(tmp_path: Path) -> No
     assert "docs/personas.md" in process.stderr
 
 
+def test_personas_of_an_option_stay_until_they_are_removed(tmp_path: Path) -> None:
+    log, file, ledger = tmp_path / "log", tmp_path / "personas.toml", tmp_path / "ledger"
+    shutil.copytree(ROOT / "fixtures" / "session_log" / "two_turns", log)
+    file.write_text("[personas.one]\n")
+    always = {"AIX_LEDGER": str(ledger), "AIX_AUTO_IMPORT": "always"}
+
+    def run(*arguments: str, **environment: str) -> str:
+        process = run_in_process(*arguments, **always, **environment)
+        assert process.returncode == 0, process.stderr
+        return process.stderr
+
+    assert "the personas of the file are applied" in run("import", str(log), "--personas", str(file))
+    applied = read_latest(ledger)
+    for command in (["personas"], ["cost"], ["resolve", "persona:one"]):
+        assert "aix import" not in run_in_process(*command, **always).stderr
+    assert "personas" not in run("import", str(log))
+    run("import", str(log), "--reparse")
+    assert read_latest(ledger).personas == applied.personas
+    other = tmp_path / "other"
+    run("import", str(log), "--ledger", str(other))
+    assert "personas" not in run("import", str(other))
+    assert read_latest(ledger).personas == applied.personas
+    file.write_text("[personas.two]\n")
+    said = run("personas", AIX_PERSONAS=str(file))
+    assert "the ledger does not have the personas of your file as it is now; run `aix import`" in said
+    assert "the personas of the file are applied" in run("import", str(log), AIX_PERSONAS=str(file))
+    assert "does not have" not in run("personas", AIX_PERSONAS=str(file))
+    assert "the ledger has no personas of a file any more" in run("import", str(log), "--no-personas")
+    assert read_latest(ledger).personas is None
+    process = run_in_process("import", "--no-personas", "--personas", str(file), **always)
+    assert (process.returncode, "not both" in process.stderr) == (2, True)
+
+
 def test_without_a_file_the_personas_of_logs_are_listed_with_a_hint(permission_ledger: Path) -> None:
     process = run_in_process("personas", "--ledger", str(permission_ledger))
     assert "claude-code-default" in process.stdout

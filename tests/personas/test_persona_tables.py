@@ -175,6 +175,8 @@ def test_an_import_applies_the_file_also_when_nothing_else_is_new(tmp_path: Path
     before = dump(ledger)
     with pytest.raises(PersonasFileError, match="no setting 'tool'"):
         import_histories(ledger, [logs], settings)
+    kept = import_histories(ledger, [logs], Settings(jobs=0, keeps_personas=True))
+    assert (kept.after, kept.has_other_personas) == (first, False)
     assert (read_latest(ledger), dump(ledger)) == (first, before)
     gone = import_histories(ledger, [logs], Settings(jobs=0)).after
     assert gone is not None

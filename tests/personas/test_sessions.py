@@ -1,5 +1,6 @@
 """Sessions of personas: the first mapping that fits, whoever started a subagent, else what the log states."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import aix
+from aix.pipeline.run import Settings, import_histories
 from aix.reading.routing import resolve
 from tests.permissions.ledger import apply_personas
 from tests.support.conversations import context, session, turn
@@ -162,3 +164,43 @@ def test_a_file_names_the_main_session_by_its_label_or_an_alias(ledger: Path, tm
     file.write_text(FILE.replace("[personas.baker]", '[personas.baker]\nmain = "nowhere"\n'))
     opened = aix.open(apply_personas(copy, file))
     assert resolve(opened, "persona:baker").only().session_label == "bakery"
+
+
+def transcript(name: str, folder: str, *turns: str) -> str:
+    """Return a log of Claude Code in which each prompt, whose record has its name, is answered by a command."""
+    lines: list[Row] = []
+    for minute, key in enumerate(turns):
+        uuid = lines[-1]["uuid"] if lines else None
+        for kind, record, parent in (("user", key, uuid), ("assistant", f"{key}-answer", key)):
+            call = {"type": "tool_use", "id": f"call-{key}", "name": "Bash", "input": {"command": "rm -r x"}}
+            message = {"role": kind, "content": key if kind == "user" else [call], "id": f"msg-{key}", "model": "m"}
+            place = {"sessionId": name, "cwd": folder, "version": "2.1.40", "timestamp": f"2026-02-03T09:0{minute}:00Z"}
+            lines.append({"type": kind, "uuid": record, "parentUuid": parent, **place, "message": message})
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+@pytest.mark.parametrize(("first", "fork"), [("a", "b"), ("b", "a")], ids=["before its fork", "after its fork"])
+def test_a_fork_into_another_folder_has_the_persona_of_that_folder(tmp_path: Path, first: str, fork: str) -> None:
+    logs, file = tmp_path / "logs", tmp_path / "personas.toml"
+    logs.mkdir()
+    (logs / f"{first}.jsonl").write_text(transcript(first, "/srv/shop", "one", "two"))
+    (logs / f"{fork}.jsonl").write_text(transcript(fork, "/srv/wide", "one", "other"))
+    (logs / "copy.jsonl").write_text(transcript("copy", "/srv/shop", "one"))
+    file.write_text(
+        "[personas.narrow]\ntools.deny = ['Bash(rm *)']\n[personas.wide]\n"
+        "[[mappings]]\npersona = 'narrow'\nworkspace = '/srv/shop'\n"
+        "[[mappings]]\npersona = 'wide'\nworkspace = '/srv/wide'\n"
+    )
+    import_histories(tmp_path / "ledger", [logs], Settings(jobs=0, personas=file))
+    with aix.open(tmp_path / "ledger") as opened:
+        found = opened.sql("select session_label, persona_id from v_session_personas").rows()
+        assert {label.removeprefix("claude-code:"): persona for label, persona in found} == {
+            first: "narrow",
+            fork: "wide",
+            "copy": "narrow",
+        }
+        decisions = dict(opened.sql("select call_id, decision from persona_verdicts").rows())
+        assert (decisions["call-two"], decisions.get("call-other")) == ("deny", None)
+        if first < fork:
+            [change] = opened.query("permission_usage/persona_changes").dicts()
+            assert (change["status"], change["gains"]) == ("alarm", "Bash(rm *) (denied before)")

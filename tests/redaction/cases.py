@@ -43,11 +43,18 @@ _FORMS = """
     pscale_tkn_ CFPAT- NRAK- LTAI
 """
 _BEHIND = "A7B2C9D4E1F6G3H8A7B2C9D4E1F6G3H8A7B2C9D4E1F6"
+_LETTERS_BEHIND = "AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGhIjKlMnOpQrStUv"
+_WITHOUT_SMALL_LETTERS = ["AKIA", "ASIA", "NRAK-"]
 _OF_HEXADECIMAL_DIGITS = ["dapi", "dop_v1_", "shpat_", "sbp_", "key-", "rubygems_", "SK"]
 _HEXADECIMAL = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 
 SECRETS = [
     *_of("secret", *(f"first «{form}{_BEHIND}» then" for form in _FORMS.split())),
+    *_of(
+        "secret",
+        *(f"first «{form}{_LETTERS_BEHIND}» then" for form in _FORMS.split() if form not in _WITHOUT_SMALL_LETTERS),
+        *(f"first «{form}{_LETTERS_BEHIND.upper()}» then" for form in _WITHOUT_SMALL_LETTERS),
+    ),
     *_of("secret", *(f"first «{form}{_HEXADECIMAL}» then" for form in _OF_HEXADECIMAL_DIGITS)),
     *_of(
         "secret",
@@ -62,6 +69,9 @@ SECRETS = [
         "https://hooks.slack.com/«services/T024BE7LD/B08KQ1/3kPzLmQx7Rt9»",
         "glpat key: «glpat-" + "Zx81mQpL4vRt7sWk2nBd»",
         "npm config set //registry/:_authToken «npm_" + "k3LmQ9xR7tV2pZ8nB5cF1gH4jD6sWy0aEu»",
+        "use «" + "glpat-" + "AbCdEfGhIjKlMnOpQrSt" + "» to push",
+        "the bot has «987654321" + ":AAF9x2Kq7Zb1LmN4pQr6StU8vWx0yZaBcDe» now",
+        "https://api.telegram.org/«bot987654321" + ":AAF9x2Kq7Zb1LmN4pQr6StU8vWx0yZaBcDe/getMe»",
         "the age key «AGE-SECRET-KEY-1QF8Z3L»",
         # named, in JSON
         '{"password": "«x»"}',
@@ -144,7 +154,26 @@ SECRETS = [
         "AWS Secret Access Key [None]: «wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzz0KEY1»",
         "API key: «abc123»",
         "mnemonic: «legal winner thank year wave sausage worth useful»",
+        "my password: «correct horse battery»",
+        "my password: «correct horse battery staple», keep it",
+        "the Wi-Fi password: «correct horse7 battery».\nand more words",
+        "db_password: «correct horse battery staple»",
+        "**Password:** «correct horse battery»",
         # of commands and headers
+        "ldapsearch -x -D 'cn=a;b' '(&(uid=a)(o=b))' -w «lDapPw88»",
+        "ldapadd -x -D cn=admin \\\n  -w «lDapPw88» -f a.ldif",
+        "ldapmodify -xw «lDapPw88»",
+        "ldapwhoami -w«lDapPw88»",
+        "htpasswd -b /etc/nginx/users ada «s3cretX9»",
+        "htpasswd -cbB -C 10 users ada '«two words»' && nginx -s reload",
+        "docker run httpd htpasswd -nbB ada «hunter» > users",
+        'echo "«s3cretX9»" | sudo -S apt update',
+        "echo -n «hunter»|sudo -k -S ls",
+        "printf '%s\n' '«two words»' | sudo -u app -p '' -S ls",
+        "sudo -S ls <<< '«s3cretX9»'",
+        "rsync to «root:hunter22»@10.0.0.5 now",
+        "«app:s3cret9!»@db.internal:5432/shop",
+        "connect «app:s3cret9»@localhost:6379",
         '{"command": ["curl", "-u", "mara:«hunter2»"]}',
         "curl -u 'mara:«1234567»' https://api.example.org",
         "curl -u 'mara:«pass word1»' https://api.example.org",
@@ -218,6 +247,11 @@ PEOPLE = [
         "PATH=«/home/mara»/bin:/usr/bin",
         "in «~mara»/public",
         "https://x.example/?f=«%2Fhome%2Fmara»%2Fapp",
+        "«C:/Users/Zed Zulu»/docs",
+        "«C:\\Users\\Zed Von Zulu»\\docs",
+        "cp «C:/Users/zed» docs/a and «/Users/zed» src/b and «/home/zed» Src/b",
+        "«/Users/Zed\\ Zulu»/docs and «C:/Users/Zed%20Zulu»/docs",
+        "dir '«C:/Users/Zed Zulu»' and C:/Windows",
         "docker run -v«/home/mara»/x:/x",
         "+++ «b/home/mara»/.bashrc",
         "in «/data/home/mara»/x and «/Volumes/disk/Users/mara»/x",
@@ -247,6 +281,26 @@ PEOPLE = [
 NEAR_MISSES = [
     "call ConvertToSecureString and converttosecurestring",
     "curl -u user:password https://api.example.org",
+    'password_hash_algorithm = "bcrypt"',
+    "npm_packageVersionName hf_transformersModelHub glpat-xxxxxxxxxxxxxxxxxxxx ghp_yourGithubToken",
+    "build 12345678:AAB and 987654321:AAAAB3NzaC1yc2EAAAADAQABAAABgQDx9Kq7Zb1LmN4pQr6StU8",
+    "the password: it must be changed",
+    "password: must have eight characters",
+    "password: handle empty strings",
+    "forgot password: Please click the link",
+    "password: str, optional, by default None",
+    "ldapsearch -x -W -b dc=x && ldapsearch -y file -b dc=x",
+    "ldapsearch docs | grep -w word",
+    "ldapsearch -x -D cn=a -w $LDAP_PASSWORD",
+    "htpasswd -b FILE USER PASS",
+    "htpasswd -c /etc/nginx/users ada",
+    "htpasswd -b users ada $PASSWORD",
+    'echo "$PASSWORD" | sudo -S apt update',
+    "echo yes | sudo pacman -S vim",
+    "echo hello9 | sudo tee /etc/motd",
+    "npm:es5-ext@0.10.62 python:3.11-slim@sha256:12345",
+    "listen on node:7000@10.0.0.1 and eth0:1@10.0.0.2",
+    "app:$PASSWORD@10.0.0.5",
     'headers = {"Authorization": f"Bearer {token}"}',
     'password = request.form["password"]',
     "    password=password,\n    api_key=args.api_key)",

@@ -202,7 +202,7 @@ class TurnRows:
         updated_at = max((*ends, last_at), default=0)
         call = None if session.is_archived else self._links.call_of.get(session.label)
         spawn_turn = self._placement.turn_of_call(call) if call else None
-        workspace = next((facts.cwd for turn in own if (facts := turns.get(turn)) and facts.cwd), None)
+        workspace = _first_folder(session, own, turns)
         origin_id = thread.agent_id or thread.session_id
         self._writer.add(
             source,
@@ -272,6 +272,13 @@ def _is_before(turn: Turn, other: Turn) -> bool:
     while at is not None and at is not turn:
         at = at.parent
     return at is turn
+
+
+def _first_folder(session: Session, turns: Iterable[Turn], facts: Mapping[Turn, TurnFacts]) -> str | None:
+    """Return the folder of the first of a session's turns; turns that it copied from another session count last."""
+    folders = [(turn, told.cwd) for turn in turns if (told := facts.get(turn)) and told.cwd]
+    born = (folder for turn, folder in folders if turn.thread in session.threads)
+    return next(born, folders[0][1] if folders else None)
 
 
 def _own_turns(session: Session) -> Iterable[Turn]:
