@@ -12,7 +12,7 @@ PARALLEL = -n auto --dist worksteal
 # The first process keeps the bytecode for the hundreds that tests start, whatever the environment says.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
-.PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark test-browser lint format docs screens bench fuzz clean
+.PHONY: help run check test test-long test-faults test-lowest test-crash test-scale test-orders test-spark test-browser lint format docs screens pictures bench fuzz clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -103,6 +103,10 @@ docs: $(VENV)/.dev  ## Write the generated pages and queries
 
 screens: $(VENV)/.dev  ## Run the commands of the README and the tutorial, and write what they print
 	$(BIN)/python docs/screens.py
+
+pictures: $(VENV)/.dev  ## Take the pictures of reports in docs/pictures/reports
+	@tests/support/install_chromium.sh
+	$(BIN)/python docs/report_pictures.py
 
 bench: $(VENV)/.dev  ## Measure speed and memory
 	$(BIN)/python -m benchmarks.run

@@ -118,8 +118,9 @@ def make_report(
     filters = {key: value for key, value in parameters.items() if key != TIMEZONE}
     require_project(ledger, filters)
     answers = _Answers(ledger, filters, timezone)
-    figures = tuple(_figure(each, answers) for each in definition.figures)
-    sections = tuple(_section(each, answers) for each in definition.sections)
+    is_filtered = definition.about == "all"  # of one session there is little to narrow down
+    figures = tuple(_figure(each, answers, is_filtered=is_filtered) for each in definition.figures)
+    sections = tuple(_section(each, answers, is_filtered=is_filtered) for each in definition.sections)
     label = ledger.find_session(str(filters["session"])) if "session" in filters else None
     [scope] = ledger.query("permission_usage/scope", **filters).dicts()
     return Report(
@@ -185,7 +186,7 @@ def _columns(query: Query) -> tuple[ListingColumn, ...]:
     return tuple(ListingColumn(column.name, column.type) for column in query.columns)
 
 
-def _figure(figure: Figure, answers: _Answers) -> ReportFigure:
+def _figure(figure: Figure, answers: _Answers, *, is_filtered: bool) -> ReportFigure:
     rows = answers.rows(figure.query, figure.parameters).where(figure.where)
     if not figure.add:
         count = ListingColumn("count", "BIGINT")
@@ -193,25 +194,25 @@ def _figure(figure: Figure, answers: _Answers) -> ReportFigure:
     place = rows.names.index(figure.add)
     column = rows.columns[place]
     total = add_up(row[place] for row in rows.values)
-    cells = _cells(rows, [figure.add]) if {*FILTERS} <= {*rows.names} else None
+    cells = _cells(rows, [figure.add]) if is_filtered else None
     return ReportFigure(figure, column, total, cells, answers.unfiltered(figure.query))
 
 
-def _section(section: Section, answers: _Answers) -> ReportSection:
+def _section(section: Section, answers: _Answers, *, is_filtered: bool) -> ReportSection:
     query = query_of(section.query)
     rows = answers.rows(section.query, section.parameters).where(section.where)
     unfiltered = answers.unfiltered(section.query)
     if section.group:
         parts = [name for pair in section.shares.values() for name in pair]
-        can_filter = {*FILTERS} <= {*rows.names} and not section.count
-        cells = _cells(rows, [*section.group, *section.add, *parts]) if can_filter else None
+        is_sum = is_filtered and not section.count
+        cells = _cells(rows, [*section.group, *section.add, *parts]) if is_sum else None
         return ReportSection(section, query, _ordered(_grouped(rows, section), section.order), cells, unfiltered)
     return ReportSection(section, query, _ordered(rows, section.order), None, unfiltered)
 
 
 def _cells(rows: Rows, added: Iterable[str]) -> Rows | None:
-    """Return the rows that a page filters, with the columns that are added up; None where there are too many."""
-    if len(rows.values) > MOST_CELLS:
+    """Return the rows that a page filters, with these columns; None where there are too many, or they cannot be."""
+    if len(rows.values) > MOST_CELLS or not {*FILTERS} <= {*rows.names}:
         return None
     return rows.taken(dict.fromkeys([*FILTERS, *added]))
 

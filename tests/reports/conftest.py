@@ -1,6 +1,7 @@
 """The ledger that tests of reports read, and a report of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import aix
 from aix.reading.ledger import Ledger
 from aix.reports.library import find_report
 from aix.reports.report import Report, make_report
-from tests.reports.ledger import write_report_ledger
+from tests.reports.ledger import LONG_SESSION, write_report_ledger
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +26,22 @@ def report_ledger(report_folder: Path) -> Iterator[Ledger]:
         yield ledger
 
 
+Made = Callable[..., Report]
+
+
 @pytest.fixture(scope="session")
-def overview(report_ledger: Ledger) -> Report:
+def made(report_ledger: Ledger) -> Made:
+    """Give a function that makes the report of a name with these parameters, and makes it once."""
+
+    @cache
+    def make(name: str, **parameters: str) -> Report:
+        asked = {"session": LONG_SESSION} | parameters if name == "session" else parameters
+        return make_report(name, find_report(name), report_ledger, asked, "UTC")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def overview(made: Made) -> Report:
     """Give the overview of the whole ledger."""
-    return make_report("overview", find_report("overview"), report_ledger, {}, "UTC")
+    return made("overview")

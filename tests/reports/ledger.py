@@ -9,7 +9,8 @@ from aix_importers.sample import write_sample
 from tests.support.browsing import ACTING
 
 END = date(2026, 11, 17)
-MARKUP = ACTING[0]
+LONG_SESSION = "claude-code:ac2a4c71-f2cf-5b21-a8db-6ec0561ffbbc"
+"""A session of the sample with four turns, one of them a compaction."""
 
 
 def write_report_ledger(folder: Path) -> Path:

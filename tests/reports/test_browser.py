@@ -1,9 +1,9 @@
-"""The page of a report in headless Chromium: its charts, its filters, and that nothing of a log runs.
+"""The pages of reports in headless Chromium: their charts, their filters, and that nothing of a log runs.
 
 `make test-browser` runs these tests. AIX_SCREENSHOTS=FOLDER writes pictures of the pages there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,19 +13,20 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from aix.output.text import to_cell
-from aix.reading.ledger import Ledger
 from aix.reports.html import html_lines
-from aix.reports.library import find_report
+from aix.reports.library import report_files
 from aix.reports.presentation import shown_figure, shown_rows
-from aix.reports.report import Report, make_report
+from aix.reports.report import Report
+from tests.reports.conftest import Made
 from tests.support.browsing import Visit, needs_browser, save_picture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytestmark = needs_browser
+NAMES = sorted(report_files())
 LOOKS = {"light": 1200, "dark": 1200, "phone": 390}
-CHOICES: dict[str, tuple[Mapping[str, str], Mapping[str, object]]] = {
+CHOICES: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "origin": ({"origin": "=cursor"}, {"origin": "cursor"}),
     "model": ({"model": "=claude-opus-4-5-20251101"}, {"model": "claude-opus-4-5-20251101"}),
     "project": ({"project": "=/projects/jonas/tide-charts"}, {"project": "/projects/jonas/tide-charts"}),
@@ -36,19 +37,31 @@ CHOICES: dict[str, tuple[Mapping[str, str], Mapping[str, object]]] = {
     ),
 }
 """Values of the page's filters, and the parameters of queries that mean the same."""
+FILTERED = [
+    *(("overview", choice) for choice in CHOICES),
+    *((name, choice) for name in ("economics", "permissions") for choice in ("project", "all")),
+]
+Pages = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def page_file(overview: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pages") / "overview.html"
-    path.write_text("\n".join(html_lines(overview, UTC)), "utf-8")
-    return path
+def pages(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """Give a function that writes the page of a report."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def page(name: str) -> Path:
+        path = folder / f"{name}.html"
+        if not path.exists():
+            path.write_text("\n".join(html_lines(made(name), UTC)), "utf-8")
+        return path
+
+    return page
 
 
 @pytest.fixture
-def visit(browser: "Browser", page_file: Path) -> "Iterator[Visit]":
+def visit(browser: "Browser") -> "Iterator[Visit]":
     page = browser.new_page()
-    yield Visit(page).open(page_file)
+    yield Visit(page)
     page.close()
 
 
@@ -68,55 +81,73 @@ def written(report: Report, section: int) -> list[list[str]]:
     return [[to_cell(value) for value in row] for row in shown_rows(report.sections[section], report, UTC).rows]
 
 
-def test_every_figure_and_row_is_that_of_its_query(visit: Visit, overview: Report) -> None:
-    assert tiles(visit) == [shown_figure(each, UTC) for each in overview.figures]
-    for number in range(len(overview.sections)):
-        assert table(visit, number) == written(overview, number)
+def has_points(report: Report, section: int) -> bool:
+    """Whether a chart has something to draw: rows with all of its columns."""
+    found, chart = report.sections[section], report.sections[section].definition.chart
+    if chart is None:
+        return False
+    columns = [name for name in chart.columns if name not in (chart.color, chart.to, chart.mark)]
+    return any(None not in row for row in found.rows.taken(columns).values)
 
 
-def test_every_section_with_rows_and_a_chart_has_it_drawn(visit: Visit, overview: Report) -> None:
-    drawn = [each.get_attribute("data-section") for each in visit.page.locator("section:has(.chart svg)").all()]
-    assert drawn == [str(number) for number, each in enumerate(overview.sections) if each.definition.chart]
-    for chart in visit.page.locator(".chart svg").all():
-        assert chart.locator("rect, circle").count()
-
-
-@pytest.mark.parametrize("name", CHOICES)
-def test_filters_give_what_the_filtered_queries_give(
-    visit: Visit, overview: Report, report_ledger: Ledger, name: str
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_and_row_is_that_of_its_query_and_every_chart_is_drawn(
+    visit: Visit, made: Made, pages: Pages, name: str
 ) -> None:
-    chosen, parameters = CHOICES[name]
+    report = made(name)
+    visit.open(pages(name))
+    assert tiles(visit) == [shown_figure(each, UTC) for each in report.figures]
+    for number in range(len(report.sections)):
+        assert table(visit, number) == written(report, number)
+        drawn = visit.page.locator(f'[data-section="{number}"] .chart svg').locator("rect, circle").count()
+        assert bool(drawn) == has_points(report, number), report.sections[number].definition.title
+    assert visit.said == []
+    assert visit.requests == [pages(name).as_uri()]
+    assert visit.page.evaluate("window.ran") is None
+
+
+@pytest.mark.parametrize(("name", "choice"), FILTERED)
+def test_filters_give_what_the_filtered_queries_give(
+    visit: Visit, made: Made, pages: Pages, name: str, choice: str
+) -> None:
+    report = made(name)
+    visit.open(pages(name))
+    before = tiles(visit), [table(visit, number) for number in range(len(report.sections))]
+    chosen, parameters = CHOICES[choice]
     for field, value in chosen.items():
         place = visit.page.locator(f'[name="{field}"]')
         place.fill(value) if field in ("since", "until") else place.select_option(value)
-    filtered = make_report("overview", find_report("overview"), report_ledger, parameters, "UTC")
+    filtered = made(name, **parameters)
     followed = 0
-    for shown, whole, part in zip(tiles(visit), overview.figures, filtered.figures, strict=True):
-        assert shown == shown_figure(part if whole.cells else whole, UTC)
-    for number, whole_section in enumerate(overview.sections):
+    for shown, whole, part in zip(tiles(visit), report.figures, filtered.figures, strict=True):
+        assert shown == shown_figure(part if whole.cells else whole, UTC), whole.definition.label
+    for number, whole_section in enumerate(report.sections):
         followed += whole_section.cells is not None
-        assert table(visit, number) == written(filtered if whole_section.cells else overview, number)
+        assert table(visit, number) == written(filtered if whole_section.cells else report, number)
     assert followed
-    assert tiles(visit) != [shown_figure(each, UTC) for each in overview.figures]
+    assert (tiles(visit), [table(visit, number) for number in range(len(report.sections))]) != before
     assert visit.page.locator("#narrowed").inner_text()
     visit.page.get_by_role("button", name="Show all").click()
     expect(visit.page.locator("#narrowed")).to_be_empty()
-    for number in range(len(overview.sections)):
-        assert table(visit, number) == written(overview, number)
+    assert (tiles(visit), [table(visit, number) for number in range(len(report.sections))]) == before
     assert visit.said == []
 
 
-def test_what_no_filter_narrows_is_marked(visit: Visit, overview: Report) -> None:
+def test_what_no_filter_narrows_is_marked(visit: Visit, overview: Report, pages: Pages) -> None:
+    visit.open(pages("overview"))
     marked = visit.page.locator("section:has(h2 .all)").count()
     assert marked == sum(each.cells is None for each in overview.sections)
     assert visit.page.locator(".tiles .all").count() == sum(each.cells is None for each in overview.figures)
 
 
-def test_nothing_of_a_log_runs_and_no_request_leaves(visit: Visit, page_file: Path) -> None:
-    visit.page.locator('[name="model"]').select_option(index=1)
-    visit.page.locator("summary").first.click()
+def test_nothing_of_a_log_runs_whatever_is_chosen(visit: Visit, pages: Pages) -> None:
+    visit.open(pages("overview"))
+    for name in ("project", "model"):
+        options = visit.page.locator(f'[name="{name}"] option').count()
+        for number in range(options):
+            visit.page.locator(f'[name="{name}"]').select_option(index=number)
+        visit.page.locator(f'[name="{name}"]').select_option(index=0)
     assert visit.page.evaluate("window.ran") is None
-    assert visit.requests == [page_file.as_uri()]
     assert visit.said == []
     assert visit.page.locator("img, iframe, link, base, object, embed").count() == 0
     visit.add_script()
@@ -124,11 +155,9 @@ def test_nothing_of_a_log_runs_and_no_request_leaves(visit: Visit, page_file: Pa
     assert "Content Security Policy" in " ".join(visit.said)
 
 
-def test_every_figure_is_there_without_scripts_and_on_paper(
-    browser: "Browser", page_file: Path, overview: Report
-) -> None:
+def test_every_figure_is_there_without_scripts_and_on_paper(browser: "Browser", pages: Pages, overview: Report) -> None:
     context = browser.new_context(java_script_enabled=False)
-    visit = Visit(context.new_page()).open(page_file)
+    visit = Visit(context.new_page()).open(pages("overview"))
     assert tiles(visit) == [shown_figure(each, UTC) for each in overview.figures]
     assert not visit.page.locator("form").is_visible()
     rows = visit.page.locator(".rows table").first
@@ -139,13 +168,14 @@ def test_every_figure_is_there_without_scripts_and_on_paper(
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_the_page_fits_the_screen_and_is_accessible(browser: "Browser", page_file: Path, look: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_fits_the_screen_and_is_accessible(browser: "Browser", pages: Pages, name: str, look: str) -> None:
     context = browser.new_context(
         color_scheme="dark" if look == "dark" else "light",
         viewport={"width": LOOKS[look], "height": 1400},
         bypass_csp=True,  # for the checker, whose script stands in no policy
     )
-    page = Visit(context.new_page()).open(page_file).page
+    page = Visit(context.new_page()).open(pages(name)).page
     assert page.evaluate("document.documentElement.scrollWidth") == LOOKS[look]
     for each in page.locator("details").all():
         each.evaluate("fold => { fold.open = true; }")
@@ -154,5 +184,5 @@ def test_the_page_fits_the_screen_and_is_accessible(browser: "Browser", page_fil
     assert not [(each["id"], each["nodes"][0]["html"][:300]) for each in serious]
     for each in page.locator("details.origin, details.rows").all():
         each.evaluate("fold => { fold.open = false; }")
-    save_picture(page, f"overview_{look}")
+    save_picture(page, f"{name}_{look}")
     context.close()

@@ -290,7 +290,7 @@
     return Plot.plot({
       ...shape(width, 240),
       marginLeft: 52,
-      x: isTime ? { type: 'utc', label: null } : { label: null },
+      x: isTime ? { type: 'utc', label: null } : { label: null, tickFormat: (number) => (number % 1 ? '' : String(number)) },
       y: { grid: true, label: null, tickFormat: short(section, y), nice: true, zero: true },
       marks: [
         Plot.ruleX(marked, { x: 'at', stroke: colour('--faint'), strokeDasharray: '4,3' }),
