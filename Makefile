@@ -60,8 +60,7 @@ LOWEST = tests/queries tests/importers/session_log/test_situations.py tests/impo
   tests/reading/test_statements.py tests/reading/test_sessions.py tests/merge/test_replacement.py \
   tests/schema/test_schema.py tests/cli/test_sql_command.py tests/cli/test_status.py tests/cli/test_stdout.py \
   tests/test_canonical_json.py
-LOWEST_LONG = tests/derived/test_catalog.py tests/merge/test_dead_rows.py tests/merge/test_merge_rows.py tests/merge/test_groups.py tests/merge/test_forget.py \
-  tests/merge/test_forget_graphs.py tests/merge/test_tagging.py
+LOWEST_LONG = tests/derived/test_catalog.py tests/merge/test_merge_rows.py tests/merge/test_groups.py tests/merge/test_forget.py
 LOWEST_PYTEST = PYTHONDONTWRITEBYTECODE= .venv-lowest/bin/python -m pytest $(PARALLEL) $(PYTEST_ARGS)
 
 test-lowest:  ## Run the tests that depend on them with the lowest supported versions of the dependencies

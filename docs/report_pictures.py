@@ -14,7 +14,7 @@ from datetime import UTC, date
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 import aix
 from aix.pipeline.run import Settings, import_histories
@@ -60,8 +60,8 @@ def _page(ledger: Ledger, name: str) -> str:
 
 def _take(browser: Browser, page_file: Path, look: str) -> None:
     width, height = LOOKS[look]
-    scheme = "dark" if look == "dark" else "light"
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    size: ViewportSize = {"width": width, "height": height}
+    page = browser.new_page(viewport=size, color_scheme="dark" if look == "dark" else "light")
     page.goto(page_file.as_uri())
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     if width > _WIDTH:
