@@ -1,12 +1,16 @@
 """`aix import`, `aix export`, `aix forget` and `aix vacuum` as users run them."""
 
 import json
+import sqlite3
+from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 import polars as pl
 import pytest
 
+import aix
 from aix.merge import groups
 from aix.schema import TABLES
 from aix.store.manifest import read_latest
@@ -14,6 +18,7 @@ from aix.store.raw_copies import keep_raw, kept_digests
 from tests.merge.test_groups import conversation
 from tests.merge.test_raw_copies import make_older
 from tests.support.command_line import AIX, run_in_process, run_on_terminal
+from tests.support.priced_ledger import make_priced_ledger
 from tests.support.row_batches import as_text, deliver, dump
 from tests.support.sample_conversation import ABANDONED, MAIN, SUBAGENT
 from tests.support.sample_ledger import SAMPLE_ROWS
@@ -83,6 +88,45 @@ def test_an_export_as_duckdb_holds_every_table_and_replaces_the_file(tmp_path: P
             assert {name: rows for name, rows in found.items() if rows} == dump(tmp_path / "ledger")
     assert target.stat().st_mode & 0o777 == 0o600
     assert {path.name for path in tmp_path.iterdir()} == {"ledger", "out.duckdb"}
+
+
+@pytest.mark.parametrize("flags", [[], ["--canonical"]], ids=["all", "canonical"])
+def test_an_export_as_sqlite_holds_every_row_and_the_costs(tmp_path: Path, flags: list[str]) -> None:
+    ledger, target = make_priced_ledger(tmp_path / "ledger"), tmp_path / "out.sqlite"
+    target.write_text("something else")
+    process = run_in_process("export", "--format", "sqlite", "-o", str(target), "--ledger", str(ledger), *flags)
+    assert process.returncode == 0, process.stderr
+    with closing(sqlite3.connect(target)) as connection:
+        names = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+        rows = {name: connection.execute(f'select * from "{name}"').fetchall() for name in names}
+        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+        linked = {row[2] for row in connection.execute("pragma foreign_key_list(messages)")}
+    expected = {table.name for table in TABLES.values() if table.canonical or not flags}
+    assert names == (expected if flags else expected | {"request_costs"})
+    assert "turns" in linked
+    with aix.open(ledger) as opened:
+        for name in sorted(expected):
+            columns = [f'"{column.name}"' for column in TABLES[name]]
+            known = opened.sql(f'select {", ".join(columns)} from "{name}"').rows()
+            assert as_plain(rows[name]) == as_plain(known), name
+        if not flags:
+            costs = opened.sql("select request_id, cost_usd from v_requests_cost").rows()
+            assert costs
+            assert {row[0]: row[1] for row in rows["request_costs"]} == {
+                name: None if cost is None else float(cost) for name, cost in costs
+            }
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def as_plain(rows: list[tuple[object, ...]]) -> list[str]:
+    """Return rows as SQLite has them, in an order of their own."""
+    plain = [
+        tuple(
+            int(each) if isinstance(each, bool) else float(each) if isinstance(each, Decimal) else each for each in row
+        )
+        for row in rows
+    ]
+    return sorted(map(repr, plain))
 
 
 def test_an_export_never_lands_on_something_else(tmp_path: Path) -> None:

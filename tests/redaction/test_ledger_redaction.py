@@ -18,7 +18,7 @@ from tests.support.command_line import run_in_process
 from tests.support.planted_ledger import PLANTED, make_planted_ledger
 from tests.support.sample_ledger import SAMPLE_ROWS, write_ledger
 
-FORMATS = ("parquet", "duckdb", "session-log", "agent-dag")
+FORMATS = ("parquet", "duckdb", "sqlite", "session-log", "agent-dag")
 
 
 @pytest.fixture(scope="module")
