@@ -120,13 +120,8 @@ def test_an_export_as_sqlite_holds_every_row_and_the_costs(tmp_path: Path, flags
 
 def as_plain(rows: list[tuple[object, ...]]) -> list[str]:
     """Return rows as SQLite has them, in an order of their own."""
-    plain = [
-        tuple(
-            int(each) if isinstance(each, bool) else float(each) if isinstance(each, Decimal) else each for each in row
-        )
-        for row in rows
-    ]
-    return sorted(map(repr, plain))
+    numbers = {bool: int, Decimal: float}
+    return sorted(repr([numbers.get(type(each), lambda value: value)(each) for each in row]) for row in rows)
 
 
 def test_an_export_never_lands_on_something_else(tmp_path: Path) -> None:
