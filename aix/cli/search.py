@@ -42,9 +42,9 @@ _PEOPLES_COLUMNS = listing_columns(
     ListingColumn("began", priority=DISPENSABLE),
     "session",
     "turn",
-    ListingColumn("in", priority=2),
-    ListingColumn("text", least=34),
-    ListingColumn("cost", priority=3, tone="cost"),
+    ListingColumn("in", priority=3),
+    ListingColumn("text", least=28),
+    ListingColumn("cost", priority=2, tone="cost"),
 )
 
 
@@ -138,7 +138,7 @@ def command(
         empty=_nothing_found(request),
         for_people=Listing(
             _PEOPLES_COLUMNS,
-            _peoples_rows(opened, found.hits, zone, hide),
+            _peoples_rows(opened, found.hits, zone, hide, is_expanded=ctx.params["expanded"]),
             notes=[*_notes(request, found)],
         ),
     )
@@ -165,15 +165,18 @@ def _row(hit: Hit) -> tuple[object, ...]:
     )
 
 
-def _peoples_rows(ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change) -> Iterator[tuple[object, ...]]:
+def _peoples_rows(
+    ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change, *, is_expanded: bool
+) -> Iterator[tuple[object, ...]]:
     names = names_to_type(ledger, {hit.session_label for hit in hits if hit.session_label})
     for hit in hits:
+        began = local_time(hit.started_at, zone)
         yield (
-            local_time(hit.started_at, zone)[:_DATE_CHARACTERS],
+            began if is_expanded else began[:_DATE_CHARACTERS],
             None if hit.session_label is None else hide(names.get(hit.session_label, hit.session_label)),
             short_turn(hit.turn_id),
             str(hit.kind),
-            hit.snippet.from_word(_BEFORE_WORD),
+            hit.text if is_expanded else hit.snippet.from_word(_BEFORE_WORD),
             bounded_dollars(hit.cost_usd, hit.cost_estimated_usd, hit.unpriced_requests),
         )
 
