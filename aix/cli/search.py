@@ -15,7 +15,7 @@ from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.text_index import update_index
 from aix.config import load_config
 from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
-from aix.output.humanise import bounded_dollars, counted, local_time, short_turn
+from aix.output.humanise import TITLE_CHARACTERS, bounded_dollars, counted, local_time, one_line, short_turn
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.search import names_to_type, require_project
 from aix.search.search import DEFAULT_LIMIT, ORDERS, Change, Found, Hit, SearchRequest, search
@@ -151,9 +151,13 @@ def _nothing_found(request: SearchRequest) -> str:
 
 
 def _hidden(row: tuple[object, ...], hide: Change) -> tuple[object, ...]:
-    return tuple(
+    hidden = [
         hide(cell) if isinstance(cell, str) and column.name in _HIDDEN_COLUMNS else cell
         for column, cell in zip(_COLUMNS, row, strict=True)
+    ]
+    return tuple(
+        one_line(cell, TITLE_CHARACTERS) if column.name == "title" and isinstance(cell, str) else cell
+        for column, cell in zip(_COLUMNS, hidden, strict=True)
     )
 
 

@@ -14,7 +14,7 @@ from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.cli.stdout import chosen_format
 from aix.output import Listing, listing_columns
-from aix.output.humanise import counted, project_names
+from aix.output.humanise import TITLE_CHARACTERS, counted, one_line, project_names
 from aix.output.terminal import terminal_width
 from aix.output.tree_drawing import Node, drawn_lines, group_node, is_cut, titles_needed, tree_node
 from aix.reading.branches import find_tip
@@ -218,7 +218,7 @@ def _row(
         place.is_subagent,
         first.started_at,
         last.started_at,
-        title,
+        one_line(title or "", TITLE_CHARACTERS) or None,
         len(turns),
         sum(turn.is_failed for turn in turns),
         sum(turn.tool_calls for turn in turns),
