@@ -99,7 +99,9 @@ def command(
       aix tree 5b1f03ab --json
     """
     narrowing = {"--project": project, "--origin": origin, "--since": since, "--until": until, "--limit": limit}
-    if is_all == (name is not None):
+    if is_all and name is not None:
+        raise click.UsageError(f"--all draws the trees of all sessions: leave it out, or {name!r}.")
+    if not is_all and name is None:
         raise click.UsageError("Name a session or a turn, or say --all.")
     if given := [option for option, value in narrowing.items() if value is not None and not is_all]:
         raise click.UsageError(f"{given[0]} is for --all.")
