@@ -17,7 +17,7 @@ from aix.config import load_config
 from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
 from aix.output.humanise import TITLE_CHARACTERS, bounded_dollars, counted, local_time, one_line, short_turn
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.search import names_to_type, require_project
+from aix.reading.search import names_to_type, require_origin, require_project, require_tool
 from aix.search.search import DEFAULT_LIMIT, ORDERS, Change, Found, Hit, SearchRequest, search
 from aix.search.texts import KINDS, KINDS_OF_ROLES, TextKind
 
@@ -126,6 +126,9 @@ def command(
     zone = load_config(ctx.obj).timezone
     opened = open_ledger(ledger)
     require_project(opened, parameters)
+    require_origin(opened, parameters)
+    if tool is not None:
+        require_tool(opened, tool)
     redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
     update_index(opened.path, opened.manifest)
     hide: Change = str if redactor is None else redactor.text

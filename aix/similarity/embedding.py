@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import fsum, hypot
 from typing import TYPE_CHECKING
 
-from aix.errors import EmbeddingError, UnknownNameError
+from aix.errors import EmbeddingError, UnknownEmbeddingError
 from aix.similarity.embedding_command import EmbeddingCommand, Vector
 from aix.similarity.similarity import Among, Like, own_turns
 from aix.similarity.space import Nearest
@@ -159,7 +159,7 @@ class EmbeddingComparison:
     def __init__(self, ledger: "Ledger", model: str, command: EmbeddingCommand | None, change: Change = str) -> None:
         known = tuple(name for (name,) in ledger.sql(_MODELS))
         if model not in known:
-            raise UnknownNameError("embedding", model, known)
+            raise UnknownEmbeddingError(model, known)
         self._ledger = ledger
         self._model = model
         self._command = command

@@ -140,6 +140,11 @@ def find_similar(
     return [Similar(key, similarity, facts[key]) for key, similarity in found if key in facts]
 
 
+def count_programs(ledger: "Ledger", among: Among) -> int:
+    """Count the programs that others can be compared with."""
+    return len(ledger.own_sql(_PROGRAM_IDS, {"is_information": among is Among.INFORMATION}).rows())
+
+
 def _condition(ledger: "Ledger", request: SimilarRequest) -> Callable[[str], bool]:
     """Return a test of the keys that are asked for."""
     left_out = _itself(ledger, request.like, request.among)

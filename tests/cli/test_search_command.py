@@ -160,9 +160,21 @@ def test_a_search_without_a_hit_says_so_and_is_no_error(ledger: Path) -> None:
         (("NOT", "kettle"), "NOT leaves texts out"),
         (("kettle", "--tool", "Bash", "--in", "prompt"), "no text is of all the kinds, roles and calls"),
         (("kettle", "--project", "nowhere"), "nowhere"),
+        (("kettle", "--tool", "bsh"), "no call is of a tool named 'bsh'\n  did you mean Bash?"),
+        (("kettle", "--tool", "Nope"), "no call is of a tool named 'Nope'\n  `aix cost --by tool` lists all"),
+        (("kettle", "--origin", "nowhere"), "there is no origin named 'nowhere'\n  there are no origins"),
         (("kettle", "--failed", "--role", "user"), "no text is of all the kinds, roles and calls"),
     ],
-    ids=["signs", "only_not", "tool_of_prompts", "unknown_project", "failed_prompts"],
+    ids=[
+        "signs",
+        "only_not",
+        "tool_of_prompts",
+        "unknown_project",
+        "near_tool",
+        "unknown_tool",
+        "unknown_origin",
+        "failed_prompts",
+    ],
 )
 def test_wrong_usage_is_explained(ledger: Path, arguments: tuple[str, ...], said: str) -> None:
     process = run_in_process("search", *arguments, "--ledger", str(ledger))

@@ -65,12 +65,29 @@ def test_filters_narrow_turns_down(made: Path, options: tuple[str, ...], turns: 
         (("tide", "--among", "programs", "--tag", "x"), "The filters are for turns and sessions"),
         (("program:nothing",), "there is no program named 'nothing'"),
         (("tide", "--project", "nowhere"), "project"),
+        (("tide", "--origin", "nowhere"), "there is no origin named 'nowhere'"),
+        (("",), "'' cannot be compared: it has no letter and no digit"),
+        (("!!!", "--text"), "'!!!' cannot be compared: it has no letter and no digit"),
+        (("tide", "--embedding", "nope"), "there are none yet; `aix embed --model nope --command COMMAND` makes one"),
+        (("session:nothing",), "there is no session named 'nothing'"),
     ],
 )
 def test_a_wrong_command_line_is_explained(made: Path, options: tuple[str, ...], message: str) -> None:
     done = run_in_process("similar", *options, "--ledger", str(made))
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_sessions_are_named_with_their_word_too(made: Path) -> None:
+    assert similar(made, "session:tides") == similar(made, "tides")
+    assert similar(made, "session: tides")[0].keys() >= {"turn_id"}
+
+
+def test_a_ledger_without_programs_says_so(tmp_path: Path) -> None:
+    deliver(tmp_path, talk("tides", [("tide", "x")]))
+    for among, none in (("programs", "programs"), ("information", "program of the type information")):
+        done = run_in_process("similar", "tide", "--among", among, "--ledger", str(tmp_path))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", f"aix: the ledger holds no {none}\n")
 
 
 def test_nothing_similar_is_said(made: Path) -> None:
