@@ -176,13 +176,17 @@ def command(
         _peoples_rows(opened, chosen, found, zone, hide),
         notes=[*_notes(opened, like, chosen, found[0], hide)] if found and is_screen() else [],
     )
-    return Listing(_COLUMNS[chosen], rows, empty=_nothing_similar(opened, chosen), for_people=people)
+    empty = "" if found else _nothing_similar(opened, like, chosen, comparison)
+    return Listing(_COLUMNS[chosen], rows, empty=empty, for_people=people)
 
 
-def _nothing_similar(ledger: Ledger, among: Among) -> str:
+def _nothing_similar(ledger: Ledger, like: Like, among: Among, comparison: Comparison) -> str:
     """Return the sentence for an answer without rows."""
+    thing = "program of the type information" if among is Among.INFORMATION else str(among).removesuffix("s")
     if among in _OF_PROGRAMS and not count_programs(ledger, among):
-        return f"the ledger holds no {'program of the type information' if among is Among.INFORMATION else 'programs'}"
+        return f"the ledger holds no {thing}"
+    if like.text is not None and isinstance(comparison, WordComparison) and not comparison.has_words_of(like, among):
+        return f"no {thing} has any of these words"
     return f"nothing similar among the {among} of the ledger"
 
 
