@@ -4,12 +4,15 @@
     ├── UsageError             what was asked for cannot be done as asked
     │   ├── UnknownNameError       no table, query, … of that name
     │   │   ├── UnknownSessionError    no session, or neither session nor turn; `known` are the nearest
+    │   │   │   ├── UnknownHolderError     no persona, session or text has that name
     │   │   │   └── UnknownThingError      nothing that can be tagged; `known` are the nearest ids
     │   │   ├── UnknownIdError         the ledger has no node, … of that id
     │   │   ├── UnknownQueryError      no query of that name; `known` are the full names of all
     │   │   ├── UnknownCallError       no finding or call of that name; `known` are the latest calls
     │   │   ├── UnknownProjectError    no session is of such a project; `known` are the names of all
     │   │   ├── UnknownFileError       no turn touched such a file; `known` are files with a like name
+    │   │   ├── UnknownToolError       no call is of a tool of that name
+    │   │   ├── UnknownEmbeddingError  no vectors were stored under that name
     │   │   ├── UnknownModelError      no price line fits a model of that name
     │   │   ├── UnknownProgramError    the ledger has no program of that id
     │   │   └── UnknownParameterError  the query has no such parameter
@@ -89,13 +92,26 @@ class UnknownNameError(UsageError):
 
     def _remedy(self) -> str:
         question = did_you_mean(nearest_names(self.name, self.known)).rstrip()
-        return question or f"the {self.kind}s are: {', '.join(self.known)}"
+        named = f"the {self.kind}s are: {', '.join(self.known)}" if self.known else f"there are no {self.kind}s"
+        return question or named
 
 
 class UnknownSessionError(UnknownNameError):
     def _remedy(self) -> str:
         near = [known for known in self.known if self.name and nearest_names(self.name, [known[: len(self.name)]])]
         return f"{did_you_mean(near)}`aix sessions` lists all" if self.known else "the ledger holds no sessions"
+
+
+class UnknownHolderError(UnknownSessionError):
+    """`known` are the names of personas and of the nearest sessions."""
+
+    template = "there is no persona, session or text named {name!r}"
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("persona", name, known)
+
+    def _remedy(self) -> str:
+        return f"{did_you_mean(nearest_names(self.name, self.known))}`aix personas` and `aix sessions` list all"
 
 
 class UnknownThingError(UnknownSessionError):
@@ -155,6 +171,27 @@ class UnknownFileError(UnknownNameError):
     def _remedy(self) -> str:
         near = did_you_mean(list(self.known))
         return f"{near}give a whole path, or the end of one from a slash on; `aix query tree/blame` lists all files"
+
+
+class UnknownToolError(UnknownNameError):
+    template = "no call is of a tool named {name!r}"
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("tool", name, known)
+
+    def _remedy(self) -> str:  # without all that are known: there may be many
+        by_name = {known.lower(): known for known in self.known}
+        near = did_you_mean([by_name[each] for each in nearest_names(self.name.lower(), by_name)])
+        return f"{near}`aix cost --by tool` lists all" if self.known else "the ledger holds no calls of tools"
+
+
+class UnknownEmbeddingError(UnknownNameError):
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__("embedding", name, known)
+
+    def _remedy(self) -> str:
+        make = f"there are none yet; `aix embed --model {self.name} --command COMMAND` makes one"
+        return super()._remedy() if self.known else make
 
 
 class UnknownModelError(UnknownNameError):

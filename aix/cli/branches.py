@@ -101,7 +101,7 @@ def fork_point(ctx: click.Context, a: str, b: str, ledger: Path) -> Listing:
         _FORK_COLUMNS,
         [[row[column.name] for column in _FORK_COLUMNS] for row in rows],
         for_people=without_empty_columns(
-            Listing(_FORK_PEOPLES_COLUMNS, _fork_lines(rows, zone), notes=_fork_notes(a, b))
+            Listing(_FORK_PEOPLES_COLUMNS, _fork_lines(rows, zone), notes=_fork_notes(a, b, tips))
         ),
     )
 
@@ -140,8 +140,10 @@ def _fork_lines(rows: Sequence[_Row], zone: tzinfo) -> Iterator[Sequence[object]
         )
 
 
-def _fork_notes(a: str, b: str) -> list[str]:
-    return [f"next: `aix diff {quote(a)} {quote(b)}` compares what came after it"] if is_screen() else []
+def _fork_notes(a: str, b: str, tips: Sequence[Tip]) -> list[str]:
+    if not is_screen() or tips[0].turn_id == tips[1].turn_id:
+        return []
+    return [f"next: `aix diff {quote(a)} {quote(b)}` compares what came after it"]
 
 
 @click.command(cls=Command)

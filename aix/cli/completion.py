@@ -11,10 +11,14 @@ _MOST = 200
 _TITLE_CHARACTERS = 60
 _TYPED = re.compile(r"[\w@][\w@./:+,=~-]*", re.ASCII)
 """Names that no shell understands as anything else: completed names come from logs, and are not quoted."""
+_TABLES = ("sessions", "session_aliases", "session_context", "inferred_values")
 _SESSIONS = """
     select s.label, c.title
-    from sessions s left join session_context c on c.label = s.label
-    order by s.updated_at desc, s.label
+    from sessions s
+    left join session_context c on c.label = s.label
+    left join inferred_values i
+      on i.table_name = 'sessions' and i.row_key = s.label and i.column_name = 'updated_at' and i.basis = 'undated'
+    order by case when i.row_key is null then s.updated_at end desc nulls last, s.label
 """
 
 
@@ -44,7 +48,7 @@ def _completions(ledger: Path, incomplete: str) -> list[CompletionItem]:
 
     # A connection of a Ledger would take twice as long.
     with duckdb.connect() as connection:
-        create_views(connection, ledger, read_latest(ledger), ("sessions", "session_aliases", "session_context"))
+        create_views(connection, ledger, read_latest(ledger), _TABLES)
         names = connection.execute(NAMES_OF_SESSIONS).fetchall()
         sessions = connection.execute(_SESSIONS).fetchall()
     short = short_names(names)

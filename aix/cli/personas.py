@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -14,11 +14,15 @@ from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.cli.text_index import update_index
 from aix.config import load_config
+from aix.errors import UnknownHolderError, UnknownSessionError
 from aix.output import Listing, ListingColumn, listing_columns
 from aix.output.humanise import grouped, local_time, one_line
 from aix.personas.in_force import Holding, Overrides, holdings
 from aix.personas.persona_book import is_rule
 from aix.reading.ledger import Ledger, open_ledger
+
+if TYPE_CHECKING:
+    from aix.reading.routing import Route
 
 _ID_CHARACTERS = 30
 _VALUE_CHARACTERS = 200
@@ -62,7 +66,7 @@ def command(
     that `aix config` shows as `personas` describes them and says which sessions are theirs. `aix import` applies it.
     docs/personas.md shows an example.
 
-    TARGET is a session, a turn, or anything that `aix resolve` takes, such as persona:ID. The options are what a router
+    TARGET is a persona, a session, a turn, or anything else that `aix resolve` takes. The options are what a router
     may choose for the next turn. What is denied stays denied, whoever allows it.
 
     \b
@@ -79,9 +83,7 @@ def command(
         if overrides != Overrides():
             raise click.UsageError("Name the TARGET for which the router chooses.")
         return _list(opened, load_config(ctx.obj).timezone, load_config(ctx.obj).personas)
-    from aix.reading.routing import resolve
-
-    route = resolve(opened, target, lambda: update_index(opened.path, opened.manifest)).only()
+    route = _route(opened, target)
     held = holdings(opened, route.thread_id, route.session_label, overrides)
     shown = [
         (each.setting, None if each.value is None else one_line(each.value, _VALUE_CHARACTERS), each.source)
@@ -92,6 +94,20 @@ def command(
         [(each.setting, each.value, each.source) for each in held],
         for_people=Listing(_PEOPLES_HELD_COLUMNS, shown, notes=[*_held_notes(held, route.thread_id, route.reason)]),
     )
+
+
+def _route(ledger: Ledger, target: str) -> "Route":
+    """Return the thread that a target leads to; the id of a persona alone is one."""
+    from aix.reading.routing import known_personas, resolve
+
+    personas = known_personas(ledger)
+    meant = f"persona:{target}" if target in personas else target
+    try:
+        return resolve(ledger, meant, lambda: update_index(ledger.path, ledger.manifest)).only()
+    except UnknownSessionError as error:
+        if ":" in target:
+            raise
+        raise UnknownHolderError(target, (*personas, *error.known)) from None
 
 
 def _list(ledger: Ledger, zone: tzinfo, file: Path | None) -> Listing:

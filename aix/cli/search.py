@@ -15,9 +15,9 @@ from aix.cli.redact import chosen_redactor, redact_options, report_redaction
 from aix.cli.text_index import update_index
 from aix.config import load_config
 from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
-from aix.output.humanise import bounded_dollars, counted, local_time, short_turn
+from aix.output.humanise import TITLE_CHARACTERS, bounded_dollars, counted, local_time, one_line, short_turn
 from aix.reading.ledger import Ledger, open_ledger
-from aix.reading.search import names_to_type, require_project
+from aix.reading.search import names_to_type, require_origin, require_project, require_tool
 from aix.search.search import DEFAULT_LIMIT, ORDERS, Change, Found, Hit, SearchRequest, search
 from aix.search.texts import KINDS, KINDS_OF_ROLES, TextKind
 
@@ -42,9 +42,9 @@ _PEOPLES_COLUMNS = listing_columns(
     ListingColumn("began", priority=DISPENSABLE),
     "session",
     "turn",
-    ListingColumn("in", priority=2),
-    ListingColumn("text", least=34),
-    ListingColumn("cost", priority=3, tone="cost"),
+    ListingColumn("in", priority=3),
+    ListingColumn("text", least=28),
+    ListingColumn("cost", priority=2, tone="cost"),
 )
 
 
@@ -126,6 +126,9 @@ def command(
     zone = load_config(ctx.obj).timezone
     opened = open_ledger(ledger)
     require_project(opened, parameters)
+    require_origin(opened, parameters)
+    if tool is not None:
+        require_tool(opened, tool)
     redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
     update_index(opened.path, opened.manifest)
     hide: Change = str if redactor is None else redactor.text
@@ -138,7 +141,7 @@ def command(
         empty=_nothing_found(request),
         for_people=Listing(
             _PEOPLES_COLUMNS,
-            _peoples_rows(opened, found.hits, zone, hide),
+            _peoples_rows(opened, found.hits, zone, hide, is_expanded=ctx.params["expanded"]),
             notes=[*_notes(request, found)],
         ),
     )
@@ -151,9 +154,13 @@ def _nothing_found(request: SearchRequest) -> str:
 
 
 def _hidden(row: tuple[object, ...], hide: Change) -> tuple[object, ...]:
-    return tuple(
+    hidden = [
         hide(cell) if isinstance(cell, str) and column.name in _HIDDEN_COLUMNS else cell
         for column, cell in zip(_COLUMNS, row, strict=True)
+    ]
+    return tuple(
+        one_line(cell, TITLE_CHARACTERS) if column.name == "title" and isinstance(cell, str) else cell
+        for column, cell in zip(_COLUMNS, hidden, strict=True)
     )
 
 
@@ -165,15 +172,18 @@ def _row(hit: Hit) -> tuple[object, ...]:
     )
 
 
-def _peoples_rows(ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change) -> Iterator[tuple[object, ...]]:
+def _peoples_rows(
+    ledger: Ledger, hits: Sequence[Hit], zone: tzinfo, hide: Change, *, is_expanded: bool
+) -> Iterator[tuple[object, ...]]:
     names = names_to_type(ledger, {hit.session_label for hit in hits if hit.session_label})
     for hit in hits:
+        began = local_time(hit.started_at, zone)
         yield (
-            local_time(hit.started_at, zone)[:_DATE_CHARACTERS],
+            began if is_expanded else began[:_DATE_CHARACTERS],
             None if hit.session_label is None else hide(names.get(hit.session_label, hit.session_label)),
             short_turn(hit.turn_id),
             str(hit.kind),
-            hit.snippet.from_word(_BEFORE_WORD),
+            hit.text if is_expanded else hit.snippet.from_word(_BEFORE_WORD),
             bounded_dollars(hit.cost_usd, hit.cost_estimated_usd, hit.unpriced_requests),
         )
 

@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from aix.cli.command import DATE, Command, ledger_option, listing_output, project_end
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.config import load_config
@@ -63,7 +64,11 @@ _PEOPLES_COLUMNS = listing_columns(
 @click.option("--tag", metavar="TAG", help="Sessions with that tag.")
 @click.option("--search", "text", metavar="TEXT", help="Sessions with TEXT in label, title or first prompt.")
 @click.option(
-    "--containing", "turn", metavar="TURN", help="Sessions whose thread holds that turn, named as for `aix show`."
+    "--containing",
+    "turn",
+    metavar="TURN",
+    shell_complete=complete_session,
+    help="Sessions whose thread holds that turn, named as for `aix show`.",
 )
 @click.option("--subagents/--no-subagents", default=None, help="Only subagents, or none. Default: both.")
 @click.option(

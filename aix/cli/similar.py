@@ -1,5 +1,6 @@
 """`aix similar`."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aix.cli.command import DATE, Command, chosen_parameter_options, ledger_option, listing_output
+from aix.cli.completion import complete_session
 from aix.cli.diagnostics import is_screen
 from aix.cli.embed import chosen_command, command_options
 from aix.cli.freshness import import_first
@@ -20,7 +22,8 @@ from aix.output import DISPENSABLE, Listing, ListingColumn, listing_columns
 from aix.output.humanise import local_time, one_line, short_turn
 from aix.reading.ledger import Ledger, open_ledger
 from aix.reading.names import KINDS_OF_TABLES
-from aix.reading.search import names_to_type, require_project
+from aix.reading.search import names_to_type, require_origin, require_project
+from aix.search.words import words_of
 from aix.similarity.embedding import EmbeddingComparison
 from aix.similarity.similarity import (
     DEFAULT_LIMIT,
@@ -30,6 +33,7 @@ from aix.similarity.similarity import (
     Similar,
     SimilarRequest,
     WordComparison,
+    count_programs,
     find_similar,
 )
 from aix.similarity.texts import PROGRAMS, TURNS
@@ -43,6 +47,7 @@ _TEXT_CHARACTERS = 200
 _SESSIONS = "sessions"
 _PLACES = {TURNS: Among.TURNS, _SESSIONS: Among.SESSIONS, PROGRAMS: Among.PROGRAMS, None: Among.TURNS}
 """The things that one is compared with, unless --among says so."""
+_SESSION_PREFIX = "session:"
 _PROGRAM_PREFIXES = ("program:", "@(")
 _OF_PROGRAMS = (Among.PROGRAMS, Among.INFORMATION)
 _TURN_COLUMNS = listing_columns(
@@ -83,7 +88,7 @@ _PEOPLES_COLUMNS = {
 
 
 @click.command(cls=Command)
-@click.argument("words", nargs=-1, required=True, metavar="TEXT|TURN|SESSION")
+@click.argument("words", nargs=-1, required=True, metavar="TEXT|TURN|SESSION", shell_complete=complete_session)
 @click.option("--text", "is_text", is_flag=True, help="Take the words as a text, also where something has that name.")
 @click.option(
     "--among",
@@ -121,10 +126,10 @@ def command(
 ) -> Listing:
     """Find turns, sessions and programs that are similar to a text or to each other.
 
-    A session or turn is named as for `aix show`, a program as program:ID; anything else is a text. Similar means that
-    the same words are used: rare ones count most, and other words for the same thing do not count. The number is the
-    cosine of their vectors, from 0 to 1; it needs no network. docs/similar.md says how well that works, and how to
-    use vectors of a model of your own.
+    A session or turn is named as for `aix show`, or a session as session:NAME, a program as program:ID; anything else
+    is a text. Similar means that the same words are used: rare ones count most, and other words for the same thing do
+    not count. The number is the cosine of their vectors, from 0 to 1; it needs no network. docs/similar.md says how
+    well that works, and how to use vectors of a model of your own.
 
     A turn is compared by its prompt, answer, thinking, summary, names of tools and paths of files, a session by the sum
     of its own turns, a program by its id and settings; `information` is the programs of that type. The filters hold
@@ -139,8 +144,11 @@ def command(
     """
     opened = open_ledger(ledger)
     require_project(opened, parameters)
+    require_origin(opened, parameters)
     text = " ".join(words).encode("utf-8", "replace").decode()  # an argument may be no UTF-8
     like = Like(text=text) if is_text or len(words) > 1 else _named(opened, text)
+    if like.text is not None and not words_of(like.text):
+        raise click.UsageError(f"{text!r} cannot be compared: it has no letter and no digit.")
     chosen = Among(among) if among else _PLACES[like.table]
     request = SimilarRequest(
         like=like,
@@ -168,11 +176,24 @@ def command(
         _peoples_rows(opened, chosen, found, zone, hide),
         notes=[*_notes(opened, like, chosen, found[0], hide)] if found and is_screen() else [],
     )
-    return Listing(_COLUMNS[chosen], rows, empty=f"nothing similar among the {chosen} of the ledger", for_people=people)
+    empty = "" if found else _nothing_similar(opened, like, chosen, comparison)
+    return Listing(_COLUMNS[chosen], rows, empty=empty, for_people=people)
+
+
+def _nothing_similar(ledger: Ledger, like: Like, among: Among, comparison: Comparison) -> str:
+    """Return the sentence for an answer without rows."""
+    thing = "program of the type information" if among is Among.INFORMATION else str(among).removesuffix("s")
+    if among in _OF_PROGRAMS and not count_programs(ledger, among):
+        return f"the ledger holds no {thing}"
+    if like.text is not None and isinstance(comparison, WordComparison) and not comparison.has_words_of(like, among):
+        return f"no {thing} has any of these words"
+    return f"nothing similar among the {among} of the ledger"
 
 
 def _named(ledger: Ledger, text: str) -> Like:
     """Return the session, turn or program that has that name, else the text."""
+    if (session := text.removeprefix(_SESSION_PREFIX)) != text and not re.search(r"\s", session):
+        return Like(None, _SESSIONS, ledger.find_session(session))
     is_program = text.startswith(_PROGRAM_PREFIXES)
     try:
         if is_program:

@@ -14,7 +14,7 @@ from aix.cli.diagnostics import is_screen
 from aix.cli.freshness import import_first
 from aix.cli.stdout import chosen_format
 from aix.output import Listing, listing_columns
-from aix.output.humanise import counted, project_names
+from aix.output.humanise import TITLE_CHARACTERS, counted, one_line, project_names
 from aix.output.terminal import terminal_width
 from aix.output.tree_drawing import Node, drawn_lines, group_node, is_cut, titles_needed, tree_node
 from aix.reading.branches import find_tip
@@ -99,7 +99,9 @@ def command(
       aix tree 5b1f03ab --json
     """
     narrowing = {"--project": project, "--origin": origin, "--since": since, "--until": until, "--limit": limit}
-    if is_all == (name is not None):
+    if is_all and name is not None:
+        raise click.UsageError(f"--all draws the trees of all sessions: leave it out, or {name!r}.")
+    if not is_all and name is None:
         raise click.UsageError("Name a session or a turn, or say --all.")
     if given := [option for option, value in narrowing.items() if value is not None and not is_all]:
         raise click.UsageError(f"{given[0]} is for --all.")
@@ -218,7 +220,7 @@ def _row(
         place.is_subagent,
         first.started_at,
         last.started_at,
-        title,
+        one_line(title or "", TITLE_CHARACTERS) or None,
         len(turns),
         sum(turn.is_failed for turn in turns),
         sum(turn.tool_calls for turn in turns),

@@ -6,6 +6,7 @@ Records show every column of a row below each other, with nothing cut.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from textwrap import wrap
 from typing import IO
 
@@ -94,10 +95,10 @@ def write_to_terminal(listing: Listing, stream: IO[str], *, is_expanded: bool = 
     for words in _header_lines(columns, layout):
         line = _line([columns[index] for index in layout], words, list(layout.values()))
         stream.write(f"{_styled(line, 'bold') if paint else line}\n")
-    for row in rows:
-        cells = [
-            shortened(row[index], room, _cut_of(listing.columns[index], row[index])) for index, room in layout.items()
-        ]
+    drawn = [
+        _shortened_cells(listing.columns[index], [row[index] for row in rows], room) for index, room in layout.items()
+    ]
+    for row, cells in zip(rows, zip(*drawn, strict=True), strict=True):
         padded = _padded([columns[index] for index in layout], cells, list(layout.values()))
         if paint:
             padded = [_styled(cell, paint(row, index)) for cell, index in zip(padded, layout, strict=True)]
@@ -122,6 +123,34 @@ def _cut_by_meaning(column: ListingColumn, cells: Sequence[str]) -> ListingColum
 def _cut_of(column: ListingColumn, cell: str) -> str:
     """Let a path keep its end, which differs from others, and a command in the same column its beginning."""
     return "start" if column.name not in _SENTENCES and _PATH.match(cell) else column.cut
+
+
+def _shortened_cells(column: ListingColumn, cells: Sequence[str], room: int) -> list[str]:
+    """Shorten the cells of a column; paths that would look alike go without the end that all of them have."""
+    are_paths = [_cut_of(column, cell) == "start" and cell != NULL for cell in cells]
+    short = [
+        shortened(cell, room, "start" if is_path else column.cut)
+        for cell, is_path in zip(cells, are_paths, strict=True)
+    ]
+    if len(set(short)) == len(set(cells)):
+        return short
+    length = _common_end_length({cell for cell, is_path in zip(cells, are_paths, strict=True) if is_path})
+    without_end = [
+        f"{shortened(cell[:-length], room - 2, 'start')}{cell[-length]}…" if is_path and len(cell) > length else each
+        for cell, is_path, each in zip(cells, are_paths, short, strict=True)
+    ]
+    return without_end if length and len(set(without_end)) > len(set(short)) else short
+
+
+def _common_end_length(paths: Iterable[str]) -> int:
+    r"""Return the length of the end that all paths have, from a slash on; a mere name has none before it.
+
+    >>> _common_end_length(["/srv/one/src/app.py", "C:\\two\\src\\app.py", "app.py"])
+    7
+    """
+    ends = zip(*(f"/{path}".replace("\\", "/")[::-1] for path in paths), strict=False)
+    end = "".join(alike[0] for alike in takewhile(lambda each: len(set(each)) == 1, ends))
+    return end.rfind("/") + 1
 
 
 def _layout(columns: Sequence[ListingColumn], rows: Sequence[Sequence[str]], width: int) -> dict[int, int]:

@@ -36,6 +36,7 @@ _SETTINGS = (
 HIDING_FUNCTION = "aix_hidden"
 """The function by which texts are hidden from statements; see `aix.reading.hidden_texts`."""
 _ADVICE = "one SELECT is run, or the EXPLAIN of one; see `aix sql --help`"
+_ADVICE_OF_ROWS = "one SELECT is run, on the ledger's tables and views"
 _OWN_ADVICE = "name the tables and views of the ledger"
 _QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"}
 # Whatever DuckDB lists as a table function, or as one with side effects, is refused unless it is known to only look.
@@ -160,16 +161,17 @@ def accept(connection: duckdb.DuckDBPyConnection, query: str, *, reads_files: bo
 
     A statement that reads no files sees the ledger's rows only through its tables and views, and nothing of DuckDB.
     """
+    advice = _ADVICE if reads_files else _ADVICE_OF_ROWS
     if _NO_TEXT.search(query):
-        raise SqlError("the SQL holds characters that are no text", _ADVICE)
+        raise SqlError("the SQL holds characters that are no text", advice)
     try:
         kinds = [statement.type.name for statement in connection.extract_statements(query)]
     except duckdb.Error as error:
         raise SqlError(str(error)) from error
     if len(kinds) != 1 or kinds == ["MULTI"]:
-        raise SqlError("this is more than one statement" if kinds else "there is no statement", _ADVICE)
+        raise SqlError("this is more than one statement" if kinds else "there is no statement", advice)
     if kinds[0] not in ("SELECT", "EXPLAIN"):
-        raise SqlError(f"{kinds[0].replace('_', ' ')} is not run here", _ADVICE)
+        raise SqlError(f"{kinds[0].replace('_', ' ')} is not run here", advice)
     words = _Words(query)
     is_explain = kinds[0] == "EXPLAIN"
     if is_explain and not reads_files:

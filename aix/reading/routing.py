@@ -57,6 +57,7 @@ _PERSONAS = """
     union select persona_id from v_session_personas
     union select persona_id from threads where persona_id is not null
 """
+_SESSIONS_OF_PERSONA = "select count(*) from v_session_personas where persona_id = $1"
 _MAIN_SESSIONS = "select persona_id, session_label, thread_id from v_main_sessions order by persona_id"
 
 
@@ -270,11 +271,18 @@ def _main_sessions(ledger: "Ledger") -> dict[str, Route]:
     }
 
 
+def known_personas(ledger: "Ledger") -> tuple[str, ...]:
+    """Return the ids of all personas that the file describes or logs name."""
+    return tuple(sorted(persona for (persona,) in ledger.sql(_PERSONAS)))
+
+
 def _main_session(ledger: "Ledger", persona_id: str) -> Route:
     routes = _main_sessions(ledger)
     if persona_id in routes:
         return routes[persona_id]
-    known = sorted(persona for (persona,) in ledger.sql(_PERSONAS))
+    known = known_personas(ledger)
     if persona_id not in known:
-        raise UnknownNameError("persona", persona_id, tuple(known))
-    raise UsageError(f"the persona {persona_id} has no main session: its sessions are archived, or of subagents")
+        raise UnknownNameError("persona", persona_id, known)
+    [(sessions,)] = ledger.sql(_SESSIONS_OF_PERSONA, [persona_id]).rows()
+    reason = "its sessions are archived, or of subagents" if sessions else "no session is its own"
+    raise UsageError(f"the persona {persona_id} has no main session: {reason}")

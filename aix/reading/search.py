@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aix.errors import UnknownProjectError
+from aix.errors import UnknownNameError, UnknownProjectError, UnknownToolError
 from aix.query.packs import find_query
 from aix.reading.names import NAMES_OF_SESSIONS, short_names
 from aix.schema.canonical import BY_HAND
@@ -105,6 +105,8 @@ _SHARED_BEGINNINGS = """
 _OF_PROJECT = "select 1 from v_counted_turns where contains(lower(project), lower($1)) limit 1"
 _PROJECTS = "select distinct project from v_counted_turns where project is not null"
 _PARTS_OF_PROJECTS = 2
+_ORIGINS = "select distinct origin from sessions where origin is not null order by 1"
+_TOOLS = "select distinct tool_name from tool_calls where tool_name is not null order by 1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +191,21 @@ def require_project(ledger: "Ledger", parameters: Mapping[str, object]) -> None:
     known = sorted(str(path) for (path,) in ledger.own_sql(_PROJECTS).rows())
     names = {part for path in known for part in re.split(r"[/\\]+", path)[-_PARTS_OF_PROJECTS:] if part}
     raise UnknownProjectError(str(project), tuple(sorted(names)))
+
+
+def require_origin(ledger: "Ledger", parameters: Mapping[str, object]) -> None:
+    """Raise an error with all origins when no session is of the origin that is asked for."""
+    origin = parameters.get("origin")
+    known = tuple(str(each) for (each,) in ledger.own_sql(_ORIGINS).rows()) if origin is not None else ()
+    if origin is not None and origin not in known:
+        raise UnknownNameError("origin", str(origin), known)
+
+
+def require_tool(ledger: "Ledger", name: str) -> None:
+    """Raise an error with near names when no call is of a tool of that name, whose capitals make no difference."""
+    known = tuple(str(tool) for (tool,) in ledger.own_sql(_TOOLS).rows())
+    if name.lower() not in {tool.lower() for tool in known}:
+        raise UnknownToolError(name, known)
 
 
 def count_microcompactions(ledger: "Ledger", parameters: Mapping[str, object]) -> int:

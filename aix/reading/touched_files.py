@@ -18,7 +18,9 @@ _FILES = r"""
 """
 _MATCHING = f"""
     {_FILES}
-    select path from file where path = $1 or ends_with(path, '/' || $1) order by path
+    select path from file
+    where path = $1 or ends_with(path, case when starts_with($1, '/') then $1 else '/' || $1 end)
+    order by path
 """  # noqa: S608 - made of the text above
 _NEAR = f"""
     {_FILES}

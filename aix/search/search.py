@@ -117,6 +117,8 @@ class Hit:
     row_id: str
     """The id of the message or call that has the text; of a summary, that of the turn."""
     snippet: Snippet
+    text: str
+    """The whole text that the snippet is a part of."""
     texts: int
     """How many texts of the turn were found."""
     score: float
@@ -257,6 +259,7 @@ def _hits(ledger: "Ledger", best: Sequence[Best], terms: list[Term], change: Cha
                 tool_name=tool,
                 row_id=id_of(each.table, row),
                 snippet=snippet(text, terms),
+                text=text,
                 texts=each.texts,
                 score=each.score,
                 cost_usd=cost.get("cost_usd"),

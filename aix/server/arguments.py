@@ -134,7 +134,7 @@ class CostArguments(Arguments):
 class SqlArguments(Arguments):
     """Arguments of `sql`."""
 
-    query: Annotated[str, Meta(min_length=1, description="One SELECT in DuckDB's SQL, or the EXPLAIN of one.")]
+    query: Annotated[str, Meta(min_length=1, description="One SELECT in DuckDB's SQL, not the EXPLAIN of one.")]
     limit: Limit = 100
     offset: Offset = 0
 

@@ -58,8 +58,11 @@ class Calls:
             if name not in TOOLS:
                 return Answer((), [f"There is no tool of that name; the tools are {', '.join(TOOLS)}."], is_error=True)
             # Some agents give null or an empty text for what they leave out, and numbers as texts.
-            given = {key: value for key, value in arguments.items() if value is not None and value != ""}
             tool = TOOLS[name]
+            needed = {field.name for field in msgspec.structs.fields(tool.arguments) if field.required}
+            given = {
+                key: value for key, value in arguments.items() if value is not None and (value != "" or key in needed)
+            }
             read = msgspec.convert(given, tool.arguments, strict=False)
             return tool.answer(Call(self._ledger, self._zone), read)
         except msgspec.ValidationError as error:

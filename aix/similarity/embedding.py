@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import fsum, hypot
 from typing import TYPE_CHECKING
 
-from aix.errors import EmbeddingError, UnknownNameError
+from aix.errors import EmbeddingError, UnknownEmbeddingError
 from aix.similarity.embedding_command import EmbeddingCommand, Vector
 from aix.similarity.similarity import Among, Like, own_turns
 from aix.similarity.space import Nearest
@@ -159,7 +159,7 @@ class EmbeddingComparison:
     def __init__(self, ledger: "Ledger", model: str, command: EmbeddingCommand | None, change: Change = str) -> None:
         known = tuple(name for (name,) in ledger.sql(_MODELS))
         if model not in known:
-            raise UnknownNameError("embedding", model, known)
+            raise UnknownEmbeddingError(model, known)
         self._ledger = ledger
         self._model = model
         self._command = command
@@ -176,6 +176,10 @@ class EmbeddingComparison:
             yield from self._ledger.sql(_NEAREST_SESSIONS, asked)
         else:
             yield from self._ledger.sql(_NEAREST, asked | {"table": TURNS if among is Among.TURNS else PROGRAMS})
+
+    def confirmed(self, near: Nearest, like: Like, among: Among) -> Nearest:  # noqa: ARG002 - as all comparisons
+        """Give all of them: nothing that a model makes can be looked up in the texts."""
+        return near
 
     def _vector(self, like: Like) -> Vector | None:
         """Return the vector of a text, of a turn or program, or the sum of those of a session; None without any."""

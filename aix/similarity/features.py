@@ -48,10 +48,24 @@ def features_of(pieces: Iterable[tuple[Part, str]]) -> dict[int, int]:
     return {place: round(_WEIGHT * log1p(counts[place])) for place in sorted(counts)}
 
 
+def forms_of(text: str) -> set[str]:
+    """Return the words of a text and the beginnings of longer ones: texts without a common one are not alike.
+
+    >>> sorted(forms_of("Deploys why"))
+    ['deplo-', 'deploys', 'why']
+    """
+    words = set(words_of(text))
+    return words | {beginning for word in words if (beginning := _beginning_of(word)) is not None}
+
+
+def _beginning_of(word: str) -> str | None:
+    return f"{word[:_BEGINNING]}-" if len(word) > _BEGINNING else None
+
+
 @lru_cache(2**17)
 def _places_of(word: str) -> tuple[int, int | None]:
     """Return where a word counts, and where its beginning does."""
-    beginning = f"{word[:_BEGINNING]}-" if len(word) > _BEGINNING else None
+    beginning = _beginning_of(word)
     return _place(word), None if beginning is None else _place(beginning)
 
 

@@ -1,13 +1,15 @@
 """Turns, sessions and programs that are like a text or like another of them, the most similar first."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aix.similarity.features import features_of
+from aix.search.texts import input_text
+from aix.similarity.features import features_of, forms_of
 from aix.similarity.space import Nearest, Vector, VectorSpace
-from aix.similarity.texts import PROGRAMS, TURNS, Part
+from aix.similarity.texts import MOST_CHARACTERS, PROGRAMS, TURNS, Part
 from aix.similarity.vectors import VectorFile
 from aix.store.cache_files import make_missing
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from aix.reading.ledger import Ledger
 
 DEFAULT_LIMIT = 10
+_FIRST_CONFIRMED = 20
+"""Of the nearest, their texts are looked into at once."""
 _LEAST = 0.01
 """Of a similarity that is shown: two texts have some frequent word in common nearly always."""
 _OWNERS = "select turn_id, session_label from v_turn_owner"
@@ -59,6 +63,30 @@ _PROGRAM_FACTS = """
     from programs
     where id in (select unnest($keys))
 """
+
+
+_TEXTS_OF_TURNS = """
+    select turn_id, left(content, $characters) as text
+    from messages
+    where turn_id in (select unnest($keys)) and role in ('user', 'assistant') and content is not null
+    union all
+    select turn_id, left(thinking, $characters)
+    from messages
+    where turn_id in (select unnest($keys)) and thinking is not null
+    union all
+    select turn_id, left(summary, $characters)
+    from compactions
+    where turn_id in (select unnest($keys)) and summary is not null
+    union all
+    select m.turn_id, f.file_path
+    from message_files f
+    join messages m on m.id = f.message_id
+    where m.turn_id in (select unnest($keys))
+    union all
+    select distinct turn_id, tool_name from tool_calls where turn_id in (select unnest($keys))
+"""
+"""The texts that make the vectors of turns, as `aix.similarity.texts` reads them."""
+_TEXTS_OF_PROGRAMS = "select id, config_json from programs where id in (select unnest($keys))"
 
 
 class Among(StrEnum):
@@ -121,23 +149,28 @@ class Comparison(Protocol):
     def nearest(self, like: Like, among: Among) -> Nearest:
         """Go through the keys of what is compared with their similarities, the greatest first."""
 
+    def confirmed(self, near: Nearest, like: Like, among: Among) -> Nearest:
+        """Leave out what only seems to be near."""
+
 
 def find_similar(
     ledger: "Ledger", request: SimilarRequest, comparison: Comparison, limit: int = DEFAULT_LIMIT
 ) -> list[Similar]:
     """Return what is most similar, without the thing itself."""
     is_wanted = _condition(ledger, request)
-    found: list[tuple[str, float]] = []
-    for key, similarity in comparison.nearest(request.like, request.among):
-        if len(found) == limit or similarity < _LEAST:
-            break
-        if is_wanted(key):
-            found.append((key, similarity))
+    near = takewhile(lambda each: each[1] >= _LEAST, comparison.nearest(request.like, request.among))
+    wanted_ones = (each for each in near if is_wanted(each[0]))
+    found = list(islice(comparison.confirmed(wanted_ones, request.like, request.among), limit))
     if not found:
         return []
     wanted = {"keys": [key for key, _ in found]}
     facts = {row["key"]: row for row in ledger.own_sql(_FACTS[request.among], wanted).dicts()}
     return [Similar(key, similarity, facts[key]) for key, similarity in found if key in facts]
+
+
+def count_programs(ledger: "Ledger", among: Among) -> int:
+    """Count the programs that others can be compared with."""
+    return len(ledger.own_sql(_PROGRAM_IDS, {"is_information": among is Among.INFORMATION}).rows())
 
 
 def _condition(ledger: "Ledger", request: SimilarRequest) -> Callable[[str], bool]:
@@ -197,6 +230,38 @@ class WordComparison:
         if among is Among.SESSIONS:
             return space.nearest_sums(vector, owners(self._ledger))
         return space.nearest(vector)
+
+    def confirmed(self, near: Nearest, like: Like, among: Among) -> Nearest:
+        """Leave out what has no word of a text: different words may count in the same place of a vector."""
+        if like.text is None:
+            yield from near
+            return
+        forms = forms_of(like.text)
+        size = _FIRST_CONFIRMED
+        while batch := list(islice(near, size)):
+            having = self._having(forms, [key for key, _ in batch], among)
+            yield from (each for each in batch if each[0] in having)
+            size *= 4  # a frequent place may have thousands of turns, none of which has the word
+
+    def has_words_of(self, like: Like, among: Among) -> bool:
+        """Whether anything at all has a word of a text, however little that says."""
+        return any(True for _ in self.confirmed(self.nearest(like, among), like, among))
+
+    def _having(self, forms: set[str], keys: Sequence[str], among: Among) -> set[str]:
+        """Return those of the keys whose texts have one of these forms of words."""
+        if among in (Among.PROGRAMS, Among.INFORMATION):
+            texts = self._ledger.own_sql(_TEXTS_OF_PROGRAMS, {"keys": keys})
+            return {key for key, config in texts if forms & forms_of(f"{key}\n{input_text(config or '')}")}
+        names = dict(zip(keys, keys, strict=True))
+        if among is Among.SESSIONS:
+            wanted = set(keys)
+            names = {turn: label for turn, label in owners(self._ledger).items() if label in wanted}
+        asked = {"keys": list(names), "characters": MOST_CHARACTERS}
+        having: set[str] = set()
+        for turn, text in self._ledger.own_sql(_TEXTS_OF_TURNS, asked):
+            if names[turn] not in having and forms & forms_of(text):
+                having.add(names[turn])
+        return having
 
     def _vector(self, like: Like) -> Vector:
         if like.text is not None:

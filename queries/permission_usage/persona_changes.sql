@@ -17,7 +17,7 @@
 -- column changed_at: BIGINT; when it began, in Unix ms
 -- column session_label: VARCHAR; the session
 -- column turn_id: VARCHAR; its first turn
--- shown: reason, severity, how, from_persona_id, persona_id, gained
+-- shown: severity, from_persona_id, persona_id, gained, gains, how, session_label, reason
 -- empty: No thread goes on as another persona.
 -- next: `aix tree SESSION` draws where a session forks
 -- caveat: Personas that only logs name have no known permissions; a change from or to one is skipped.

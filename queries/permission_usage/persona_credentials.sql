@@ -17,7 +17,7 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
--- shown: reason, severity, calls, credential, persona_id
+-- shown: severity, persona_id, credential, calls, reason
 -- empty: No command of a persona with a list of credentials named one.
 -- next: `aix audit explain CALL` shows one call
 -- caveat: Variables that a command names are known; those that a program reads by itself are not.

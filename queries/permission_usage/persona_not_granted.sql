@@ -19,7 +19,7 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
--- shown: reason, severity, calls, tool_name, cause, persona_id
+-- shown: severity, persona_id, rule, calls, tool_name, cause, reason
 -- empty: No call of a persona with rules ran.
 -- next: `aix audit explain CALL` shows one call
 -- caveat: Only calls with the outcome `ran` count: one that failed may never have begun.

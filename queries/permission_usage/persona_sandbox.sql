@@ -18,7 +18,7 @@
 -- column session_label: VARCHAR; the session of the last such call
 -- column turn_id: VARCHAR; its turn
 -- column call_id: VARCHAR; the last such call
--- shown: reason, severity, calls, access, place, persona_id
+-- shown: severity, persona_id, access, place, calls, reason
 -- empty: No call of a persona with a sandbox reached a folder or a host.
 -- next: `aix audit explain CALL` shows one call
 -- caveat: Only places that a call names are known; a program may reach others.

@@ -57,7 +57,11 @@ wanted_use as (
   where getvariable('path') is null
     or u.plain_path = replace(getvariable('path'), '\', '/')
     or (
-      right(u.plain_path, length(getvariable('path')) + 1) = '/' || replace(getvariable('path'), '\', '/')
+      (
+        right(u.plain_path, length(getvariable('path')) + 1) = '/' || replace(getvariable('path'), '\', '/')
+        or left(replace(getvariable('path'), '\', '/'), 1) = '/'
+          and right(u.plain_path, length(getvariable('path'))) = replace(getvariable('path'), '\', '/')
+      )
       and not exists (select 1 from file_use w where w.plain_path = replace(getvariable('path'), '\', '/'))
     )
 ),

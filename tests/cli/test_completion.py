@@ -48,6 +48,9 @@ def completions(ledger: Path, *words: str, shell: str = "bash") -> list[str]:
         ["cost", "--session"],
         ["compactions", "--session"],
         ["status", "--session"],
+        ["similar"],
+        ["similar", "first"],
+        ["sessions", "--containing"],
     ],
     ids=" ".join,
 )
@@ -58,6 +61,15 @@ def test_names_of_sessions_are_completed_wherever_one_is_asked_for(ledger: Path,
 
 def test_a_whole_label_is_completed_where_it_is_begun(ledger: Path) -> None:
     assert f"plain,{SUBAGENT}" in completions(ledger, "show", "session-log:s-1/")
+
+
+def test_sessions_without_a_time_of_their_own_come_last_as_in_their_list(tmp_path: Path) -> None:
+    undated = {"table_name": "sessions", "row_key": "undated", "column_name": "updated_at", "basis": "undated"}
+    labels = ("undated", "early", "late")
+    sessions = [session(label, f"t-{label}", updated_at=at) for label, at in zip(labels, (99, 5, 7), strict=True)]
+    turns = [turn(f"t-{label}") for label in labels]
+    deliver(tmp_path, {"turns": turns, "sessions": sessions, "inferred_values": [undated]})
+    assert completions(tmp_path, "show", "") == ["plain,late", "plain,early", "plain,undated"]
 
 
 def test_titles_are_shown_where_a_shell_can(ledger: Path) -> None:

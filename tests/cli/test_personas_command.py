@@ -119,6 +119,23 @@ def test_a_model_is_that_of_the_persona_else_of_the_thread(
 
 
 @pytest.mark.long
+def test_a_persona_needs_no_word_and_near_ones_are_named(persona_ledger: Path) -> None:
+    assert as_json(persona_ledger, "personas", "printer") == as_json(persona_ledger, "personas", "persona:printer")
+    process = run_in_process("personas", "prnter", "--ledger", str(persona_ledger))
+    assert process.returncode == 2
+    assert "there is no persona, session or text named 'prnter'\n  did you mean printer?" in process.stderr
+
+
+def test_a_persona_without_a_main_session_says_why(persona_ledger: Path, tmp_path: Path) -> None:
+    process = run_in_process("resolve", "persona:scout", "--ledger", str(persona_ledger))
+    assert "has no main session: its sessions are archived, or of subagents" in process.stderr
+    (tmp_path / "personas.toml").write_text('[personas.idle]\nname = "Idle"\n')
+    ledger = apply_personas(shutil.copytree(persona_ledger, tmp_path / "ledger"), tmp_path / "personas.toml")
+    process = run_in_process("resolve", "persona:idle", "--ledger", str(ledger))
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "the persona idle has no main session: no session is its own" in process.stderr
+
+
 def test_costs_are_shown_by_persona(persona_ledger: Path) -> None:
     lines = ask(persona_ledger, "cost", "--by", "persona").splitlines()
     assert [line.split()[0] for line in lines[2:]][:5] == ["sailor", "printer", "miller", "weaver", "scout"]

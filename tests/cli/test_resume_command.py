@@ -234,6 +234,21 @@ def test_a_context_hides_secrets(tmp_path: Path) -> None:
     assert "hidden: 1 secret" in process.stderr
 
 
+def test_titles_are_free_of_markup_as_in_tables(tmp_path: Path) -> None:
+    folder = str(tmp_path / "ledger")
+    rows = talk_rows("id")
+    command = "<command-message>tea:brew</command-message> <command-name>/tea:brew</command-name>"
+    prompt = f"{command} <command-args>two cups</command-args>"
+    rows["messages"] = [message("m-1", "t-1", "user", content=prompt)]
+    rows["session_context"][0]["title"] = None
+    deliver(tmp_path / "ledger", rows)
+    title = "/tea:brew two cups"
+    assert run_in_process("resume", "s", "--context", "--ledger", folder).stdout.startswith(f"# {title}\n")
+    for arguments in (("search", "brew"), ("tree", "s")):
+        [row] = json.loads(run_in_process(*arguments, "--json", "--ledger", folder).stdout)
+        assert row["title"] == title
+
+
 ID = "5b1f03ab-0000-4000-8000-000000000001"
 STORE = f"/home/ada/.cursor/chats/0cc175b9c0f1b6a831c399e269772661/{ID}/store.db"
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from aix.derived.derived_data import renew
+from aix.prices.table import PriceTable
 from tests import ROOT
 from tests.support.command_line import AIX, run_in_process, run_on_terminal
 from tests.support.conversations import call, message, request, session, turn
@@ -84,6 +86,36 @@ def test_a_terminal_of_80_columns_shows_a_turn_on_each_line(ledger: Path) -> Non
     assert out.replace("\r\n", "\n") == SCREEN
 
 
+def test_a_terminal_of_80_columns_shows_the_cost_with_ids_as_long_as_real_ones(tmp_path: Path) -> None:
+    folder, turns = tmp_path / "ledger", ("7F3KQ2MX0000000000000000AA", "8G4LR3NY0000000000000000BB")
+    began = 1_760_000_000_000
+    labels = ("5b1f03ab-f054-4c41-9d4f", "5b1f03ab-f054-4d41-9d4f")  # of which 16 characters are shown
+    deliver(
+        folder,
+        {
+            "turns": [turn(each, started_at=began) for each in turns],
+            "messages": [message(f"m-{each}", each, "user", content=f"{LONG} {each}") for each in turns],
+            "requests": [request(f"r-{each}", each, model="model-x", input_tokens=9_000_000) for each in turns],
+            "sessions": [session(label, each) for label, each in zip(labels, turns, strict=True)],
+            "session_turns": [
+                {"session_label": label, "turn_id": each} for label, each in zip(labels, turns, strict=True)
+            ],
+        },
+    )
+    prices = tmp_path / "prices.csv"
+    prices.write_text("model,input,output,source,source_version\nmodel-x,1,10,own list,7\n")
+    renew(folder, PriceTable(prices))
+    arguments = (AIX, "search", "copper kettle", "--no-import", "--ledger", str(folder))
+    out, _ = run_on_terminal(*arguments, NO_COLOR="1")
+    header, first, *_ = out.splitlines()
+    assert header.split() == ["began", "session", "turn", "text", "cost"]
+    assert first.startswith("2025-10-09  5b1f03ab-f054-4c  7F3KQ2MX  …")
+    assert "no room for in" in out
+    expanded, _ = run_on_terminal(*arguments, "--expanded", NO_COLOR="1")
+    assert "2025-10-09 08:53" in expanded
+    assert all(f"line {number}\r\n" in expanded for number in range(400))
+
+
 def test_programs_get_every_column_with_exact_values(ledger: Path) -> None:
     [first, second] = json.loads(run(ledger, "search", "copper", "--json"))
     assert (first["turn_id"], first["kind"], first["row_id"], first["texts"]) == ("AAAA1", "prompt", "m-1", 2)
@@ -128,9 +160,21 @@ def test_a_search_without_a_hit_says_so_and_is_no_error(ledger: Path) -> None:
         (("NOT", "kettle"), "NOT leaves texts out"),
         (("kettle", "--tool", "Bash", "--in", "prompt"), "no text is of all the kinds, roles and calls"),
         (("kettle", "--project", "nowhere"), "nowhere"),
+        (("kettle", "--tool", "bsh"), "no call is of a tool named 'bsh'\n  did you mean Bash?"),
+        (("kettle", "--tool", "Nope"), "no call is of a tool named 'Nope'\n  `aix cost --by tool` lists all"),
+        (("kettle", "--origin", "nowhere"), "there is no origin named 'nowhere'\n  there are no origins"),
         (("kettle", "--failed", "--role", "user"), "no text is of all the kinds, roles and calls"),
     ],
-    ids=["signs", "only_not", "tool_of_prompts", "unknown_project", "failed_prompts"],
+    ids=[
+        "signs",
+        "only_not",
+        "tool_of_prompts",
+        "unknown_project",
+        "near_tool",
+        "unknown_tool",
+        "unknown_origin",
+        "failed_prompts",
+    ],
 )
 def test_wrong_usage_is_explained(ledger: Path, arguments: tuple[str, ...], said: str) -> None:
     process = run_in_process("search", *arguments, "--ledger", str(ledger))

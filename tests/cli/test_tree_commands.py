@@ -25,7 +25,7 @@ from aix.reading.ledger import Ledger
 from tests import ROOT
 from tests.queries.agent_graphs import build_graph_ledger
 from tests.queries.ledger import build_ledger
-from tests.support.command_line import run_here, run_in_process
+from tests.support.command_line import AIX, run_here, run_in_process, run_on_terminal
 from tests.support.conversations import call, context, message, request, session, turn
 from tests.support.row_batches import deliver
 
@@ -280,6 +280,13 @@ def test_branches_that_share_no_turn_end_with_a_sentence_and_code_1(ledger: Path
     assert (as_json.returncode, json.loads(as_json.stdout)) == (1, [])
 
 
+def test_a_branch_and_itself_need_no_diff(ledger: Path) -> None:
+    for other, has_next in (("c5118573", False), ("60c0b902", True)):
+        arguments = ("fork-point", "c5118573", other, "--no-import", "--ledger", str(ledger))
+        out, code = run_on_terminal(AIX, *arguments, NO_COLOR="1")
+        assert (code, "aix diff" in out) == (0, has_next)
+
+
 def test_fork_points_are_those_that_a_walk_over_parents_finds(opened: Ledger, parents: Parents) -> None:
     sessions = opened.sql("select label, thread_id from sessions where not is_subagent = 1 order by label").rows()
     costs = dict(opened.sql("select turn_id, sum(cost_usd) from v_requests group by turn_id").rows())
@@ -363,6 +370,13 @@ def test_blame_lists_uses_of_a_file_with_tools_and_lines(screen: Screen) -> None
         "5HF70WDH  2026-02-10 09:00  written  Touch everything  Edit   10–91    2f15046f\n"
     )
     assert [line.split()[3] for line in screen("blame", "a.py", "--written").splitlines()[1:]] == ["written"]
+
+
+def test_blame_takes_an_end_from_its_slash_on(ledger: Path) -> None:
+    assert rows(ledger, "blame", "/a.py") == rows(ledger, "blame", "a.py")
+    assert rows(ledger, "blame", "/a.py", "--all") == rows(ledger, "blame", "a.py", "--all")
+    with pytest.raises(UnknownFileError):
+        run_here("blame", "/.py", "--ledger", str(ledger))
 
 
 def test_blame_finds_what_the_tables_hold(opened: Ledger) -> None:
@@ -465,8 +479,12 @@ def test_files_with_one_ending_are_told_apart_or_taken_together(hostile: Path) -
 
 
 def test_what_contradicts_itself_is_a_usage_error(ledger: Path) -> None:
-    for arguments in (["tree"], ["tree", "c5118573", "--all"], ["tree", "c5118573", "-n", "1"]):
-        with pytest.raises(click.UsageError):
+    for arguments, said in (
+        (["tree"], "Name a session or a turn, or say --all"),
+        (["tree", "c5118573", "--all"], "--all draws the trees of all sessions: leave it out, or 'c5118573'"),
+        (["tree", "c5118573", "-n", "1"], "--limit is for --all"),
+    ):
+        with pytest.raises(click.UsageError, match=said):
             run_here(*arguments, "--ledger", str(ledger))
     with pytest.raises(click.UsageError):
         run_here("head", "c5118573", "--all", "--at", "now", "--ledger", str(ledger))

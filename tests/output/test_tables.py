@@ -114,3 +114,15 @@ def test_columns_without_a_known_value_leave_first(monkeypatch: pytest.MonkeyPat
     assert all(name in wide for name in ("share", "turns"))
     assert "share" in narrow
     assert "turns" not in narrow
+
+
+def test_paths_that_would_look_alike_show_where_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = "cmd/strategy/manual_commit_condensation.go"
+    files = [*(f"/srv/clients/kettle/{tree}/{end}" for tree in ("one", "two")), f"C:\\x/{end}".replace("/", "\\"), None]
+    rows = [("7F3KQ2MX" * 4, each) for each in files]
+    lines = drawn(monkeypatch, 54, Listing(listing_columns("turn", ListingColumn("file", cut="start")), rows))
+    assert [line.split()[-1] for line in lines[1:]] == ["…/kettle/one/…", "…/kettle/two/…", "C:\\x\\…", "–"]
+    assert drawn(monkeypatch, 140, Listing(listing_columns("file"), [(each,) for each in files]))[1:] == [
+        *files[:3],
+        "–",
+    ]

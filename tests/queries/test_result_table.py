@@ -1,10 +1,15 @@
 """The table of a query for people: the important columns first, short names, words instead of codes."""
 
+import io
 from collections.abc import Mapping
 from datetime import UTC
 from pathlib import Path
 
+import pytest
+
 from aix.output import Listing, ListingColumn
+from aix.output.tables import write_to_terminal
+from aix.query.packs import find_query
 from aix.query.query_file import Query, parse_query
 from aix.query.result_table import result_table
 
@@ -107,3 +112,28 @@ def test_shares_of_messages_say_of_which() -> None:
 def test_two_columns_never_have_one_heading() -> None:
     found = table({"lost_usd": "DOUBLE", "lost_at": "BIGINT", "likely_output_tokens": "BIGINT"})
     assert [column.name for column in found.columns] == ["lost usd", "lost at", "estimated output tokens"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("persona_not_granted", {"severity", "persona", "rule", "tool", "calls"}),
+        ("persona_changes", {"severity", "from persona", "persona", "gained"}),
+        ("persona_credentials", {"severity", "persona", "credential", "calls"}),
+        ("persona_sandbox", {"severity", "persona", "access", "place", "calls"}),
+    ],
+)
+def test_audits_of_personas_name_the_persona_at_80_columns(
+    name: str, wanted: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = find_query(f"permission_usage/{name}")
+    columns = [ListingColumn(each.name, each.type) for each in query.columns]
+    row = [
+        290 if each.is_number else None if each.type == "BOOLEAN" else "a text of 30 characters and so"
+        for each in columns
+    ]
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    table_of_one = result_table(query, columns, [row], UTC, dict)
+    assert {column.name for column in table_of_one.columns} >= wanted
+    assert not wanted.intersection(write_to_terminal(table_of_one, io.StringIO()))

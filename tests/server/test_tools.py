@@ -13,6 +13,7 @@ from aix.server.answer import MOST_CHARACTERS
 from aix.server.calls import Calls
 from aix.server.latest_ledger import LatestLedger
 from aix.server.protocol import make_server
+from aix.server.tools import TOOLS
 from tests.server.client import ask, data_of, rows_of, text, text_of, texts
 from tests.server.conftest import TURNS
 from tests.support.conversations import message, request, session, turn
@@ -161,7 +162,8 @@ def test_the_schema_is_that_of_the_ledger(sample: Path) -> None:
 BAD_INPUT: list[tuple[str, dict[str, object], str]] = [
     ("drop", {}, "There is no tool of that name; the tools are search, sessions"),
     ("search", {}, "Wrong arguments: Object missing required field `text`"),
-    ("search", {"text": ""}, "Object missing required field `text`"),
+    ("search", {"text": ""}, "Expected `str` of length >= 1 - at `$.text`"),
+    ("search", {}, "Object missing required field `text`"),
     ("search", {"text": "->"}, "cannot be searched for"),
     ("search", {"text": "x", "role": "king"}, "Invalid enum value 'king' - at `$.role`"),
     ("search", {"text": "x", "since": "soon"}, "Can't read 'soon' as a date"),
@@ -206,6 +208,10 @@ def test_bad_input_is_explained_to_the_agent_and_the_server_goes_on(sample: Path
         assert problem in text_of(result), (name, arguments)
         assert len(text_of(result)) < 10_000, "a long argument is not repeated whole"
     assert not results[-1].is_error
+
+
+def test_the_schema_of_sql_promises_no_plan() -> None:
+    assert "not the EXPLAIN of one" in str(TOOLS["sql"].schema)
 
 
 def test_arguments_as_careless_agents_write_them_are_taken(sample: Path) -> None:

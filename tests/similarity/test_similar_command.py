@@ -1,10 +1,13 @@
 """`aix similar`: names, texts and kinds, filters, tables of 80 columns, and texts that would act on a terminal."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from aix.similarity.features import features_of
+from aix.similarity.texts import Part
 from tests.similarity.conftest import SECRET, talk
 from tests.support.command_line import AIX, run_in_process, run_on_terminal
 from tests.support.row_batches import deliver
@@ -65,6 +68,11 @@ def test_filters_narrow_turns_down(made: Path, options: tuple[str, ...], turns: 
         (("tide", "--among", "programs", "--tag", "x"), "The filters are for turns and sessions"),
         (("program:nothing",), "there is no program named 'nothing'"),
         (("tide", "--project", "nowhere"), "project"),
+        (("tide", "--origin", "nowhere"), "there is no origin named 'nowhere'"),
+        (("",), "'' cannot be compared: it has no letter and no digit"),
+        (("!!!", "--text"), "'!!!' cannot be compared: it has no letter and no digit"),
+        (("tide", "--embedding", "nope"), "there are none yet; `aix embed --model nope --command COMMAND` makes one"),
+        (("session:nothing",), "there is no session named 'nothing'"),
     ],
 )
 def test_a_wrong_command_line_is_explained(made: Path, options: tuple[str, ...], message: str) -> None:
@@ -73,10 +81,37 @@ def test_a_wrong_command_line_is_explained(made: Path, options: tuple[str, ...],
     assert message in done.stderr
 
 
+def test_sessions_are_named_with_their_word_too(made: Path) -> None:
+    assert similar(made, "session:tides") == similar(made, "tides")
+    assert similar(made, "session: tides")[0].keys() >= {"turn_id"}
+
+
+def test_a_ledger_without_programs_says_so(tmp_path: Path) -> None:
+    deliver(tmp_path, talk("tides", [("tide", "x")]))
+    for among, none in (("programs", "program"), ("information", "program of the type information")):
+        done = run_in_process("similar", "tide", "--among", among, "--ledger", str(tmp_path))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", f"aix: the ledger holds no {none}\n")
+
+
 def test_nothing_similar_is_said(made: Path) -> None:
     done = run_in_process("similar", "zzz", "--ledger", str(made))
     assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "aix: no turn has any of these words\n"
+    done = run_in_process("similar", "harbour", "--model", "other", "--ledger", str(made))
     assert done.stderr == "aix: nothing similar among the turns of the ledger\n"
+
+
+@pytest.mark.parametrize("among", ["turns", "sessions", "programs"])
+def test_a_word_that_only_shares_the_place_of_another_is_not_found(made: Path, among: str) -> None:
+    taken = features_of([(Part.PROMPT, "moored tides")]).keys()
+    words = (f"z{number}" for number in count())
+    other = next(word for word in words if features_of([(Part.PROMPT, word)]).keys() & taken)
+    done = run_in_process("similar", other, "--among", among, "--ledger", str(made))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"aix: no {among.removesuffix('s')} has any of these words\n"
+    found = {tuple(row.values())[1] for row in similar(made, "harbour", "--among", among)}
+    assert found
+    assert {tuple(row.values())[1] for row in similar(made, "harbour", other, "--among", among)} == found
 
 
 @pytest.mark.long

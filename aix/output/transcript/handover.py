@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aix.output.formats import prose_line
-from aix.output.humanise import counted, local_time
+from aix.output.humanise import TITLE_CHARACTERS, counted, local_time, one_line
 from aix.output.transcript.forms import turn_markdown
 from aix.output.transcript.model import Turn, View
 from aix.output.transcript.redaction import redacted
@@ -58,7 +58,7 @@ def hand_over(
     head = [line for lines in writer.write(summaries, characters // _SHARE_OF_SUMMARY) for line in lines]
     shown = writer.write_latest(turns, characters - _size(head))
     left_out = len(turns) - len(shown)
-    text = redact(title) if redact else title
+    text = one_line(redact(title) if redact else title, TITLE_CHARACTERS)
     first = f"# {prose_line(text)}", "", "What follows is an earlier conversation. Go on from its end."
     gap = ["", f"*{counted(left_out, 'earlier turn')} left out*"] if left_out else []
     lines = [*first, *head, *gap, *(line for each in shown for line in each)]
