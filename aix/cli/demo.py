@@ -2,8 +2,7 @@
 
 import shlex
 import shutil
-from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +11,10 @@ import click
 from aix.cli.command import DATE, Command
 from aix.cli.diagnostics import prints_beside, say
 from aix.paths import absolute_path, check_ledger_path
-from aix.plugins import entry_points_of
+from aix.sample import installed_samples
 
 if TYPE_CHECKING:
     from aix.query.dates import Span
-
-SAMPLES = "aix.samples"
-"""Group of the entry points that write samples: each takes a folder and the last day of what it writes there."""
-Sample = Callable[[Path, date], object]
 
 _MARK = "DEMO.txt"
 _MARK_TEXT = """\
@@ -60,7 +55,7 @@ def command(ctx: click.Context, folder: Path | None, end: "Span | None") -> None
     if config.ledger.resolve().is_relative_to(place):
         raise click.UsageError(f"your own ledger is in {place}; name another folder for the demo.")
     last_day = end.begin.date() if end else datetime.now(config.timezone).date() - timedelta(days=1)
-    samples = _installed_samples()
+    samples = installed_samples()
     logs = _make_room(place)
     for sample in samples:
         sample(logs, last_day)
@@ -75,13 +70,6 @@ def _default_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_data_path("aix") / "demo"
-
-
-def _installed_samples() -> list[Sample]:
-    samples: list[Sample] = [point.load() for point in entry_points_of(SAMPLES)]
-    if not samples:
-        raise click.UsageError("No sample is installed; install aix-ledger again.")
-    return samples
 
 
 def _make_room(place: Path) -> Path:

@@ -36,6 +36,7 @@ COMMANDS = {
     "personas": "List personas, or show what holds for a thread.",
     "audit": "Compare permissions with what agents actually did.",
     "report": "Make a page with figures, charts and tables.",
+    "notebook": "Copy notebooks to start from, and open them in Jupyter.",
     "mcp": "Serve the ledger to AI assistants, read-only.",
     "query": "List or run ready-made queries.",
     "sql": "Run your own SQL on the ledger.",
@@ -65,7 +66,7 @@ JOBS = {
         *("resolve", "resume", "alias"),
     ),
     "Permissions": ("audit", "personas"),
-    "Data": ("query", "sql", "export", "mcp", "events", "schema", "prices"),
+    "Data": ("query", "sql", "notebook", "export", "mcp", "events", "schema", "prices"),
     "Maintenance": (
         *("sources", "importers", "problems", "check", "forget", "vacuum"),
         *("config", "completion", "version"),

@@ -3,9 +3,9 @@
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from aix.output.text import escape_unsafe, to_json
+from aix.output.text import escape_unsafe, to_cell, to_json
 
 _RUN_IN_NAME = re.compile(r"[^a-z0-9]+")
 
@@ -29,6 +29,24 @@ def marked(written: str) -> str:
     """
     parts = re.split("`([^`]+)`", written)
     return "".join(f"<code>{text(part)}</code>" if place % 2 else text(part) for place, part in enumerate(parts))
+
+
+def table(names: Iterable[str], rows: Iterable[Sequence[object]], are_numbers: Sequence[bool]) -> Iterator[str]:
+    """Give a table, its numbers flush right.
+
+    >>> for part in table(["n"], [[1]], [True]):
+    ...     print(part)
+    <table><thead><tr><th scope="col" class="number">n</th></tr></thead><tbody>
+    <tr><td class="number">1</td></tr>
+    </tbody></table>
+    """
+    classes = [' class="number"' if is_number else "" for is_number in are_numbers]
+    heads = [f'<th scope="col"{kind}>{text(name)}</th>' for name, kind in zip(names, classes, strict=True)]
+    yield f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>"
+    for row in rows:
+        cells = [f"<td{kind}>{text(to_cell(value))}</td>" for value, kind in zip(row, classes, strict=True)]
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table>"
 
 
 def slug(name: str) -> str:

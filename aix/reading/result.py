@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     from duckdb.sqltypes import DuckDBPyType
+    from matplotlib.axes import Axes
+
+    from aix.reading.plot import Kind
 
 _INTEGERS = {"tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint"}
 _COMMON = {*_INTEGERS, "float", "double", "boolean", "blob"}
@@ -37,6 +40,8 @@ ARROW_TYPES = frozenset(_COMMON | _TIMES)
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _ROWS_AT_A_TIME = 2_000
+_ROWS_SHOWN = 25
+"""Rows that a notebook shows of a result."""
 _ERROR_CHARACTERS = 2_000
 _WAIT_SECONDS = 0.1
 _INDENT = re.compile("^ +")
@@ -248,6 +253,32 @@ class Result:
         except (ValueError, OverflowError) as error:
             advice = "cast it to text in the SQL, or take polars"
             raise SqlError(f"pandas cannot hold a value: {error}", advice) from error
+
+    def plot(self, kind: "Kind", x: str, y: str, color: str | None = None, axes: "Axes | None" = None) -> "Axes":
+        """Draw two columns as `bars`, `ranking`, `line` or `points`, coloured by a third, with matplotlib.
+
+        A ranking has amounts on `x` and names on `y`. Bars and rankings add up what has the same name. Without axes,
+        new ones are made; the axes are returned, so that titles and limits can be set.
+
+        >>> axes = ledger.query("overview/table_rows").plot("ranking", "row_count", "table_name")
+        >>> axes.get_xlabel()
+        'row count'
+        """
+        from aix.reading.plot import plot
+
+        return plot(self.columns, self.rows(), kind, x, y, color, axes)
+
+    def __repr__(self) -> str:
+        return f"<aix result with the columns {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        """Show the first rows as a table, as Jupyter asks for it."""
+        from aix.output.html import table
+
+        shown = self.part(0, _ROWS_SHOWN + 1).rows()
+        are_numbers = [ListingColumn(name, kind).is_number for name, kind in zip(self.columns, self.types, strict=True)]
+        lines = "".join(table(self.columns, shown[:_ROWS_SHOWN], are_numbers))
+        return f"{lines}<p>the first {_ROWS_SHOWN} rows</p>" if len(shown) > _ROWS_SHOWN else lines
 
     def listing(self) -> Listing:
         """Return what the output formats take.

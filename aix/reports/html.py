@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from aix.output import ListingColumn
-from aix.output.html import embedded_json, head, marked, policy, slug, source_hash, text
+from aix.output.html import embedded_json, head, marked, policy, slug, source_hash, table, text
 from aix.output.humanise import counted, number_kind
 from aix.output.text import NULL, to_cell
 from aix.query.result_table import is_unknown_named
@@ -169,7 +169,7 @@ def _section(name: str, section: ReportSection, report: Report, data: _Data, zon
     if section.unfiltered:
         yield f'<p class="faint">{text(about_filters(section.unfiltered))}</p>'
     shown = shown_rows(section, report, zone)
-    rows = [[to_cell(value) for value in row] for row in shown.rows]
+    rows = list(shown.rows)
     if definition.chart is not None and rows:
         names = {name: getattr(definition.chart, name).replace("_", " ") for name in ("x", "to", "y", "color")}
         words = _WHAT_CHARTS_SHOW[definition.chart.kind].format(**names)
@@ -178,15 +178,10 @@ def _section(name: str, section: ReportSection, report: Report, data: _Data, zon
         yield f'<figure class="chart" aria-label="{text(f"{words}. The table below has the figures.")}"></figure>'
     yield f'<p class="none"{" hidden" if rows else ""}>{text(section.query.empty or "Nothing to show.")}</p>'
     yield f'<details class="rows"{"" if definition.chart and rows else " open"}{"" if rows else " hidden"}>'
-    yield '<summary>Table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr>'
-    classes = [' class="number"' if column.is_number else "" for column in shown.columns]
-    heads = zip(shown.columns, classes, strict=True)
-    yield from (f'<th scope="col"{kind}>{text(column.name)}</th>' for column, kind in heads)
-    yield "</tr></thead><tbody>"
-    for row in rows:
-        yield f"<tr>{''.join(f'<td{kind}>{text(cell)}</td>' for cell, kind in zip(row, classes, strict=True))}</tr>"
+    yield '<summary>Table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table">'
+    yield from table([each.name for each in shown.columns], rows, [each.is_number for each in shown.columns])
     more = len(section.rows.values) - len(rows)
-    yield f'</tbody></table></div><p class="more faint">{_more(more)}</p></details>'
+    yield f'</div><p class="more faint">{_more(more)}</p></details>'
     yield from (*_origin(section), "</section>")
 
 

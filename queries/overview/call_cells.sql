@@ -1,5 +1,5 @@
 -- title: Calls by day, project, model, origin, tool and outcome
--- question: How many calls of each tool came to which outcome, and when?
+-- question: How did the calls of each tool end, and when?
 -- why: Sums over these rows answer questions about any of them, without the ledger at hand: `aix report` filters them.
 -- grain: day, project, model, origin, tool_name and outcome
 -- params: filters

@@ -1,5 +1,5 @@
 -- title: Turns of a tree
--- question: Which turns does a session's tree have, and which follows which?
+-- question: Which turns does a tree have, in which order?
 -- why: Shows how a session grew: where it was forked, compacted or given up, and which subagents it started.
 -- grain: turn
 -- param session: text = none; only the tree of this session, with those of its subagents

@@ -8,14 +8,13 @@ from typing import TypedDict
 
 import pytest
 
+from aix.sample import sample_ledger
 from docs.run_notebooks import FOLDER, run_notebook
-from tests import ROOT
 from tests.support.command_line import run_aix
 
 pytestmark = pytest.mark.long
 
-FIXTURES = ROOT / "fixtures"
-NOTEBOOKS = ["compaction_impact", "token_economics"]
+NOTEBOOKS = ["compaction_impact", "permission_usage", "token_economics", "your_own_question"]
 
 every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
 
@@ -33,10 +32,9 @@ def shown_now(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Cell]]
 
 
 @pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = str(tmp_path_factory.mktemp("notebooks") / "ledger")
-    run_aix("import", str(FIXTURES / "library"), str(FIXTURES / "sample"), "--ledger", folder)
-    return folder
+def ledger() -> str:
+    with sample_ledger() as opened:
+        return str(opened.path)
 
 
 def figures(cells: list[Cell]) -> dict[str, object]:
@@ -72,6 +70,23 @@ def test_the_figures_of_compactions_are_those_of_the_command_line(
         "paid_back": sum(row["is_paid_back"] == "true" for row in answer("compaction_impact/break_even", ledger)),
         "reread_tokens": sum(int(row["result_tokens"] or 0) for row in answer("compaction_impact/rereads", ledger)),
     }
+
+
+def test_the_figures_of_permissions_are_those_of_the_command_line(
+    shown_now: dict[str, list[Cell]], ledger: str
+) -> None:
+    assert figures(shown_now["permission_usage"]) == {
+        "calls": len(answer("permission_usage/calls", ledger)),
+        "risky_calls": sum(int(row["calls"]) for row in answer("permission_usage/risks", ledger)),
+    }
+
+
+def test_the_figures_of_your_own_question_are_those_of_the_command_line(
+    shown_now: dict[str, list[Cell]], ledger: str
+) -> None:
+    costs = [Decimal(row["cost_usd"] or 0) for row in answer("token_economics/cost_by_session", ledger)]
+    dear = [cost for cost in costs if cost >= Decimal("0.1")]
+    assert figures(shown_now["your_own_question"]) == {"sessions": len(dear), "cost_usd": str(sum(dear))}
 
 
 @every_notebook

@@ -81,6 +81,14 @@ def test_the_sql_in_a_wheel_equals_the_queries_folder(wheels: dict[str, Path], o
 
 
 @pytest.mark.parametrize("origin", ["checkout", "sdist"])
+def test_a_wheel_has_the_notebooks_and_what_pages_are_made_of(wheels: dict[str, Path], origin: str) -> None:
+    archive = zipfile.ZipFile(wheels[origin])
+    for folder, inside in (("docs/notebooks", "aix/notebooks"), ("aix/reports/page", "aix/reports/page")):
+        for path in (ROOT / folder).iterdir():
+            assert archive.read(f"{inside}/{path.name}") == path.read_bytes()
+
+
+@pytest.mark.parametrize("origin", ["checkout", "sdist"])
 def test_a_wheel_holds_the_prices_with_their_notice(wheels: dict[str, Path], origin: str) -> None:
     names = zipfile.ZipFile(wheels[origin]).namelist()
     assert {

@@ -7,8 +7,7 @@ a log holds. Without the script everything is there; the filters alone are hidde
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 
-from aix.output.html import head, marked, policy, slug, text
-from aix.output.text import to_cell
+from aix.output.html import head, marked, policy, slug, table, text
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding
 from aix.permissions.audit.report import Check, Report
@@ -153,9 +152,9 @@ def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
         yield f'<section id="{name}" data-group=""><h2>{heading} ({len(found)})</h2>'
         yield from _checks(report, found, ids, zone)
         yield "</section>"
-    for table in tables(report):
-        yield f'<section id="{slug(table.title)}"><h2>{text(table.title)} ({len(table.rows)})</h2>'
-        yield from (*_table(table), "</section>")
+    for each in tables(report):
+        yield f'<section id="{slug(each.title)}"><h2>{text(each.title)} ({len(each.rows)})</h2>'
+        yield from (*_table(each), "</section>")
     if report.inventories:
         yield '<section id="inventories"><h2>Inventories</h2>'
         yield '<p class="faint">What was used, without a judgement.</p>'
@@ -195,8 +194,8 @@ def _contents(report: Report, sections: Iterable[tuple[str, str, Sequence[Findin
     yield '<nav aria-label="Contents"><h2>Contents</h2><ul>'
     for name, heading, found in sections:
         yield f'<li><a href="#{name}">{heading} ({len(found)})</a></li>'
-    for table in tables(report):
-        yield f'<li><a href="#{slug(table.title)}">{text(table.title)} ({len(table.rows)})</a></li>'
+    for each in tables(report):
+        yield f'<li><a href="#{slug(each.title)}">{text(each.title)} ({len(each.rows)})</a></li>'
     if report.inventories:
         yield f'<li><a href="#inventories">Inventories ({len(report.inventories)})</a></li>'
     yield "</ul></nav>"
@@ -258,17 +257,12 @@ def _article(report: Report, finding: Finding, name: str, zone: tzinfo) -> Itera
     yield "</dl></details></article>"
 
 
-def _table(table: Table) -> Iterator[str]:
-    yield from _rows(table.names, table.rows, [False] * len(table.names))
-    if table.note:
-        yield f"<p>{text(table.note)}</p>"
+def _table(shown: Table) -> Iterator[str]:
+    yield from _rows(shown.names, shown.rows, [False] * len(shown.names))
+    if shown.note:
+        yield f"<p>{text(shown.note)}</p>"
 
 
 def _rows(names: Sequence[str], rows: Iterable[Sequence[object]], are_numbers: Sequence[bool]) -> Iterator[str]:
-    heads = "".join(f"<th>{text(name)}</th>" for name in names)
-    yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
-    classes = [' class="number"' if is_number else "" for is_number in are_numbers]
-    for row in rows:
-        cells = zip(row, classes, strict=True)
-        yield f"<tr>{''.join(f'<td{kind}>{text(to_cell(value))}</td>' for value, kind in cells)}</tr>"
-    yield "</tbody></table></div>"
+    yield '<div class="scroll">'
+    yield from (*table(names, rows, are_numbers), "</div>")

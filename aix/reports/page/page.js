@@ -261,7 +261,7 @@
       marginTop: 4,
       marginBottom: 8,
       marginLeft: left,
-      marginRight: 64,
+      marginRight: Math.max(...best.map((name) => widthOf(written(kindOf(section, x), sums.get(name)))), 20),
       x: { axis: null },
       y: { domain: best, label: null, tickFormat: (name) => fitted.get(name), tickSize: 0 },
       marks: [

@@ -95,7 +95,7 @@ def test_html_holds_no_element_of_a_log(hostile: Path) -> None:
     ours |= {"form", "label", "select", "option", "button", "output"}
     assert set(page.opened) <= ours | {"h1", "h2", "h3", "h4", "p", "table", "thead", "tbody", "tr", "th", "td"}
     known = {"lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "hidden", "type", "value"}
-    assert page.attributes <= known | {"aria-label", "data-group", "data-severity", "data-project"}
+    assert page.attributes <= known | {"aria-label", "data-group", "data-severity", "data-project", "scope"}
     assert (page.opened.count("script"), page.opened.count("style")) == (1, 1)
     assert page.opened.count("article") == len(HOSTILE)
     assert {escape_unsafe(shortened(text)) for text in HOSTILE} <= set(page.texts)
