@@ -318,18 +318,15 @@ def _path_end(path: str, folders: int) -> str:
 
 
 def number_kind(column: ListingColumn) -> str:
-    """Return how the numbers of a column are written for people: as money, share, tokens, count or number.
+    """Return how the numbers of a column are written for people: as money, share, tokens, count or otherwise.
 
-    >>> [number_kind(ListingColumn(name, "BIGINT")) for name in ("cost_usd", "hit_ratio", "output_tokens", "requests")]
-    ['money', 'share', 'tokens', 'count']
+    >>> names = ("cost_usd", "hit_ratio", "output_tokens", "requests", "latency_ms")
+    >>> [number_kind(ListingColumn(name, "BIGINT")) for name in names]
+    ['money', 'share', 'tokens', 'count', 'other']
     """
-    if _MONEY.fullmatch(column.name):
-        return "money"
-    if _SHARE.fullmatch(column.name):
-        return "share"
-    if column.type not in ("BIGINT", "INTEGER", "HUGEINT"):
-        return "number"
-    return "tokens" if _TOKENS.fullmatch(column.name) else "count"
+    writer = _writer_for(column, UTC)
+    kinds = {dollars: "money", per_cent: "share", signed_count: "tokens", grouped: "count"}
+    return "other" if writer is None else kinds.get(writer, "other")
 
 
 def displayed(columns: tuple[ListingColumn, ...], rows: Iterable[Sequence[object]], zone: tzinfo) -> Listing:

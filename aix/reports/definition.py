@@ -82,6 +82,12 @@ class Chart(_Table, frozen=True):
         """The columns that it needs."""
         return tuple(filter(None, (self.x, self.to, self.y, self.color, self.mark)))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns whose values are names, not amounts."""
+        kinds = {"heat": (self.x, self.y), "ranking": (self.y,), "span": (self.y,), "tree": (self.y, self.to)}
+        return (*kinds.get(self.kind, ()), *(() if self.kind == "heat" else (self.color,)))
+
 
 class Figure(_Table, frozen=True):
     """One number at the top of a report."""

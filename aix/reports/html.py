@@ -4,7 +4,7 @@ Everything is there without scripts but for the charts and the filters: every fi
 script of the page draws charts of the same rows, and writes figures and tables again when a filter is set.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,8 @@ from aix.reports.presentation import about_filters, scope, section_columns, show
 from aix.reports.report import FILTERS, Report, ReportSection, Rows
 
 _PAGE = Path(__file__).parent / "page"
+_SCRIPTS = ("rows.js", "charts.js", "page.js")
+"""The parts of the page's script, each of which builds on those before it."""
 _ALL_DATA = "all data"
 _UNKNOWN = "unknown"
 # The style sheet that the library of charts puts into every chart; its text depends on its version alone.
@@ -51,7 +53,8 @@ _WHAT_CHARTS_SHOW = {
 def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
     """Give the report as one page."""
     data = _Data()
-    style, library, script = (_page_file(name) for name in ("page.css", "plot.min.js", "page.js"))
+    style, library = _page_file("page.css"), _page_file("plot.min.js")
+    script = f"(() => {{\n{''.join(map(_page_file, _SCRIPTS))}}})();"
     body = list(_body(report, data, zone))
     yield head(title(report), policy([style], [library, script], [source_hash(_CHART_STYLE)]), style)
     yield from body
@@ -73,15 +76,20 @@ class _Data:
         self.figures: list[dict[str, object] | None] = []
         self.sections: list[dict[str, object] | None] = []
 
-    def add_table(self, key: str, rows: Rows) -> int:
-        """Keep rows, and return their place; those of one key have the same rows, and perhaps other columns."""
+    def add_table(self, key: str, rows: Rows, names: Iterable[str] = ()) -> int:
+        """Keep rows, and return their place; those of one key have the same rows, and perhaps other columns.
+
+        The values of some columns are names, whatever their type: groups, and the lines of a chart.
+        """
         place = self._places.setdefault(key, len(self._tables))
         if place == len(self._tables):
             self._tables.append({"rows": len(rows.values), "columns": {}})
         columns = self._tables[place]["columns"]
         for index, column in enumerate(rows.columns):
             if column.name not in columns:
-                columns[column.name] = _encoded(column, [row[index] for row in rows.values])
+                columns[column.name] = _encoded(
+                    column, [row[index] for row in rows.values], is_name=column.name in names
+                )
         return place
 
     def label(self, place: int, name: str, labels: dict[Any, str]) -> None:
@@ -95,11 +103,11 @@ class _Data:
         return {"tables": self._tables, "figures": self.figures, "sections": self.sections}
 
 
-def _encoded(column: ListingColumn, values: list[Any]) -> dict[str, object]:
-    """Return a column: numbers as they are, all else as places in a list of words."""
-    if column.type == "BOOLEAN":
+def _encoded(column: ListingColumn, values: list[Any], *, is_name: bool) -> dict[str, object]:
+    """Return a column: numbers as they are, names as places in a list of words."""
+    if column.type == "BOOLEAN" and not is_name:
         return {"kind": "flag", "values": values}
-    if column.is_number:
+    if column.is_number and not is_name:
         return {"kind": number_kind(column), "values": values}
     words: dict[Any, int] = {}
     codes = [None if value is None else words.setdefault(value, len(words)) for value in values]
@@ -215,11 +223,12 @@ def _described(section: ReportSection, report: Report, data: _Data, zone: tzinfo
         return None
     is_filtered = section.cells is not None
     if section.cells is not None:
-        place = data.add_table(_key(definition.query, definition.parameters, definition.where), section.cells)
+        key = _key(definition.query, definition.parameters, definition.where)
+        place = data.add_table(key, section.cells, definition.group)
     else:
         assert definition.chart is not None  # noqa: S101 - else nothing is drawn
         drawn = Rows(section.rows.columns, section.points).taken(dict.fromkeys(definition.chart.columns))
-        place = data.add_table(f"section {len(data.sections)}", drawn)
+        place = data.add_table(f"section {len(data.sections)}", drawn, definition.chart.names)
     names = section_columns(section)
     _label(section, report, data, place, zone)
     return {
@@ -249,6 +258,5 @@ def _label(section: ReportSection, report: Report, data: _Data, place: int, zone
     exact = section.rows.taken(names)
     shown = list(shown_rows(section, report, zone, section.rows).rows)
     for index, name in enumerate(names):
-        if not exact.columns[index].is_number:
-            pairs = zip(exact.values, shown, strict=True)
-            data.label(place, name, {str(row[index]): to_cell(cells[index]) for row, cells in pairs})
+        pairs = zip(exact.values, shown, strict=True)
+        data.label(place, name, {str(row[index]): to_cell(cells[index]) for row, cells in pairs})

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from aix.output import ListingColumn
+from aix.output.humanise import number_kind
 from aix.query.query_file import Query
 from aix.query.values import TIMEZONE, takes_timezone
 from aix.reading.ledger import Ledger
@@ -17,6 +18,8 @@ FILTERS = ("day", "project", "model", "origin")
 """The columns by which a page filters."""
 MOST_CELLS = 20_000
 """Rows that a page gets at most to filter; with more, it would be large, and its section is of all data."""
+_KINDS_OF_PAGES = {"money", "share", "tokens", "count"}
+"""Numbers that the page can write as Python does."""
 _MOST_POINTS = 2_000
 """Rows that a chart draws at most where they are not grouped."""
 _TITLE = "select title from v_session_titles where session_label = $1"
@@ -210,9 +213,10 @@ def _section(section: Section, answers: _Answers, *, is_filtered: bool) -> Repor
     return ReportSection(section, query, _ordered(rows, section.order), None, unfiltered)
 
 
-def _cells(rows: Rows, added: Iterable[str]) -> Rows | None:
+def _cells(rows: Rows, added: Sequence[str]) -> Rows | None:
     """Return the rows that a page filters, with these columns; None where there are too many, or they cannot be."""
-    if len(rows.values) > MOST_CELLS or not {*FILTERS} <= {*rows.names}:
+    kinds = {number_kind(column) for column in rows.taken(added).columns if column.is_number}
+    if len(rows.values) > MOST_CELLS or not {*FILTERS} <= {*rows.names} or not kinds <= _KINDS_OF_PAGES:
         return None
     return rows.taken(dict.fromkeys([*FILTERS, *added]))
 

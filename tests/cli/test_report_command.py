@@ -1,14 +1,16 @@
 """`aix report`: where pages go, what is written, and what cannot be asked for."""
 
 import json
+import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.reports.ledger import write_report_ledger
+from tests.reports.ledger import LONG_SESSION, write_report_ledger
 from tests.support.browsing import ACTING
-from tests.support.command_line import AIX, run_in_process, run_on_terminal
+from tests.support.command_line import AIX, run_aix, run_in_process, run_on_terminal
 
 REPORT = """\
 title = "Ours"
@@ -95,6 +97,31 @@ def test_a_terminal_gets_a_private_file_and_a_pipe_the_page(ledger: Path) -> Non
     assert run_in_process("check", "--ledger", str(ledger)).returncode == 0
     assert run_in_process("vacuum", "--ledger", str(ledger)).returncode == 0
     assert page.exists()
+
+
+def test_the_page_is_opened_in_the_browser(ledger: Path, tmp_path: Path) -> None:
+    browser = tmp_path / "bin" / "xdg-open"
+    browser.parent.mkdir()
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/part && mv {tmp_path}/part {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    path = f"{browser.parent}{os.pathsep}{os.environ['PATH']}"
+    asked = run_aix("report", "economics", "--open", "--ledger", str(ledger), PATH=path)
+    assert asked.returncode == 0, asked.stderr
+    for _ in range(1_000):
+        if (tmp_path / "opened").exists():
+            break
+        time.sleep(0.01)
+    assert (tmp_path / "opened").read_text() == f"{ledger}/reports/economics.html\n"
+
+
+def test_the_report_of_a_session_needs_one(ledger: Path) -> None:
+    asked = run_in_process("report", "session", "--ledger", str(ledger))
+    assert asked.returncode == 2
+    assert "Name a session: `aix report session SESSION`" in " ".join(asked.stderr.split())
+    made = run_in_process("report", "session", LONG_SESSION, "--ledger", str(ledger), "--format", "markdown")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.startswith("# Session: ")
+    assert "- Turns to its head: **4**" in made.stdout
 
 
 @pytest.mark.parametrize("form", ["html", "markdown", "json"])

@@ -3,8 +3,10 @@
 `make test-browser` runs these tests. AIX_SCREENSHOTS=FOLDER writes pictures of the pages there.
 """
 
+import random
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from aix.output.humanise import dollars, grouped, per_cent, signed_count
 from aix.output.text import to_cell
+from aix.reports import html as html_module
 from aix.reports.html import html_lines
 from aix.reports.library import report_files
 from aix.reports.presentation import shown_figure, shown_rows
@@ -186,3 +190,28 @@ def test_the_page_fits_the_screen_and_is_accessible(browser: "Browser", pages: P
         each.evaluate("fold => { fold.open = false; }")
     save_picture(page, f"{name}_{look}")
     context.close()
+
+
+def test_the_page_writes_numbers_as_python_does(browser: "Browser") -> None:
+    """Sums after a filter are written by the page; a tie rounds to the even digit in both."""
+    draw = random.Random(7)
+    amounts = [draw.choice((1, -1)) * draw.randrange(10 ** draw.randrange(1, 17)) for _ in range(3_000)]
+    amounts += [0, 5_000_000_000, 15_000_000_000, 125_000_000_000, 135_000_000_000, 2_675_000_000_000]
+    counts = [draw.randrange(10 ** draw.randrange(1, 14)) for _ in range(3_000)]
+    counts += [0, 999, 1_150, 1_250, 1_350, 9_949, 9_950, 12_500, 13_500, 999_499, 999_500, 1_250_000]
+    shares = [draw.random() * 10 ** draw.randrange(-4, 3) for _ in range(3_000)] + [0, 1, 0.0625, 0.1875, 10.5, 11.5]
+    page = browser.new_page()
+    page.set_content('<script type="application/json" id="data">{"sections": [], "figures": [], "tables": []}</script>')
+    source = (Path(html_module.__file__).parent / "page" / "rows.js").read_text("utf-8")
+    page.add_script_tag(content=f"{source}\nwindow.words = {{ money, tokens, share, grouped }};")
+
+    def shown(writer: str, values: list[float] | list[int]) -> list[str]:
+        found: list[str] = page.evaluate(f"values => values.map(words.{writer})", values)
+        return found
+
+    exact = [Decimal(amount).scaleb(-12) for amount in amounts]
+    assert shown("money", [float(amount) for amount in exact]) == [dollars(amount) for amount in exact]
+    assert shown("tokens", counts) == [signed_count(count) for count in counts]
+    assert shown("grouped", counts) == [grouped(count) for count in counts]
+    assert shown("share", shares) == [per_cent(share) for share in shares]
+    page.close()
