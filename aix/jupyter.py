@@ -35,7 +35,10 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 
 
 def _ask_query(shell: "InteractiveShell", line: str) -> "Result":
-    name, *values = shlex.split(line) or [""]
+    try:
+        name, *values = shlex.split(line) or [""]
+    except ValueError as error:
+        raise UsageError(f"the line cannot be read: {error}") from error
     if not name:
         raise UsageError("name a query, such as `%aix token_economics/waste`; aix.queries() lists them")
     parameters: dict[str, object] = {}
@@ -48,11 +51,11 @@ def _ask_query(shell: "InteractiveShell", line: str) -> "Result":
 
 
 def _ask_sql(shell: "InteractiveShell", line: str, cell: str) -> "Result":
-    result = _ledger(shell).sql(cell)
     variable = line.strip()
+    if variable and not variable.isidentifier():
+        raise UsageError(f"{variable!r} cannot be the name of a variable")
+    result = _ledger(shell).sql(cell)
     if variable:
-        if not variable.isidentifier():
-            raise UsageError(f"{variable!r} cannot be the name of a variable")
         shell.user_ns[variable] = result
     return result
 

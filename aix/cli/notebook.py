@@ -2,6 +2,8 @@
 
 import shutil
 import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 
@@ -33,10 +35,12 @@ def command(folder: Path, no_open: bool) -> None:
     if no_open:
         say(f"next: jupyter lab {quote(str(folder))}")
         return
-    jupyter = shutil.which("jupyter-lab") or shutil.which("jupyter-notebook")
+    found = shutil.which("jupyter-lab")
+    # The Jupyter beside AIX has a kernel that can import it, also where its programs are not on the PATH.
+    jupyter = [sys.executable, "-m", "jupyterlab"] if find_spec("jupyterlab") else [found] if found else None
     if jupyter is None:
         raise MissingExtraError("Jupyter", "notebook")
-    subprocess.run([jupyter, str(folder)], check=False)  # noqa: S603 - the user's own Jupyter
+    subprocess.run([*jupyter, str(folder)], check=False)  # noqa: S603 - the user's own Jupyter
 
 
 def _copy_notebooks(target: Path) -> None:

@@ -10,7 +10,9 @@ from aix.cli.completion import complete_session
 from aix.cli.diagnostics import say
 from aix.cli.freshness import import_first
 from aix.cli.redact import chosen_redactor, redact_options, report_redaction
-from aix.cli.stdout import chosen_format, emit, emit_lines, is_terminal
+from aix.cli.stdout import chosen_format, emit, emit_lines, explained, is_terminal
+from aix.errors import ReportDefinitionError
+from aix.store.manifest import REPORTS_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 
 FORMS = ("html", "markdown", "json")
 _SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
-_FOLDER = "reports"
-"""The folder of the ledger in which a page lies that no file was named for: it holds text of logs."""
 
 
 def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
@@ -107,18 +107,21 @@ def command(
         raise click.UsageError("--open shows a page: leave out --format, or name a file that ends in .html.")
     with open_ledger(ledger) as opened:
         redactor = chosen_redactor(ctx, opened, names_file, is_redacted=is_redacted)
-        asked = opened if redactor is None else opened.hiding(redactor.text)
-        report = make_report(chosen, definition, asked, asked_for, zone.key)
+        hide = str if redactor is None else redactor.text
+        report = make_report(chosen, definition, opened, asked_for, zone.key, hide)
         lines = _lines(report, kind, zone)
     if path is None and kind == "html" and (is_opened or is_terminal()):
-        path = ledger / _FOLDER / f"{Path(chosen).stem}.html"
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        # It shows texts of logs, and the current folder is often a repository.
+        path = ledger / REPORTS_FOLDER / f"{Path(chosen).stem}.html"
+        with explained(str(path)):
+            path.parent.mkdir(mode=0o700, exist_ok=True)
     emit_lines(lines, path)
     report_redaction(redactor)
-    if path is not None:
-        say(f"wrote {path}" + ("" if is_opened or kind != "html" else "; open it in a browser, or add --open"))
-    if is_opened and path is not None:
-        click.launch(str(path))
+    if path is None:
+        return
+    is_shown = is_opened and click.launch(str(path)) == 0
+    step = "open it in a browser" if is_opened else "open it in a browser, or add --open"
+    say(f"wrote {path}" + ("" if is_shown or kind != "html" else f"; {step}"))
 
 
 def _lines(report: "Report", kind: str, zone: "ZoneInfo") -> "Iterator[str]":
@@ -136,6 +139,12 @@ def _list() -> None:
     from aix.reports.definition import read_definition
     from aix.reports.library import report_files
 
-    definitions = {name: read_definition(path) for name, path in report_files().items()}
-    rows = [(name, each.title, each.words) for name, each in definitions.items()]
+    rows: list[tuple[str, str | None, str]] = []
+    for name, path in report_files().items():
+        try:
+            definition = read_definition(path)
+        except ReportDefinitionError as error:
+            say(f"{error}; {error.remedy}")
+        else:
+            rows.append((name, definition.title, definition.words))
     emit(Listing(listing_columns("report", "title", "about"), rows), output_format=None, path=None)

@@ -27,7 +27,7 @@ from aix.schema.sql import quote_name, quote_text
 from aix.store.commit import Change, Stage, commit
 from aix.store.durable import remove, sync_folder
 from aix.store.garbage import DEFAULT_GRACE_SECONDS, check_removable, collect
-from aix.store.manifest import FINDINGS_FILE, STATUS_FILE, Manifest
+from aix.store.manifest import FINDINGS_FILE, REPORTS_FOLDER, STATUS_FILE, Manifest
 from aix.store.nodes import INFERRED_VALUES, namespace, node_expressions
 from aix.store.raw_copies import holds_any, kept_digests, raw_path
 from aix.store.sources import SourceTies, read_ties, source_id
@@ -73,6 +73,8 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     forgotten.raw_copies = len(copies.difference(kept_digests(ledger)))
     for name in (STATUS_FILE, FINDINGS_FILE):  # they count what is gone; whoever asks for them makes them again
         remove(ledger / name)
+    for page in (ledger / REPORTS_FOLDER).glob("*"):  # they show texts of sessions
+        remove(page)
     # Even when there is nothing to forget now, an earlier attempt may have been stopped before this point.
     forgotten.files = len(collect(ledger, 0 if forgotten.rows else DEFAULT_GRACE_SECONDS))
     return forgotten

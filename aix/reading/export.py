@@ -98,17 +98,20 @@ def export_sqlite(
     import sqlite3
 
     exported = {table.name: table for table in tables}
-    with _new_file(target) as database, closing(sqlite3.connect(database)) as connection:
-        connection.executescript("pragma journal_mode = off; pragma synchronous = off;")
-        for table in exported.values():
-            with engine_errors_of(ledger):
-                rows = _rows(ledger, version, table)
-                written = rows if redactor is None else redactor.batches(table, rows)
-                connection.execute(_sqlite_table(table, exported))
-                _fill(connection, table.name, len(table.columns), written)
-        if "requests" in exported:
-            _add_costs(connection, ledger, version)
-        connection.commit()
+    try:
+        with _new_file(target) as database, closing(sqlite3.connect(database)) as connection:
+            connection.executescript("pragma journal_mode = off; pragma synchronous = off;")
+            for table in exported.values():
+                with engine_errors_of(ledger):
+                    rows = _rows(ledger, version, table)
+                    written = rows if redactor is None else redactor.batches(table, rows)
+                    connection.execute(_sqlite_table(table, exported))
+                    _fill(connection, table.name, len(table.columns), written)
+            if "requests" in exported:
+                _add_costs(connection, ledger, version, redactor)
+            connection.commit()
+    except sqlite3.Error as error:
+        raise ExportError(target, str(error)) from error
 
 
 def _sqlite_table(table: Table, exported: Mapping[str, Table]) -> str:
@@ -136,12 +139,18 @@ def _sqlite_value(value: object) -> object:
     return json.dumps(value) if isinstance(value, list) else value
 
 
-def _add_costs(connection: "sqlite3.Connection", ledger: Path, version: Manifest) -> None:
+def _add_costs(
+    connection: "sqlite3.Connection", ledger: Path, version: Manifest, redactor: "LedgerRedactor | None"
+) -> None:
     from aix.reading.ledger import Ledger
 
     connection.execute(_COSTS_TABLE)
-    with Ledger(ledger, version) as opened, opened.own_sql(_COSTS).arrow_reader() as batches:
-        _fill(connection, "request_costs", 5, batches)
+    with Ledger(ledger, version) as opened:
+        rows = opened.own_sql(_COSTS).rows()
+    if redactor is not None:  # an id is what it is in `requests`
+        rows = [(redactor.row("requests", {"id": name})["id"], *others) for name, *others in rows]
+    costs = (tuple(map(_sqlite_value, row)) for row in rows)
+    connection.executemany("insert into request_costs values (?, ?, ?, ?, ?)", costs)
 
 
 def _rows(ledger: Path, version: Manifest, table: Table) -> Iterator[pa.RecordBatch]:

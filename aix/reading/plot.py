@@ -68,7 +68,8 @@ def _groups(rows: Sequence[Row], first: int, second: int, third: int | None, *, 
         return {name: found[name] for name in order}
     kept = order[: len(COLOURS) - 1]
     rest = [point for name in order[len(kept) :] for point in found[name]]
-    return {**{name: found[name] for name in kept}, _OTHERS: rest}
+    kept_groups = {name: found[name] for name in kept}
+    return {**kept_groups, _OTHERS: [*kept_groups.get(_OTHERS, []), *rest]}
 
 
 def _drawn(value: object) -> object:

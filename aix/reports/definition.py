@@ -26,6 +26,7 @@ import msgspec
 
 from aix.errors import AixError, ReportDefinitionError, nearest_names
 from aix.file_problems import in_plain_words
+from aix.output import ListingColumn
 from aix.query.packs import find_query
 from aix.query.query_file import Column, Query
 
@@ -88,6 +89,12 @@ class Chart(_Table, frozen=True):
         kinds = {"heat": (self.x, self.y), "ranking": (self.y,), "span": (self.y,), "tree": (self.y, self.to)}
         return (*kinds.get(self.kind, ()), *(() if self.kind == "heat" else (self.color,)))
 
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns whose values are drawn as lengths, heights or colours."""
+        kinds = {"ranking": (self.x,), "span": (self.x, self.to), "heat": (self.color,), "tree": ()}
+        return kinds.get(self.kind, (self.y,))
+
 
 class Figure(_Table, frozen=True):
     """One number at the top of a report."""
@@ -144,14 +151,17 @@ def read_definition(path: Path) -> Definition:
     import tomllib
 
     try:
-        content = path.read_bytes()[: _LARGEST_FILE + 1]
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            _refuse(path, "it is larger than a megabyte")
         written = tomllib.loads(content.decode("utf-8"))
     except OSError as error:
         _refuse(path, f"it cannot be read: {error.strerror or error}")
+    except UnicodeDecodeError:
+        _refuse(path, "it is not UTF-8")
     except (ValueError, RecursionError) as error:
         _refuse(path, f"this is not TOML: {error}")
-    if len(content) > _LARGEST_FILE:
-        _refuse(path, "it is larger than a megabyte")
     try:
         definition = msgspec.convert(written, Definition)
     except msgspec.ValidationError as error:
@@ -173,18 +183,38 @@ def _check(path: Path, definition: Definition) -> None:
         place = f"figure {figure.label!r}"
         known = _known_columns(path, place, figure.query, figure.parameters)
         _check_names(path, place, [*filter(None, [figure.add]), *figure.where], known)
+        _check_numbers(path, place, figure.query, filter(None, [figure.add]))
     for section in definition.sections:
         place = f"section {section.title!r}"
         known = _known_columns(path, place, section.query, section.parameters)
         _check_names(path, place, _columns_named(section), known)
         if (section.add or section.count or section.shares) and not section.group:
             _refuse(path, f"{place}: `add`, `count` and `shares` need `group`, the columns whose values stay apart")
+        parts = [name for pair in section.shares.values() for name in pair]
+        _check_numbers(path, place, section.query, [*section.add, *parts])
+        _check_once(path, place, [*section.group, *section.add, *filter(None, [section.count]), *section.shares])
+        _check_once(path, place, section.columns)
         counts = filter(None, [section.count])
         shown = {*section.group, *section.add, *counts, *section.shares} if section.group else known
         later = [*section.columns, *([section.order.removeprefix("-")] if section.order else [])]
         _check_names(path, place, [*later, *(section.chart.columns if section.chart else ())], shown)
         if section.chart is not None:
-            _check_chart(path, place, section.chart)
+            _check_chart(path, place, section)
+
+
+def _check_numbers(path: Path, place: str, query: str, names: Iterable[str]) -> None:
+    types = {column.name: column.type for column in query_of(query).columns}
+    for name in names:
+        if not ListingColumn(name, types[name]).is_number:
+            _refuse(path, f"{place}: {name!r} is not a column of numbers, and cannot be added up")
+
+
+def _check_once(path: Path, place: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            _refuse(path, f"{place}: the column {name!r} is named twice")
+        seen.add(name)
 
 
 def _columns_named(section: Section) -> Iterator[str]:
@@ -215,11 +245,19 @@ def _check_names(path: Path, place: str, names: Iterable[str], known: Iterable[s
             _refuse(path, f"{place}: there is no column {name!r} there; use {meant}")
 
 
-def _check_chart(path: Path, place: str, chart: Chart) -> None:
+def _check_chart(path: Path, place: str, section: Section) -> None:
+    chart = section.chart
+    assert chart is not None  # noqa: S101 - the caller has looked
     needed = {"heat": ("x", "y", "color"), "span": ("x", "to", "y"), "tree": ("to", "y")}.get(chart.kind, ("x", "y"))
     for name in needed:
         if not getattr(chart, name):
             _refuse(path, f"{place}: a chart of the kind {chart.kind!r} needs `{name}`, the name of a column")
+    types = {column.name: column.type for column in query_of(section.query).columns}
+    for name in chart.amounts:
+        if name in types and name not in section.shares and not ListingColumn(name, types[name]).is_number:
+            _refuse(path, f"{place}: {name!r} is not a column of numbers, as this chart needs there")
+    if chart.kind == "calendar" and types.get(chart.x) != "DATE":
+        _refuse(path, f"{place}: a calendar needs a column of days as `x`")
 
 
 def _refuse(path: Path, problem: str) -> NoReturn:

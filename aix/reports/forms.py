@@ -10,8 +10,7 @@ from aix.output.formats import escape_markdown, prose_line
 from aix.output.formats import markdown_lines as table_lines
 from aix.output.humanise import counted
 from aix.output.text import escape_unsafe, to_json
-from aix.reports.definition import FINDINGS
-from aix.reports.presentation import about_filters, scope, shown_figure, shown_rows, title
+from aix.reports.presentation import about_filters, command_of, nothing_words, scope, shown_figure, shown_rows, title
 from aix.reports.report import REPORT_VERSION, Report, ReportSection
 
 
@@ -43,13 +42,12 @@ def _words(written: str) -> str:
 
 def _table(section: ReportSection, report: Report, zone: tzinfo) -> Iterator[str]:
     if not section.rows.values:
-        yield from (prose_line(section.query.empty or "Nothing to show."), "")
+        yield from (prose_line(nothing_words(section)), "")
         return
     yield from table_lines(shown_rows(section, report, zone))
     more = len(section.rows.values) - section.definition.limit
-    name = section.query.name
-    command = "aix audit" if name == FINDINGS.name else f"aix query {name}"
-    yield from ("", f"{counted(more, 'row')} more; `{command}` has all." if more > 0 else f"From `{command}`.", "")
+    rest = f"{counted(more, 'row')} more. " if more > 0 else ""
+    yield from ("", f"{rest}From `{escape_unsafe(command_of(section, report))}`.", "")
 
 
 def json_lines(report: Report) -> Iterator[str]:

@@ -18,7 +18,16 @@ from aix.output.humanise import counted, number_kind
 from aix.output.text import NULL, to_cell
 from aix.query.result_table import is_unknown_named
 from aix.reports.definition import FINDINGS
-from aix.reports.presentation import about_filters, scope, section_columns, shown_figure, shown_rows, title
+from aix.reports.presentation import (
+    about_filters,
+    command_of,
+    nothing_words,
+    scope,
+    section_columns,
+    shown_figure,
+    shown_rows,
+    title,
+)
 from aix.reports.report import FILTERS, Report, ReportSection, Rows
 
 _PAGE = Path(__file__).parent / "page"
@@ -158,7 +167,7 @@ def _key(query: str, parameters: object, where: object) -> str:
 
 
 def _filters() -> Iterator[str]:
-    yield '<form id="filters" hidden aria-label="Filters">'
+    yield '<form id="filters" hidden autocomplete="off" aria-label="Filters">'
     yield '<label>From <input type="date" name="since"></label><label>To <input type="date" name="until"></label>'
     for name in FILTERS[1:]:
         yield f'<label>{name.capitalize()} <select name="{name}"><option value="">all</option></select></label>'
@@ -184,28 +193,27 @@ def _section(name: str, section: ReportSection, report: Report, data: _Data, zon
         if names["color"] and definition.chart.kind != "heat":
             words += f", coloured by {names['color']}"
         yield f'<figure class="chart" aria-label="{text(f"{words}. The table below has the figures.")}"></figure>'
-    yield f'<p class="none"{" hidden" if rows else ""}>{text(section.query.empty or "Nothing to show.")}</p>'
+    yield f'<p class="none"{" hidden" if rows else ""}>{text(nothing_words(section))}</p>'
     yield f'<details class="rows"{"" if definition.chart and rows else " open"}{"" if rows else " hidden"}>'
     yield '<summary>Table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table">'
     yield from table([each.name for each in shown.columns], rows, [each.is_number for each in shown.columns])
     more = len(section.rows.values) - len(rows)
     yield f'</div><p class="more faint">{_more(more)}</p></details>'
-    yield from (*_origin(section), "</section>")
+    yield from (*_origin(section, report), "</section>")
 
 
 def _more(rows: int) -> str:
     return f"{counted(rows, 'row')} more" if rows else ""
 
 
-def _origin(section: ReportSection) -> Iterator[str]:
+def _origin(section: ReportSection, report: Report) -> Iterator[str]:
     """Give the SQL of a section, and the command that runs it."""
     query = section.query
     if query.name == FINDINGS.name:
         yield '<details class="origin"><summary>Where this comes from</summary><p><code>aix audit</code> lists these '
         yield "findings with their evidence; several queries and rules give them.</p></details>"
         return
-    values = "".join(f" --param {name}={value}" for name, value in section.definition.parameters.items())
-    yield f'<details class="origin"><summary>SQL</summary><p><code>{text(f"aix query {query.name}{values}")}</code></p>'
+    yield f'<details class="origin"><summary>SQL</summary><p><code>{text(command_of(section, report))}</code></p>'
     yield from (f"<p>{marked(caveat)}</p>" for caveat in query.caveats)
     yield '<div class="scroll" tabindex="0" role="region" aria-label="SQL">'
     yield f"<pre>{text_of_lines(query.sql)}</pre></div></details>"
@@ -238,9 +246,11 @@ def _described(section: ReportSection, report: Report, data: _Data, zone: tzinfo
         "group": definition.group if is_filtered else None,
         "add": definition.add,
         "shares": definition.shares,
+        "kinds": {name: number_kind(ListingColumn(name, "DOUBLE")) for name in definition.shares},
         "order": definition.order,
         "limit": definition.limit,
         "missing": _missing(section, names),
+        "cut": len(section.rows.values) - len(section.points),
         "chart": asdict(definition.chart) if definition.chart else None,
     }
 
@@ -259,4 +269,5 @@ def _label(section: ReportSection, report: Report, data: _Data, place: int, zone
     shown = list(shown_rows(section, report, zone, section.rows).rows)
     for index, name in enumerate(names):
         pairs = zip(exact.values, shown, strict=True)
-        data.label(place, name, {str(row[index]): to_cell(cells[index]) for row, cells in pairs})
+        known = ((row[index], cells[index]) for row, cells in pairs)
+        data.label(place, name, {str(value): to_cell(cell) for value, cell in known if value is not None})

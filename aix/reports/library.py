@@ -1,5 +1,6 @@
 """The reports there are: those that AIX brings along, and the user's own."""
 
+import re
 from pathlib import Path
 
 import platformdirs
@@ -9,7 +10,7 @@ from aix.query.query_file import query_root
 from aix.reports.definition import Definition, read_definition
 
 DEFAULT = "overview"
-_FORBIDDEN = '/\\:*?"<>|'
+_NAME = re.compile(r"\w[\w-]*")
 
 _TEMPLATE = """\
 # A report of your own: `aix report {name}` makes it. docs/reports.md explains every key.
@@ -76,7 +77,7 @@ def find_report(name: str) -> Definition:
 
 def write_template(name: str) -> Path:
     """Write a report to begin with into the user's folder, and return its path."""
-    if not name or name.startswith((".", "-")) or any(each in _FORBIDDEN or not each.isprintable() for each in name):
+    if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} cannot be the name of a report; use letters, digits and hyphens")
     path = own_folder() / f"{name}.toml"
     if name in report_files():

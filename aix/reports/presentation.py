@@ -1,7 +1,8 @@
 """Rows and numbers of a report as people read them, the same in every form."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
+from shlex import quote
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,6 +11,7 @@ from aix.output import Listing, ListingColumn
 from aix.output.humanise import displayed, local_time, one_line, project_names
 from aix.output.text import to_cell
 from aix.query.result_table import result_table
+from aix.reports.definition import FINDINGS
 from aix.reports.report import Report, ReportFigure, ReportSection, Row, Rows
 
 _PROJECT = "project"
@@ -24,7 +26,8 @@ def shown_rows(section: ReportSection, report: Report, zone: tzinfo, rows: Rows 
     names = section_columns(section)
     taken = chosen.taken(names)
     if _PROJECT in names:
-        taken = _with_short_projects(taken, names.index(_PROJECT))
+        everywhere = [row[section.rows.names.index(_PROJECT)] for row in section.rows.values]
+        taken = _with_short_projects(taken, names.index(_PROJECT), project_names(filter(None, everywhere)))
     # In the order that the report names, not in that of the query's header; a filter moves no column to the end.
     query = replace(section.query, shown=tuple(names), parameters=())
     table = result_table(query, taken.columns, taken.values, zone, lambda: report.session_names)
@@ -61,6 +64,27 @@ def about_filters(unfiltered: Sequence[str]) -> str:
     return f"Not narrowed down by {' and '.join(unfiltered)}: its query has no such filter." if unfiltered else ""
 
 
+def command_of(section: ReportSection, report: Report) -> str:
+    """Return the command that gives the rows a section is made of."""
+    if section.query.name == FINDINGS.name:
+        return "aix audit"
+    filters = [(f"--{name}", value) for name, value in report.filters.items() if name not in section.unfiltered]
+    values = [("--param", f"{name}={_plain(value)}") for name, value in section.definition.parameters.items()]
+    options = [f"{option} {quote(str(value))}" for option, value in (*filters, *values)]
+    return " ".join(["aix query", section.query.name, *options])
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def nothing_words(section: ReportSection) -> str:
+    """Say why a section has no rows."""
+    if section.definition.where:
+        return "No row has the values that this section asks for."
+    return section.query.empty or "Nothing to show."
+
+
 def title(report: Report) -> str:
     """Return the heading of a report; one that is narrowed down to a session has its title."""
     if report.session_title is None:
@@ -79,9 +103,7 @@ def _shortened(value: object) -> object:
     return one_line(value, _LONGEST_TEXT) if isinstance(value, str) and len(value) > _LONGEST_TEXT else value
 
 
-def _with_short_projects(rows: Rows, place: int) -> Rows:
-    names = project_names({row[place] for row in rows.values if row[place]})
-
+def _with_short_projects(rows: Rows, place: int, names: Mapping[str, str]) -> Rows:
     def short(row: Row) -> Row:
         return (*row[:place], names.get(row[place], row[place]), *row[place + 1 :])
 

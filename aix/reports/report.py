@@ -1,6 +1,7 @@
 """A report with its figures: the queries of a definition, run on one version of a ledger."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -22,6 +23,12 @@ _KINDS_OF_PAGES = {"money", "share", "tokens", "count"}
 """Numbers that the page can write as Python does."""
 _MOST_POINTS = 2_000
 """Rows that a chart draws at most where they are not grouped."""
+_KEPT = re.compile(r".*_id|.*label")
+"""Columns of ids, by which other commands find what they name."""
+_SHORTEST_CUT = 195
+"""Characters from which on a text may have been cut by its query."""
+_LONG_QUOTATION = re.compile("`([^`]{60,})`")
+_LAST_WORD = re.compile(r"\S*\Z")
 _TITLE = "select title from v_session_titles where session_label = $1"
 
 Row = tuple[Any, ...]
@@ -112,15 +119,23 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def make_report(
-    name: str, definition: Definition, ledger: Ledger, parameters: Mapping[str, object], timezone: str
+    name: str,
+    definition: Definition,
+    ledger: Ledger,
+    parameters: Mapping[str, object],
+    timezone: str,
+    hide: Callable[[str], str] = str,
 ) -> Report:
-    """Run the queries of a report, each once; parameters narrow down those that have them."""
+    """Run the queries of a report, each once; parameters narrow down those that have them.
+
+    A function changes every text of a log before anything is made of it.
+    """
     import aix
     from aix.reading.search import names_to_type, require_project
 
     filters = {key: value for key, value in parameters.items() if key != TIMEZONE}
     require_project(ledger, filters)
-    answers = _Answers(ledger, filters, timezone)
+    answers = _Answers(ledger, filters, timezone, hide)
     is_filtered = definition.about == "all"  # of one session there is little to narrow down
     figures = tuple(_figure(each, answers, is_filtered=is_filtered) for each in definition.figures)
     sections = tuple(_section(each, answers, is_filtered=is_filtered) for each in definition.sections)
@@ -131,21 +146,24 @@ def make_report(
         definition=definition,
         aix_version=aix.__version__,
         ledger_version=ledger.version,
-        filters=filters,
+        filters={key: hide(str(value)) for key, value in filters.items()},
         timezone=timezone,
         figures=figures,
         sections=sections,
         data_until=scope["last_turn_at"],
-        session_title=next((title for (title,) in ledger.own_sql(_TITLE, [label]).rows()), None),
-        session_names=names_to_type(ledger),
+        session_title=next((hide(title) for (title,) in ledger.own_sql(_TITLE, [label]).rows() if title), None),
+        session_names={label: hide(name) for label, name in names_to_type(ledger).items()},
     )
 
 
 class _Answers:
     """The rows of the queries of a report; one that several sections name runs once."""
 
-    def __init__(self, ledger: Ledger, filters: Mapping[str, object], timezone: str) -> None:
+    def __init__(
+        self, ledger: Ledger, filters: Mapping[str, object], timezone: str, hide: Callable[[str], str]
+    ) -> None:
         self._ledger = ledger
+        self._hide = hide
         self._filters = filters
         self._timezone = timezone
         self._known: dict[tuple[str, str], Rows] = {}
@@ -154,8 +172,23 @@ class _Answers:
         """Return all rows of a query."""
         key = (name, repr(sorted(parameters.items())))
         if key not in self._known:
-            self._known[key] = self._findings() if name == FINDINGS.name else self._rows(query_of(name), parameters)
+            rows = self._findings() if name == FINDINGS.name else self._rows(query_of(name), parameters)
+            self._known[key] = rows if self._hide is str else self._hidden(rows)
         return self._known[key]
+
+    def _hidden(self, rows: Rows) -> Rows:
+        """Return rows whose texts are changed; ids stay, and so do the words of the schema."""
+        texts = [column.type == "VARCHAR" and not _KEPT.fullmatch(column.name) for column in rows.columns]
+        return Rows(
+            rows.columns,
+            [
+                tuple(
+                    self._hide(_without_cut_words(value)) if is_text and isinstance(value, str) else value
+                    for value, is_text in zip(row, texts, strict=True)
+                )
+                for row in rows.values
+            ],
+        )
 
     def _rows(self, query: Query, parameters: Mapping[str, object]) -> Rows:
         given = {name: value for name, value in self._filters.items() if query.parameter(name) is not None}
@@ -189,6 +222,20 @@ def _columns(query: Query) -> tuple[ListingColumn, ...]:
     return tuple(ListingColumn(column.name, column.type) for column in query.columns)
 
 
+def _without_cut_words(text: str) -> str:
+    """Return a text without its last word, and that of each quotation, where a query may have cut it.
+
+    Half of a secret would not be found.
+
+    >>> _without_cut_words("short"), _without_cut_words("x" * 190 + " token=abcdefgh")[190:]
+    ('short', ' …')
+    >>> _without_cut_words("Ran `" + "x" * 60 + " glpat-abc` twice")[64:]
+    'x …` twice'
+    """
+    quoted = _LONG_QUOTATION.sub(lambda found: f"`{_LAST_WORD.sub('', found[1])}…`", text)
+    return f"{_LAST_WORD.sub('', quoted)}…" if len(text) >= _SHORTEST_CUT else quoted
+
+
 def _figure(figure: Figure, answers: _Answers, *, is_filtered: bool) -> ReportFigure:
     rows = answers.rows(figure.query, figure.parameters).where(figure.where)
     if not figure.add:
@@ -207,7 +254,8 @@ def _section(section: Section, answers: _Answers, *, is_filtered: bool) -> Repor
     unfiltered = answers.unfiltered(section.query)
     if section.group:
         parts = [name for pair in section.shares.values() for name in pair]
-        is_sum = is_filtered and not section.count
+        quotients = {number_kind(ListingColumn(name, "DOUBLE")) for name in section.shares}
+        is_sum = is_filtered and not section.count and quotients <= _KINDS_OF_PAGES
         cells = _cells(rows, [*section.group, *section.add, *parts]) if is_sum else None
         return ReportSection(section, query, _ordered(_grouped(rows, section), section.order), cells, unfiltered)
     return ReportSection(section, query, _ordered(rows, section.order), None, unfiltered)

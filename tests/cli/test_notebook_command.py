@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from aix.cli.notebook import notebook_folder
 from tests.support.command_line import run_in_process
 
@@ -20,7 +22,8 @@ def test_notebooks_are_copied_and_those_that_are_there_stay(tmp_path: Path) -> N
     assert "jupyter lab" in copied.stderr
 
 
-def test_jupyter_is_started_on_the_folder(tmp_path: Path) -> None:
+def test_jupyter_is_started_on_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aix.cli.notebook.find_spec", lambda _: None)
     program = tmp_path / "bin" / "jupyter-lab"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/started\n')
@@ -30,7 +33,8 @@ def test_jupyter_is_started_on_the_folder(tmp_path: Path) -> None:
     assert (tmp_path / "started").read_text() == f"{folder}\n"
 
 
-def test_without_jupyter_the_remedy_is_named(tmp_path: Path) -> None:
+def test_without_jupyter_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aix.cli.notebook.find_spec", lambda _: None)
     asked = run_in_process("notebook", str(tmp_path / "notes"), PATH=str(tmp_path))
     assert asked.returncode == 2
     assert "pip install 'aix-ledger[notebook]'" in asked.stderr

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from aix.reports.library import own_folder
 from tests.reports.ledger import LONG_SESSION, write_report_ledger
 from tests.support.browsing import ACTING
 from tests.support.command_line import AIX, run_aix, run_in_process, run_on_terminal
+from tests.support.priced_ledger import make_priced_ledger
 
 REPORT = """\
 title = "Ours"
@@ -47,7 +49,7 @@ origin cursor · data up to 2026-11-17 07:55
 | --- | ---: | ---: | ---: |
 | gpt-5 | \\$0.18 | 10 | – |
 
-From `aix query token_economics/cost_cells`.
+From `aix query token_economics/cost_cells --origin cursor`.
 
 ## Tables
 
@@ -83,6 +85,33 @@ def test_a_report_begun_with_new_is_found_by_its_name(ledger: Path, empty_home: 
     made = run_in_process("report", "models", "--ledger", str(ledger), "-o", str(page))
     assert made.returncode == 0, made.stderr
     assert "<title>Models</title>" in page.read_text("utf-8")
+
+
+def test_a_file_that_is_wrong_hides_no_other_report() -> None:
+    own_folder().mkdir(parents=True)
+    (own_folder() / "broken.toml").write_text("title = ")
+    listed = run_in_process("report", "--list")
+    assert listed.returncode == 0
+    assert "overview" in listed.stdout
+    assert "broken.toml: this is not TOML" in listed.stderr
+
+
+def test_forgetting_removes_the_pages_in_the_ledger(tmp_path: Path) -> None:
+    ledger = make_priced_ledger(tmp_path / "ledger")
+    page = ledger / "reports" / "overview.html"
+    assert run_on_terminal(AIX, "report", "--ledger", str(ledger))[1] == 0
+    assert page.exists()
+    assert run_in_process("forget", "log:other", "--yes", "--ledger", str(ledger)).returncode == 0
+    assert not page.exists()
+
+
+def test_a_page_that_has_no_place_says_why(tmp_path: Path) -> None:
+    ledger = make_priced_ledger(tmp_path / "ledger")
+    (ledger / "reports").write_text("in the way")
+    shown, code = run_on_terminal(AIX, "report", "--ledger", str(ledger))
+    assert code == 2
+    assert "cannot be written" in shown
+    assert "name another file with -o FILE" in " ".join(shown.split())
 
 
 def test_a_terminal_gets_a_private_file_and_a_pipe_the_page(ledger: Path) -> None:

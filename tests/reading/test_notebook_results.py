@@ -86,6 +86,12 @@ def test_many_colours_end_in_one_for_the_others(ledger: Ledger) -> None:
     assert sum(bar.get_height() for bars in axes.containers for bar in bars) == 210
 
 
+def test_a_group_that_is_named_others_is_not_lost(ledger: Ledger) -> None:
+    rows = "select 'others' as c, 'a' as k, 100 as n union all select 'c' || range, 'a', 1 from range(9)"
+    axes = ledger.sql(rows).plot("bars", "k", "n", color="c")
+    assert sum(bar.get_height() for bars in axes.containers for bar in bars) == 109
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -13,6 +13,7 @@ import pytest
 
 from aix.reading.ledger import open_ledger
 from aix.redaction.ledger_redactor import KEY_FILE, open_redactor
+from aix.reports.library import report_files
 from aix.schema import TABLES
 from tests.support.command_line import run_in_process
 from tests.support.planted_ledger import PLANTED, make_planted_ledger
@@ -72,6 +73,32 @@ def test_an_export_without_the_option_has_all(ledger: Path, tmp_path: Path, form
     assert process.returncode == 0, process.stderr
     assert "hidden" not in process.stderr
     assert {b"mara.lindt@example.org", b"mlindt", b"Mara Lindt"} <= set(PLANTED.findall(texts_of(target, form)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [*((name, "json") for name in sorted(report_files())), ("overview", "html"), ("session", "markdown")],
+)
+def test_no_report_has_anything_that_was_planted(ledger: Path, tmp_path: Path, name: str, form: str) -> None:
+    session = [str(SAMPLE_ROWS["sessions"][0]["label"])] if name == "session" else []
+    arguments = ("report", name, *session, "--format", form, "--ledger", str(ledger))
+    process = run_in_process(*arguments, "--redact", "--redact-names", str(names_file(tmp_path)))
+    assert process.returncode == 0, process.stderr
+    assert not set(PLANTED.findall(process.stdout.encode()))
+    plain = run_in_process(*arguments)
+    assert set(PLANTED.findall(plain.stdout.encode()))
+    if form == "json":
+        assert numbers_of(json.loads(process.stdout)) == numbers_of(json.loads(plain.stdout))
+
+
+def numbers_of(value: object) -> list[object]:
+    """Return all numbers of a document, in its order."""
+    if isinstance(value, dict):
+        return [each for inner in value.values() for each in numbers_of(inner)]
+    if isinstance(value, list):
+        return [each for inner in value for each in numbers_of(inner)]
+    return [value] if isinstance(value, int | float) else []
 
 
 @pytest.mark.long

@@ -16,11 +16,13 @@ from playwright.sync_api import expect
 
 from aix.output.humanise import dollars, grouped, per_cent, signed_count
 from aix.output.text import to_cell
+from aix.reading.ledger import Ledger
 from aix.reports import html as html_module
+from aix.reports.definition import Definition, Section
 from aix.reports.html import html_lines
 from aix.reports.library import report_files
 from aix.reports.presentation import shown_figure, shown_rows
-from aix.reports.report import Report
+from aix.reports.report import Report, make_report
 from tests.reports.conftest import Made
 from tests.support.browsing import Visit, needs_browser, save_picture
 
@@ -135,6 +137,33 @@ def test_filters_give_what_the_filtered_queries_give(
     expect(visit.page.locator("#narrowed")).to_be_empty()
     assert (tiles(visit), [table(visit, number) for number in range(len(report.sections))]) == before
     assert visit.said == []
+
+
+def test_going_back_shows_figures_that_fit_the_filters(visit: Visit, pages: Pages, overview: Report) -> None:
+    visit.open(pages("overview"))
+    visit.page.locator('[name="origin"]').select_option("=cursor")
+    visit.open(pages("economics"))
+    visit.page.go_back()
+    chosen = visit.page.locator('[name="origin"]').input_value()
+    assert (tiles(visit) == [shown_figure(each, UTC) for each in overview.figures]) == (chosen == "")
+
+
+def test_quotients_are_written_by_their_unit(visit: Visit, report_ledger: Ledger, tmp_path: Path) -> None:
+    section = Section(
+        title="By origin",
+        query="token_economics/cost_cells",
+        group=("origin",),
+        add=("requests",),
+        shares={"cost_per_request_usd": ("cost_usd", "requests"), "hit_ratio": ("cache_read_tokens", "total_tokens")},
+    )
+    definition = Definition(title="Mine", sections=(section,))
+    pages = [make_report("mine", definition, report_ledger, asked, "UTC") for asked in ({}, {"origin": "cursor"})]
+    path = tmp_path / "mine.html"
+    path.write_text("\n".join(html_lines(pages[0], UTC)), "utf-8")
+    visit.open(path)
+    visit.page.locator('[name="origin"]').select_option("=cursor")
+    assert table(visit, 0) == written(pages[1], 0)
+    assert "$" in table(visit, 0)[0][2]
 
 
 def test_what_no_filter_narrows_is_marked(visit: Visit, overview: Report, pages: Pages) -> None:

@@ -27,6 +27,18 @@ WRONG = {
     "section 'Cost': there is no column 'requests' there; use": (
         f'title = "x"\n{SECTION}group = ["day"]\nadd = ["cost_usd"]\norder = "-requests"\n'
     ),
+    "section 'Cost': 'project' is not a column of numbers, and cannot be added up": (
+        f'title = "x"\n{SECTION}group = ["day"]\nadd = ["project"]\n'
+    ),
+    "section 'Cost': the column 'cost_usd' is named twice": (
+        f'title = "x"\n{SECTION}group = ["day"]\nadd = ["cost_usd"]\ncount = "cost_usd"\n'
+    ),
+    "section 'Cost': a calendar needs a column of days as `x`": (
+        f'title = "x"\n{SECTION}chart = {{ kind = "calendar", x = "model", y = "cost_usd" }}\n'
+    ),
+    "section 'Cost': 'project' is not a column of numbers, as this chart needs there": (
+        f'title = "x"\n{SECTION}chart = {{ kind = "bars", x = "model", y = "project" }}\n'
+    ),
     "figure 'Sum': there is no query named 'cost_cell'": (
         'title = "x"\n[[figures]]\nlabel = "Sum"\nquery = "cost_cell"\nadd = "cost_usd"\n'
     ),
@@ -67,7 +79,9 @@ def test_the_template_is_a_report_that_can_be_read(empty_home: Path) -> None:
         write_template("our-models")
 
 
-@pytest.mark.parametrize("name", ["", "../up", ".hidden", "a/b", "-x", "line\nbreak", "overview"])
+@pytest.mark.parametrize(
+    "name", ["", "../up", ".hidden", "a/b", "-x", "line\nbreak", "overview", "a.toml", "two words", "a;b"]
+)
 def test_a_report_cannot_have_a_name_that_is_no_file_or_is_taken(name: str) -> None:
     with pytest.raises(UsageError):
         write_template(name)

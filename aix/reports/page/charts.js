@@ -94,7 +94,9 @@ const drawRanking = (section, rows, width, names) => {
   for (const row of rows) {
     if (row[x] !== null) sums.set(row[y], (sums.get(row[y]) ?? 0) + row[x]);
   }
-  const best = [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a)).slice(0, MOST_BARS);
+  const largest = [...sums.keys()].sort((a, b) => Math.abs(sums.get(b)) - Math.abs(sums.get(a))).slice(0, MOST_BARS);
+  const best = largest.sort((a, b) => sums.get(b) - sums.get(a));
+  sayHowMany(section, best.length, sums.size);
   const most = Math.min(width * 0.42, 220);
   const fitted = new Map(best.map((name) => [name, fit(wordOf(section, y, name), most)]));
   const left = Math.max(...[...fitted.values()].map(widthOf), 40);
@@ -161,6 +163,7 @@ const drawCalendar = (section, rows, width) => {
     const week = Math.floor(((date - first) / DAY + weekday(first)) / 7);
     return { day, amount, week, weekday: weekday(date), year: day.slice(0, 4) };
   });
+  if (days.length < sums.size) section.caption = `The last ${MOST_YEARS} years.`;
   const years = [...new Set(days.map((each) => each.year))].sort();
   const months = years.flatMap((year) => Array.from({ length: 12 }, (_, month) => {
     const first = new Date(Date.UTC(Number(year), 0));
@@ -186,6 +189,9 @@ const drawCalendar = (section, rows, width) => {
     ],
   });
 };
+const sayHowMany = (section, shown, all) => {
+  if (shown < all) section.caption = `The ${shown} largest of ${grouped(all)}; the table has more.`;
+};
 // Names that are numbers stand in their order; others by alphabet, or as they are.
 const inOrder = (names, isSorted) => {
   if (names.every((name) => name !== null && name !== '' && !Number.isNaN(Number(name)))) return names.sort((a, b) => a - b);
@@ -197,6 +203,7 @@ const drawHeat = (section, rows, width) => {
   const sums = new Map();
   for (const row of cells) sums.set(row[y], (sums.get(row[y]) ?? 0) + row[color]);
   const best = inOrder([...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a)).slice(0, MOST_BARS), false);
+  sayHowMany(section, best.length, sums.size);
   const most = Math.min(width * 0.4, 200);
   const fitted = new Map(best.map((name) => [name, fit(wordOf(section, y, name), most)]));
   const drawn = cells.filter((row) => fitted.has(row[y]));
@@ -233,7 +240,9 @@ const drawHeat = (section, rows, width) => {
 };
 const drawSpan = (section, rows, width) => {
   const { x, to, y } = section.chart;
-  const spans = rows.filter((row) => row[x] !== null && row[to] !== null).slice(0, MOST_BARS);
+  const known = rows.filter((row) => row[x] !== null && row[to] !== null);
+  const spans = known.slice(0, MOST_BARS);
+  if (spans.length < known.length) section.caption = `The first ${spans.length} of ${grouped(known.length)}.`;
   const fitted = new Map(spans.map((row) => [row[y], fit(wordOf(section, y, row[y]), 160)]));
   const title = (row) => [
     wordOf(section, y, row[y]), `${written(kindOf(section, to), row[to])} \u2192 ${written(kindOf(section, x), row[x])}`,

@@ -43,6 +43,7 @@ const draw = (number, rows) => {
   drawn.setAttribute('aria-label', label);
   if (names.length) place.append(legendOf(section, names, hasOthers));
   place.append(holder);
+  if (section.cut) section.caption = `Without ${grouped(section.cut)} more rows. ${section.caption}`;
   if (section.caption) place.append(element('figcaption', { class: 'caption' }, section.caption));
 };
 const current = [...everyRow];
@@ -57,7 +58,7 @@ const apply = () => {
   });
   fillFigures();
   drawAll();
-  document.getElementById('narrowed').textContent = isNarrowed() ? 'Marked \u201call data\u201d: not narrowed.' : '';
+  document.getElementById('narrowed').textContent = isNarrowed() ? 'What is marked \u201call data\u201d does not follow the filters.' : '';
 };
 
 // The choices of the filters: every name of a column, with the words in which the tables show it.
@@ -92,6 +93,7 @@ if (form) {
   form.addEventListener('reset', () => setTimeout(read));
   form.addEventListener('submit', (event) => event.preventDefault());
   form.hidden = false;
+  addEventListener('pageshow', read); // a browser that goes back may fill in what was chosen before
 }
 drawAll();
 isDark.addEventListener('change', drawAll);

@@ -118,7 +118,7 @@ const ordered = (rows, order) => {
   return [...rows].sort(compare);
 };
 const kindOf = (section, name) =>
-  name in section.shares ? 'share' : page.tables[section.table].columns[name]?.kind ?? 'text';
+  name in section.kinds ? section.kinds[name] : page.tables[section.table].columns[name]?.kind ?? 'text';
 const wordOf = (section, name, value) => {
   const column = page.tables[section.table].columns[name];
   return column && column.words ? labelOf(column, value) : written(kindOf(section, name), value);
