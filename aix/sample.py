@@ -1,5 +1,7 @@
 """The invented team of `aix demo`, as a ledger to try things on."""
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Callable
 from datetime import date
@@ -31,7 +33,7 @@ def installed_samples() -> list[Sample]:
 
 
 def sample_ledger(last_day: date = _LAST_DAY) -> "Ledger":
-    """Import the logs of an invented team into a temporary ledger, and open it.
+    """Import the logs of an invented team into a ledger that goes when Python ends, and open it.
 
     >>> sample_ledger().sql("select count(*) > 40 from sessions").rows()
     [(True,)]
@@ -40,6 +42,7 @@ def sample_ledger(last_day: date = _LAST_DAY) -> "Ledger":
     from aix.reading.ledger import open_ledger
 
     folder = Path(tempfile.mkdtemp(prefix="aix-sample-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for sample in installed_samples():
         sample(folder / "logs", last_day)
     import_histories(folder / "ledger", [folder / "logs"], Settings(jobs=0))

@@ -17,7 +17,7 @@ REPORT_VERSION = 1
 """Goes up when a program that reads the JSON form has to change."""
 FILTERS = ("day", "project", "model", "origin")
 """The columns by which a page filters."""
-MOST_CELLS = 20_000
+MOST_CELLS = 15_000
 """Rows that a page gets at most to filter; with more, it would be large, and its section is of all data."""
 _KINDS_OF_PAGES = {"money", "share", "tokens", "count"}
 """Numbers that the page can write as Python does."""
