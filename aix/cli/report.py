@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from aix.reports.report import Report
 
-FORMS = ("html", "markdown", "json")
+_FORMS = ("html", "markdown", "json")
 _SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
 
 
@@ -37,7 +37,7 @@ def _complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMS),
+    type=click.Choice(_FORMS),
     help="How to write it. Default: by the suffix of FILE (.html, .md, .json), else html.",
 )
 @output_option

@@ -73,7 +73,8 @@ def forget(ledger: Path, selection: Selection) -> Forgotten:
     forgotten.raw_copies = len(copies.difference(kept_digests(ledger)))
     for name in (STATUS_FILE, FINDINGS_FILE):  # they count what is gone; whoever asks for them makes them again
         remove(ledger / name)
-    for page in (ledger / REPORTS_FOLDER).glob("*"):  # they show texts of sessions
+    pages = ledger / REPORTS_FOLDER
+    for page in () if pages.is_symlink() else pages.glob("*.html"):  # they show texts of sessions
         remove(page)
     # Even when there is nothing to forget now, an earlier attempt may have been stopped before this point.
     forgotten.files = len(collect(ledger, 0 if forgotten.rows else DEFAULT_GRACE_SECONDS))

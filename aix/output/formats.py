@@ -1,7 +1,7 @@
 """Formats written line by line: csv, json, jsonl and markdown, and text of logs inside Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aix.output import Listing
 from aix.output.text import escape_unsafe, to_cell, to_json, to_text
@@ -76,6 +76,22 @@ def markdown_lines(listing: Listing) -> Iterator[str]:
     yield "|" + "|".join(" ---: " if column.is_number else " --- " for column in listing.columns) + "|"
     for row in listing.rows:
         yield _markdown_row(to_cell(value) for value, _ in zip(row, listing.columns, strict=True))
+
+
+def document_lines(scalars: Mapping[str, object], lists: Mapping[str, Sequence[object]]) -> Iterator[str]:
+    """Give one object of JSON: scalars, then lists, each member and each item of a list on a line of its own.
+
+    >>> print("".join(document_lines({"version": 1}, {"rows": [{"n": 1}, {"n": 2}], "notes": []})))
+    {"version": 1,"rows": [  {"n":1},  {"n":2}],"notes": []}
+    """
+    yield "{"
+    yield from (f"{to_json(name)}: {to_json(value)}," for name, value in scalars.items())
+    for place, (name, items) in enumerate(lists.items(), start=1):
+        yield f"{to_json(name)}: ["
+        for number, item in enumerate(items, start=1):
+            yield f"  {to_json(item)}{',' if number < len(items) else ''}"
+        yield "]" if place == len(lists) else "],"
+    yield "}"
 
 
 LINE_FORMATS = {"csv": csv_lines, "json": json_lines, "jsonl": jsonl_lines, "markdown": markdown_lines}

@@ -7,6 +7,31 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from aix.output.text import escape_unsafe, to_cell, to_json
 
+BASE_STYLE = """
+:root {
+  color-scheme: light dark; --text: #1c1e21; --faint: #5b6068; --page: #fff; --box: #f5f6f8; --line: #d5d9df;
+  --link: #0b57d0;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --text: #e6e7ea; --faint: #a5abb5; --page: #16181c; --box: #20242a; --line: #3a404a; --link: #9cc4ff;
+  }
+}
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+body {
+  font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); max-width: 72rem;
+  margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere;
+}
+h1 { margin: 0; font-size: 1.7rem; line-height: 1.25; }
+h2 { margin: 2.5rem 0 .5rem; font-size: 1.3rem; }
+p { margin: .4rem 0; }
+a { color: var(--link); }
+summary, .faint { color: var(--faint); }
+.scroll { overflow-x: auto; }
+.number { text-align: right; white-space: nowrap; }
+"""
+"""The colours, type and measures that all pages share, light and dark."""
 _RUN_IN_NAME = re.compile(r"[^a-z0-9]+")
 
 

@@ -7,15 +7,18 @@ package whose folder holds the SQL files. A pack that cannot be used is named, a
 from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from aix.errors import AixError, AmbiguousQueryError, QueryFileError, QueryPackError, UnknownQueryError
 from aix.plugins import entry_points_of
 from aix.query.query_file import Query, query_root, read_query_file
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "aix.queries"
 VIEWS = "views"
@@ -158,7 +161,7 @@ def _own_packs() -> list[Pack]:
     return [pack for pack in found if pack.files]
 
 
-def _registered_pack(points: list[EntryPoint], taken: set[str]) -> Pack:
+def _registered_pack(points: "list[EntryPoint]", taken: set[str]) -> Pack:
     point = points[0]
     owners = [each.dist.name if each.dist else "?" for each in points]
     if len(points) > 1:

@@ -42,7 +42,7 @@ FINDINGS = Query(
     columns=(
         Column("severity", "VARCHAR", "high, medium or low"),
         Column("check", "VARCHAR", "the query that found it"),
-        Column("project", "VARCHAR", "the project that it is about; NULL where there is none"),
+        Column("project", "VARCHAR", "the project of the finding; NULL where it names no project"),
         Column("message", "VARCHAR", "what happened, in a sentence"),
         Column("finding_id", "VARCHAR", "the id with which `aix audit explain` shows it"),
     ),
@@ -199,7 +199,7 @@ def _check(path: Path, definition: Definition) -> None:
         later = [*section.columns, *([section.order.removeprefix("-")] if section.order else [])]
         _check_names(path, place, [*later, *(section.chart.columns if section.chart else ())], shown)
         if section.chart is not None:
-            _check_chart(path, place, section)
+            _check_chart(path, place, section, section.chart)
 
 
 def _check_numbers(path: Path, place: str, query: str, names: Iterable[str]) -> None:
@@ -245,9 +245,7 @@ def _check_names(path: Path, place: str, names: Iterable[str], known: Iterable[s
             _refuse(path, f"{place}: there is no column {name!r} there; use {meant}")
 
 
-def _check_chart(path: Path, place: str, section: Section) -> None:
-    chart = section.chart
-    assert chart is not None  # noqa: S101 - the caller has looked
+def _check_chart(path: Path, place: str, section: Section, chart: Chart) -> None:
     needed = {"heat": ("x", "y", "color"), "span": ("x", "to", "y"), "tree": ("to", "y")}.get(chart.kind, ("x", "y"))
     for name in needed:
         if not getattr(chart, name):

@@ -6,10 +6,10 @@ from datetime import tzinfo
 
 from msgspec.structs import asdict
 
-from aix.output.formats import escape_markdown, prose_line
+from aix.output.formats import document_lines, escape_markdown, prose_line
 from aix.output.formats import markdown_lines as table_lines
 from aix.output.humanise import counted
-from aix.output.text import escape_unsafe, to_json
+from aix.output.text import escape_unsafe
 from aix.reports.presentation import about_filters, command_of, nothing_words, scope, shown_figure, shown_rows, title
 from aix.reports.report import REPORT_VERSION, Report, ReportSection
 
@@ -66,14 +66,7 @@ def json_lines(report: Report) -> Iterator[str]:
         {"label": each.definition.label, "query": each.definition.query, "value": each.value} for each in report.figures
     ]
     sections = [_section(each) for each in report.sections]
-    yield "{"
-    yield from (f"{to_json(name)}: {to_json(value)}," for name, value in scalars.items())
-    for name, items in (("figures", figures), ("sections", sections)):
-        yield f"{to_json(name)}: ["
-        for number, item in enumerate(items, start=1):
-            yield f"  {to_json(item)}{',' if number < len(items) else ''}"
-        yield "]" if name == "sections" else "],"
-    yield "}"
+    yield from document_lines(scalars, {"figures": figures, "sections": sections})
 
 
 def _section(section: ReportSection) -> dict[str, object]:

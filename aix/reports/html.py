@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from aix.output import ListingColumn
-from aix.output.html import embedded_json, head, marked, policy, slug, source_hash, table, text
+from aix.output.html import BASE_STYLE, embedded_json, head, marked, policy, slug, source_hash, table, text
 from aix.output.humanise import counted, number_kind
 from aix.output.text import NULL, to_cell
 from aix.query.result_table import is_unknown_named
@@ -62,7 +62,7 @@ _WHAT_CHARTS_SHOW = {
 def html_lines(report: Report, zone: tzinfo) -> Iterator[str]:
     """Give the report as one page."""
     data = _Data()
-    style, library = _page_file("page.css"), _page_file("plot.min.js")
+    style, library = BASE_STYLE + _page_file("page.css"), _page_file("plot.min.js")
     script = f"(() => {{\n{''.join(map(_page_file, _SCRIPTS))}}})();"
     body = list(_body(report, data, zone))
     yield head(title(report), policy([style], [library, script], [source_hash(_CHART_STYLE)]), style)
@@ -216,10 +216,10 @@ def _origin(section: ReportSection, report: Report) -> Iterator[str]:
     yield f'<details class="origin"><summary>SQL</summary><p><code>{text(command_of(section, report))}</code></p>'
     yield from (f"<p>{marked(caveat)}</p>" for caveat in query.caveats)
     yield '<div class="scroll" tabindex="0" role="region" aria-label="SQL">'
-    yield f"<pre>{text_of_lines(query.sql)}</pre></div></details>"
+    yield f"<pre>{_text_of_lines(query.sql)}</pre></div></details>"
 
 
-def text_of_lines(written: str) -> str:
+def _text_of_lines(written: str) -> str:
     """Escape a text of several lines."""
     return "\n".join(map(text, written.splitlines()))
 

@@ -86,7 +86,7 @@ def write_template(name: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(_TEMPLATE.format(name=name, title=title.replace("\\", "\\\\").replace('"', '\\"')))
+            file.write(_TEMPLATE.format(name=name, title=title))
     except OSError as error:
         raise OutputError(str(path), f"cannot be written: {error.strerror or error}", "check its folder") from error
     return path

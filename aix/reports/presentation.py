@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from shlex import quote
-from typing import Any
 
 from msgspec.structs import replace
 
-from aix.output import Listing, ListingColumn
+from aix.output import Listing
 from aix.output.humanise import displayed, local_time, one_line, project_names
 from aix.output.text import to_cell
 from aix.query.result_table import result_table
@@ -46,12 +45,7 @@ def section_columns(section: ReportSection) -> list[str]:
 
 def shown_figure(figure: ReportFigure, zone: tzinfo) -> str:
     """Return the number of a figure as people read it."""
-    return shown_value(figure.column, figure.value, zone)
-
-
-def shown_value(column: ListingColumn, value: Any, zone: tzinfo) -> str:  # noqa: ANN401 - any value of a row
-    """Return one value as people read it."""
-    [(written,)] = displayed((column,), [(value,)], zone).rows
+    [(written,)] = displayed((figure.column,), [(figure.value,)], zone).rows
     return to_cell(written)
 
 

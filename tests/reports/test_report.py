@@ -1,6 +1,8 @@
 """A report has the figures of its queries, whatever is asked for and however it is written."""
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC
 from decimal import Decimal
@@ -15,6 +17,7 @@ from aix.reports.forms import json_lines, markdown_lines
 from aix.reports.html import html_lines
 from aix.reports.library import find_report
 from aix.reports.report import Report, Rows, make_report
+from tests import ROOT
 from tests.support.browsing import ACTING
 
 FILTERS: list[Mapping[str, object]] = [
@@ -96,6 +99,16 @@ def test_a_ledger_without_rows_gives_a_page(report_ledger: Ledger) -> None:
     page = "\n".join(html_lines(report, UTC))
     assert "No requests yet." in page
     assert "No finding" in page or "Nothing to show." in page
+
+
+def test_the_library_of_charts_is_the_one_that_its_script_made() -> None:
+    page = ROOT / "aix" / "reports" / "page"
+    digest, name = (page / "plot.min.js.sha256").read_text().split()
+    assert hashlib.sha256((page / name).read_bytes()).hexdigest() == digest
+    version = re.search(r"^PLOT=(.*)$", (page / "fetch_plot.sh").read_text(), re.MULTILINE)
+    assert version is not None
+    assert f"Observable Plot {version[1]} " in (page / name).read_text("utf-8")[:200]
+    assert f"== @observablehq/plot {version[1]} (ISC)" in (page / "plot.licences.txt").read_text("utf-8")
 
 
 def test_too_many_rows_are_not_given_to_the_page(report_ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ import msgspec
 
 from aix.health import Status
 from aix.output import Listing, ListingColumn
+from aix.output.formats import document_lines, prose_line
 from aix.output.formats import markdown_lines as table_lines
-from aix.output.formats import prose_line
 from aix.output.humanise import displayed
 from aix.output.text import escape_unsafe, to_json
 from aix.permissions.audit import Severity
@@ -146,15 +146,7 @@ def json_lines(report: Report) -> Iterator[str]:
         "checks": [msgspec.structs.asdict(each) for each in report.checks],
         "inventories": [_inventory_object(each) for each in report.inventories],
     }
-    yield "{"
-    for name, value in scalars.items():
-        yield f"{to_json(name)}: {to_json(value)},"
-    for name, items in lists.items():
-        yield f"{to_json(name)}: ["
-        for number, item in enumerate(items, start=1):
-            yield f"  {to_json(item)}{',' if number < len(items) else ''}"
-        yield "]" if name == "inventories" else "],"
-    yield "}"
+    yield from document_lines(scalars, lists)
 
 
 def finding_object(finding: Finding) -> dict[str, object]:

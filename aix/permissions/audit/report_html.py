@@ -7,7 +7,7 @@ a log holds. Without the script everything is there; the filters alone are hidde
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 
-from aix.output.html import head, marked, policy, slug, table, text
+from aix.output.html import BASE_STYLE, head, marked, policy, slug, table, text
 from aix.permissions.audit import Severity
 from aix.permissions.audit.findings import Finding
 from aix.permissions.audit.report import Check, Report
@@ -27,30 +27,15 @@ from aix.permissions.audit.report_text import (
     summary,
 )
 
-_STYLE_SHEET = """
-:root {
-  color-scheme: light dark; --text: #1c1e21; --faint: #5b6068; --page: #fff; --box: #f5f6f8; --line: #d5d9df;
-  --high: #b3261e; --medium: #8a5300; --low: #00617a; --link: #0b57d0;
-}
+_STYLE_SHEET = (
+    BASE_STYLE
+    + """
+:root { --high: #b3261e; --medium: #8a5300; --low: #00617a; }
 @media (prefers-color-scheme: dark) {
-  :root {
-    --text: #e6e7ea; --faint: #a5abb5; --page: #16181c; --box: #20242a; --line: #3a404a;
-    --high: #ff9a90; --medium: #ffc66d; --low: #7fdcf0; --link: #9cc4ff;
-  }
+  :root { --high: #ff9a90; --medium: #ffc66d; --low: #7fdcf0; }
 }
-* { box-sizing: border-box; }
-[hidden] { display: none !important; }
 html { scroll-padding-top: 1rem; }
-body {
-  font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); max-width: 72rem;
-  margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere;
-}
-h1 { margin: 0; font-size: 1.7rem; line-height: 1.25; }
-h2 { margin: 2.5rem 0 .5rem; font-size: 1.3rem; }
 h3 { margin: 1.5rem 0 .25rem; font-size: 1.05rem; }
-p { margin: .4rem 0; }
-a { color: var(--link); }
-.faint { color: var(--faint); }
 .tiles { display: flex; flex-wrap: wrap; gap: .75rem; list-style: none; margin: 1.25rem 0; padding: 0; }
 .tiles li {
   flex: 1 1 8rem; background: var(--box); border: 1px solid var(--line); border-radius: 8px; padding: .7rem 1rem;
@@ -75,18 +60,15 @@ article.medium { border-left-color: var(--medium); }
 article.low { border-left-color: var(--low); }
 article h4 { margin: 0; font-size: 1rem; font-weight: 600; }
 code { font: .9em/1.4 ui-monospace, monospace; white-space: pre-wrap; }
-summary { color: var(--faint); }
 dl {
   display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem; margin: .4rem 0; font-size: .9rem;
 }
 dt { color: var(--faint); }
 dd { margin: 0; }
-.scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; }
 th, td {
   border-bottom: 1px solid var(--line); padding: .25rem .5rem; text-align: left; vertical-align: top; min-width: 5rem;
 }
-.number { text-align: right; white-space: nowrap; }
 @media (max-width: 40rem) {
   body { padding: 1rem .75rem 3rem; }
   dl { grid-template-columns: minmax(0, 1fr); }
@@ -101,6 +83,7 @@ th, td {
   details::details-content { content-visibility: visible; display: block; height: auto; }
 }
 """
+)
 _SCRIPT = """
 (() => {
   const form = document.getElementById('filters');
