@@ -1,12 +1,15 @@
 """Files that describe reports: each that comes with AIX can be read, and a wrong one is refused in plain words."""
 
+import shlex
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
+from aix.cli.root import aix as root_command
 from aix.errors import ReportDefinitionError, UsageError
-from aix.query.packs import own_query_names
+from aix.query.packs import find_query, own_query_names
 from aix.reports.definition import FINDINGS, read_definition
 from aix.reports.library import find_report, own_folder, report_files, write_template
 
@@ -92,3 +95,22 @@ def test_a_report_of_the_user_goes_before_one_of_the_same_name() -> None:
     own_folder().mkdir(parents=True)
     (own_folder() / "overview.toml").write_text(f'title = "Mine"\n{SECTION}')
     assert find_report("overview").title == "Mine"
+
+
+NEXT_STEPS = sorted({figure.next for name in report_files() for figure in find_report(name).figures if figure.next})
+
+
+@pytest.mark.parametrize("step", NEXT_STEPS)
+def test_every_next_step_is_a_command_that_there_is(step: str) -> None:
+    program, *words = shlex.split(step)
+    assert program == "aix"
+    command: click.Command = root_command
+    with click.Context(root_command) as context:
+        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+            found = command.get_command(context, words.pop(0))
+            assert found is not None, step
+            command = found
+    options = {option for each in command.params for option in each.opts}
+    assert {word for word in words if word.startswith("-")} <= options
+    if step.startswith("aix query "):
+        find_query(words[0])  # which raises where there is none
