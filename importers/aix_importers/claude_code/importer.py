@@ -16,7 +16,7 @@ class ClaudeCodeImporter(Importer):
     """Reads the transcripts that Claude Code keeps of its sessions."""
 
     name: ClassVar[str] = "claude_code"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     tool: ClassVar[str] = "Claude Code"
     description: ClassVar[str] = "Transcripts of Claude Code, with subagents and side calls, and its permission rules."
     problem_advice: ClassVar[Mapping[str, str]] = PROBLEM_ADVICE
